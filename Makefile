@@ -1,0 +1,60 @@
+# Everything that a person or CI does with this project. `make help` lists it.
+#
+# PYTHON=python3.12 chooses the interpreter that .venv is made with.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+PORTS := $(if $(WEB_PORT),--web-port=$(WEB_PORT)) $(if $(FLOWER_PORT),--flower-port=$(FLOWER_PORT)) \
+	$(if $(SANDBOX_PORT),--sandbox-port=$(SANDBOX_PORT))
+
+# What `check` needs to import the settings; nothing is connected to and nothing is signed.
+CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1/none REDIS_URL=redis://127.0.0.1:1/0 \
+	CELERY_BROKER_URL=redis://127.0.0.1:2/0 NOTIFY_PUBLIC_URL=http://127.0.0.1 \
+	NOTIFY_SECRET_KEY=only-for-type-checks-and-never-to-sign-anything \
+	NOTIFY_ENCRYPTION_KEYS=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= \
+	NOTIFY_ROUTES=push=sandbox NOTIFY_SANDBOX_URL=http://127.0.0.1:3 \
+	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench format clean
+
+help:
+	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
+	@echo '             EXIT=1 ends after them; WEB_PORT= FLOWER_PORT= SANDBOX_PORT= choose ports'
+	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part'
+	@echo 'make check   lint, format, types, arrows, compose file'
+	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
+	@echo 'make format  let ruff rewrite what it can'
+	@echo 'make clean   remove caches; data stays in var/'
+
+demo: $(VENV)/runtime
+	@$(RUN) -m notifyproj.supervisor $(if $(EXIT),--exit) $(PORTS)
+
+test: $(VENV)/tools
+	@$(RUN) -m pytest $(ONLY)
+
+check: $(VENV)/tools
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(CHECK_ENVIRON) $(VENV)/bin/mypy .
+	$(VENV)/bin/lint-imports
+	$(CHECK_ENVIRON) $(RUN) manage.py makemigrations --check --dry-run
+	$(VENV)/bin/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+
+bench: $(VENV)/tools
+	@$(RUN) -m tests.benchmarks $(ONLY)
+
+format: $(VENV)/tools
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+clean:
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+# The stamps carry the pins' dates: a second start takes no time, a changed pin installs again.
+$(VENV)/runtime: requirements.txt
+	@.ci/install "$(PYTHON)" $(VENV) $< && touch $@
+
+$(VENV)/tools: requirements-dev.txt requirements.txt
+	@.ci/install "$(PYTHON)" $(VENV) $< && touch $@ $(VENV)/runtime

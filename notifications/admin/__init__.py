@@ -1,0 +1,40 @@
+"""The operators' door: who looks here at 3 a.m. must find a message, and bring it back, in a minute.
+
+    dashboard                    what is wrong now
+    notifications, deliveries    find one; everything of it on one page
+    dead_letters, replays        filter, look, replay or discard: one, some, or all that match
+    templates, preview           versions, faults by line, how it will look
+    producers, recipients        who asks, who is reached; keys are shown once
+    notification_types, alerts, housekeeping
+
+Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
+by index); nothing here writes a delivery's status but through `pipeline.replay`; an address is
+shown on its recipient's own page alone, a sensitive variable nowhere; who may only view can change
+nothing. A new page keeps them by building on `reading`.
+"""
+
+from notifications.admin import (
+    alerts,
+    dead_letters,
+    deliveries,
+    housekeeping,
+    notification_types,
+    notifications,
+    producers,
+    recipients,
+    replays,
+    templates,
+)
+
+__all__ = [
+    "alerts",
+    "dead_letters",
+    "deliveries",
+    "housekeeping",
+    "notification_types",
+    "notifications",
+    "producers",
+    "recipients",
+    "replays",
+    "templates",
+]

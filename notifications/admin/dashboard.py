@@ -1,0 +1,29 @@
+"""The first page: what is wrong now, in four figures and two lists. All counts are bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from notifications import clock
+from notifications.models import Alert, SweepRun
+from notifications.store import backlog
+
+
+def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Fill unfold's index page; for who may not view dead letters it stays empty."""
+    if not request.user.has_perm("notifications.view_deadletter"):
+        return context
+    now = clock.now()
+    letters = backlog.dead_letters()
+    return context | {
+        "letters": sorted(letters.items(), key=lambda pair: -pair[1]),
+        "letters_total": sum(letters.values()),
+        "alerts": Alert.objects.filter(resolved_at=None)[:20],
+        "lanes": backlog.of_lanes(),
+        "sweeps": [
+            (run, round((now - run.started_at).total_seconds()))
+            for run in SweepRun.objects.order_by("name")
+        ],
+    }

@@ -1,0 +1,219 @@
+"""Dead letters: looked at, replayed, discarded; one, some, or all that match.
+
+Every way leads through one page that shows what would happen, because the letters of an outage are
+thousands and a replay calls real people.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from unfold.decorators import action, display
+from unfold.widgets import UnfoldBooleanWidget
+
+from notifications.admin import reading, selection
+from notifications.admin.letter_filters import FILTERS
+from notifications.models import DeadLetter
+from notifications.pipeline import replay
+from notifications.rules import ids
+from notifications.rules.letters import LetterFilter
+
+_CHUNK: Final = 10_000
+"""Letters discarded in one statement: its locks are held for a fraction of a second."""
+_SHOWN: Final = 10
+
+
+class ReplayForm(forms.Form):
+    """What an operator decides about a replay."""
+
+    forced = forms.BooleanField(
+        required=False,
+        widget=UnfoldBooleanWidget,
+        label="Also what reached the person meanwhile",
+        help_text="By another channel, or by a late receipt. They would get it again.",
+    )
+    renews_ttl = forms.BooleanField(
+        required=False,
+        widget=UnfoldBooleanWidget,
+        label="Start the time to live anew",
+        help_text="Else what has expired is skipped. Never for P0: nobody wants an old code.",
+    )
+
+
+@admin.register(DeadLetter)
+class DeadLetterAdmin(reading.ReadOnlyAdmin):
+    """Read-only but for replay and discard."""
+
+    list_display = (
+        *("created_at", "shown_reason", "channel", "priority", "provider", "detail"),
+        *("mode", "resolution"),
+    )
+    list_filter = FILTERS
+    search_fields = ("delivery_id",)
+    search_help_text = "A delivery's id."
+    sortable_by = ()
+    fields = (
+        *("delivery", "shown_reason", "detail", "channel", "priority", "mode", "provider"),
+        *("created_at", "resolved_at", "resolution", "replay_job", "message"),
+    )
+    readonly_fields = ("delivery", "shown_reason", "message")
+    actions = ("replay", "discard")
+    actions_detail = ("replay_one", "discard_one")
+
+    @display(description="Reason", label=True)
+    def shown_reason(self, letter: DeadLetter) -> str:
+        """The reason as a label."""
+        return letter.reason
+
+    @display(description="Delivery")
+    def delivery(self, letter: DeadLetter) -> str:
+        """Its id, leading to the whole timeline."""
+        notification = ids.notification_of(letter.delivery_id)
+        page = reverse("admin:notifications_notification_change", args=[notification])
+        return format_html('<a href="{}#{}">{}</a>', page, letter.delivery_id, letter.delivery_id)
+
+    @display(description="Message")
+    def message(self, letter: DeadLetter) -> str:
+        """The snapshot that a late replay would send."""
+        pretty = json.dumps(letter.snapshot, indent=2, ensure_ascii=False)
+        return format_html('<pre style="white-space:pre-wrap">{}</pre>', pretty)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[DeadLetter], search_term: str
+    ) -> tuple[QuerySet[DeadLetter], bool]:
+        """By the delivery's id alone; there is an index for that and for nothing else."""
+        del request
+        if not search_term:
+            return queryset, False
+        try:
+            return queryset.filter(delivery_id=ids.UUID(search_term.strip())), False
+        except ValueError:
+            return queryset.none(), False
+
+    def has_replay_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
+        """Who may change dead letters may replay and discard; who may view them may not."""
+        return bool(request.user.has_perm("notifications.change_deadletter"))
+
+    @action(description="Replay", permissions=["replay"])
+    def replay(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
+        """Ask first, then start a replay job."""
+        return self._ask("replay", request, queryset)
+
+    @action(description="Discard", permissions=["replay"])
+    def discard(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
+        """Ask first, then close them."""
+        return self._ask("discard", request, queryset)
+
+    @action(description="Replay", url_path="replay", permissions=["replay"], icon="replay")
+    def replay_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask first, then start a replay job of one."""
+        del request
+        return _to_question("replay", {"ids": object_id})
+
+    @action(description="Discard", url_path="discard", permissions=["replay"], icon="delete")
+    def discard_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask first, then close it."""
+        del request
+        return _to_question("discard", {"ids": object_id})
+
+    def _ask(self, verb: str, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
+        if request.POST.get("select_across") == "1" and not request.GET.get("q"):
+            # All that match: the filters themselves, not ten thousand ids in an address.
+            return _to_question(verb, request.GET.dict())
+        chosen = queryset.values_list("pk", flat=True)
+        return _to_question(verb, {"ids": ",".join(map(str, chosen))})
+
+    def get_urls(self) -> list[URLPattern]:
+        """The two pages that ask."""
+        view = self.admin_site.admin_view
+        ours = [
+            path("replay/", view(self.confirm_replay), name="notifications_deadletter_replay"),
+            path("discard/", view(self.confirm_discard), name="notifications_deadletter_discard"),
+        ]
+        theirs: list[URLPattern] = super().get_urls()
+        return ours + theirs
+
+    def confirm_replay(self, request: HttpRequest) -> HttpResponse:
+        """Show what would be replayed; on POST start the job and show its progress."""
+        wanted = self._wanted(request)
+        form = ReplayForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            job = replay.start(
+                wanted,
+                requested_by=request.user.get_username(),
+                forced=form.cleaned_data["forced"],
+                renews_ttl=form.cleaned_data["renews_ttl"],
+            )
+            return HttpResponseRedirect(
+                reverse("admin:notifications_replayjob_change", args=[job.pk])
+            )
+        return self._question(request, wanted, verb="Replay", form=form)
+
+    def confirm_discard(self, request: HttpRequest) -> HttpResponse:
+        """Show what would be discarded; on POST do it."""
+        wanted = self._wanted(request)
+        if request.method == "POST":
+            chosen = list(_open(wanted).values_list("pk", flat=True))
+            discarded = sum(
+                replay.discard(chosen[start : start + _CHUNK], by=request.user.get_username())
+                for start in range(0, len(chosen), _CHUNK)
+            )
+            self.message_user(request, f"{discarded} dead letters discarded.", messages.SUCCESS)
+            return HttpResponseRedirect(reverse("admin:notifications_deadletter_changelist"))
+        return self._question(request, wanted, verb="Discard", form=None)
+
+    def _wanted(self, request: HttpRequest) -> LetterFilter:
+        if not self.has_replay_permission(request):
+            raise PermissionDenied
+        try:
+            return selection.read(request.GET)
+        except ValueError as error:
+            raise BadRequest(str(error)) from error
+
+    def _question(
+        self, request: HttpRequest, wanted: LetterFilter, *, verb: str, form: forms.Form | None
+    ) -> HttpResponse:
+        letters = _open(wanted)
+        groups: list[dict[str, Any]] = list(
+            letters
+            .order_by()
+            .values("reason", "channel")
+            .annotate(count=Count("pk"))
+            .order_by("-count")
+        )
+        names = dict(DeadLetter._meta.get_field("channel").flatchoices)  # noqa: SLF001 - Django's public name
+        context = {
+            "verb": verb,
+            "form": form,
+            "filter": selection.described(wanted),
+            "total": sum(group["count"] for group in groups),
+            "groups": [
+                (group["reason"], names[group["channel"]], group["count"]) for group in groups
+            ],
+            "sample": letters[:_SHOWN],
+        }
+        return reading.page(
+            self,
+            request,
+            "admin/confirm_letters.html",
+            title=f"{verb} dead letters",
+            context=context,
+        )
+
+
+def _open(wanted: LetterFilter) -> QuerySet[DeadLetter]:
+    return selection.narrow(DeadLetter.objects.filter(resolved_at=None), wanted)
+
+
+def _to_question(verb: str, query: dict[str, str]) -> HttpResponseRedirect:
+    page = reverse(f"admin:notifications_deadletter_{verb}")
+    return HttpResponseRedirect(f"{page}?{urlencode(query)}")

@@ -1,0 +1,85 @@
+"""Deliveries: what happened to each effort, and settling by hand what nobody will ever answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from unfold.decorators import action, display
+
+from notifications.admin import finding, reading
+from notifications.models import Delivery
+from notifications.pipeline import replay
+from notifications.rules import ids
+from notifications.rules.states import Status
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(reading.ReadOnlyAdmin):
+    """Read-only but for the two answers to `unknown`: it was sent, or it was not."""
+
+    list_display = (
+        *("id", "channel", "priority", "shown_status", "reason", "provider", "attempts"),
+        *("due_at", "mode"),
+    )
+    list_filter = (reading.RecentFilter, "status", "channel", "priority", "mode")
+    search_fields = ("id",)
+    search_help_text = "An address, a user id, a provider's message id, or one of our ids."
+    ordering = ("-id",)
+    sortable_by = ()
+    paginator = reading.BoundedPaginator
+    actions = ("was_sent", "was_not_sent")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
+    ) -> tuple[QuerySet[Delivery], bool]:
+        """By index, through `store.search`; never by pattern."""
+        if not search_term:
+            return queryset, False
+        return queryset.filter(pk__in={hit.delivery_id for hit in finding.find(search_term)}), False
+
+    @display(description="Status", label=reading.STATUS_COLOURS)
+    def shown_status(self, row: Delivery) -> str:
+        """The status as a label."""
+        return Status(row.status).label
+
+    def change_view(
+        self,
+        request: HttpRequest,  # noqa: ARG002 - Django's signature
+        object_id: str,
+        form_url: str = "",  # noqa: ARG002
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> HttpResponse:
+        """A delivery is shown with all of its notification."""
+        delivery = ids.UUID(object_id)
+        page = reverse(
+            "admin:notifications_notification_change", args=[ids.notification_of(delivery)]
+        )
+        return HttpResponseRedirect(f"{page}#{delivery}")
+
+    def has_resolve_permission(self, request: HttpRequest) -> bool:
+        """Who may change deliveries may say what became of one."""
+        return bool(request.user.has_perm("notifications.change_delivery"))
+
+    @action(description="Unknown: it was sent", permissions=["resolve"])
+    def was_sent(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+        """The provider's own log shows it."""
+        self._resolve(request, queryset, as_sent=True)
+
+    @action(description="Unknown: it was not sent", permissions=["resolve"])
+    def was_not_sent(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+        """The provider's own log does not show it."""
+        self._resolve(request, queryset, as_sent=False)
+
+    def _resolve(
+        self, request: HttpRequest, queryset: QuerySet[Delivery], *, as_sent: bool
+    ) -> None:
+        wanted = queryset.filter(status=Status.UNKNOWN).values_list("pk", flat=True)
+        moved = replay.resolve_unknown(
+            list(wanted[: reading.COUNTED]), as_sent=as_sent, by=request.user.get_username()
+        )
+        word = "sent" if as_sent else "not sent"
+        self.message_user(request, f"{moved} unknown deliveries are now {word}.", messages.SUCCESS)

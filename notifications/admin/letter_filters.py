@@ -1,0 +1,135 @@
+"""The filters beside the list of dead letters. Each only offers choices; `StateFilter` applies all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from notifications.admin import selection
+from notifications.admin.reading import RECENT
+from notifications.models import DeadLetter, Producer
+from notifications.models.choices import CHANNELS, MODES
+
+Choices = list[tuple[str, str]]
+
+
+class _Choice(admin.SimpleListFilter):
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Leaves the rows alone: `StateFilter` reads every parameter at once."""
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> Choices:  # noqa: ARG002 - Django's signature
+        return self.offered()
+
+    def offered(self) -> Choices:
+        raise NotImplementedError
+
+
+class StateFilter(_Choice):
+    """Open ones, which is the list that matters, or those that somebody has dealt with."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def offered(self) -> Choices:  # noqa: D102 - said above
+        return [("open", "Open"), ("resolved", "Resolved")]
+
+    def choices(self, changelist: Any) -> Any:  # noqa: ANN401 - Django's types
+        """Without `All`: a resolved letter among open ones would be replayed in vain."""
+        for value, label in self.lookup_choices:
+            yield {
+                "selected": (self.value() or "open") == value,
+                "query_string": changelist.get_query_string({self.parameter_name: value}),
+                "display": label,
+            }
+
+    def queryset(  # type: ignore[override]  # this one does narrow
+        self, request: HttpRequest, queryset: QuerySet[DeadLetter]
+    ) -> QuerySet[DeadLetter]:
+        """Apply this and every other filter of the list."""
+        is_open = self.value() != "resolved"
+        try:
+            wanted = selection.read(request.GET)
+        except ValueError:
+            return queryset.none()
+        return selection.narrow(queryset, wanted).filter(resolved_at__isnull=is_open)
+
+
+class ReasonFilter(_Choice):
+    """Reasons that open letters have (by `dead_letter_open`)."""
+
+    title = parameter_name = "reason"
+
+    def offered(self) -> Choices:  # noqa: D102 - said above
+        return _values("reason")
+
+
+class ProviderFilter(_Choice):
+    """Providers that open letters name."""
+
+    title = parameter_name = "provider"
+
+    def offered(self) -> Choices:  # noqa: D102 - said above
+        return _values("provider")
+
+
+class ChannelFilter(_Choice):
+    """Every channel."""
+
+    title = parameter_name = "channel"
+
+    def offered(self) -> Choices:  # noqa: D102 - said above
+        return [(str(value), label) for value, label in CHANNELS]
+
+
+class NewerFilter(_Choice):
+    """Died within this span."""
+
+    title = "newer than"
+    parameter_name = "within"
+
+    def offered(self) -> Choices:  # noqa: D102 - said above
+        return [(name, f"A {name}") for name in RECENT]
+
+
+class OlderFilter(_Choice):
+    """Died before this span."""
+
+    title = "older than"
+    parameter_name = "before"
+
+    def offered(self) -> Choices:  # noqa: D102 - said above
+        return [(name, f"A {name}") for name in RECENT]
+
+
+class ProducerFilter(_Choice):
+    """Whose letters."""
+
+    title = parameter_name = "producer"
+
+    def offered(self) -> Choices:  # noqa: D102 - said above
+        return [(str(producer.pk), producer.name) for producer in Producer.objects.all()]
+
+
+class ModeFilter(_Choice):
+    """Live or test."""
+
+    title = parameter_name = "mode"
+
+    def offered(self) -> Choices:  # noqa: D102 - said above
+        return [(str(value), label) for value, label in MODES]
+
+
+FILTERS = (
+    *(StateFilter, ReasonFilter, ChannelFilter, ProviderFilter),
+    *(NewerFilter, OlderFilter, ProducerFilter, ModeFilter),
+)
+
+
+def _values(column: str) -> Choices:
+    found = DeadLetter.objects.filter(resolved_at=None).exclude(**{column: ""})
+    return [
+        (value, value) for value in found.order_by(column).values_list(column, flat=True).distinct()
+    ]

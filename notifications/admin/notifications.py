@@ -1,0 +1,111 @@
+"""Notifications: found by what an operator has in hand, read on one page from POST to receipt."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib import admin
+from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import PermissionDenied
+from django.db.models import Func, OuterRef, QuerySet, UUIDField
+from django.http import Http404, HttpRequest, HttpResponse
+from unfold.decorators import display
+
+from notifications.admin import finding, reading
+from notifications.models import Delivery, Notification, Producer
+from notifications.rules.states import Status, overall
+from notifications.store import timelines
+
+
+class _LastDeliveryOf(Func):
+    """The end of a notification's range of delivery ids."""
+
+    function = "last_delivery_of"
+    output_field = UUIDField()
+
+
+@admin.register(Notification)
+class NotificationAdmin(reading.ReadOnlyAdmin):
+    """Read-only: a notification changes through its deliveries."""
+
+    list_display = ("created_at", "id", "user_id", "type", "priority", "mode", "status")
+    list_filter = (reading.RecentFilter, "priority", "mode")
+    list_display_links = ("created_at", "id")
+    search_fields = ("id",)
+    search_help_text = "An address, a user id, a provider's message id, or one of our ids."
+    ordering = ("-id",)
+    sortable_by = ()
+    paginator = reading.BoundedPaginator
+    readonly_fields: ClassVar[tuple[str, ...]] = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Notification]:
+        """With the statuses of each one's deliveries, read for the rows of one page."""
+        theirs = Delivery.objects.filter(
+            pk__gt=OuterRef("pk"), pk__lte=_LastDeliveryOf(OuterRef("pk"))
+        )
+        rows: QuerySet[Notification] = super().get_queryset(request)
+        # Variables, secrets and content have no place in a list.
+        return rows.only("id", "created_at", "user_id", "type", "priority", "mode").annotate(
+            statuses=ArraySubquery(theirs.values("status"))
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
+    ) -> tuple[QuerySet[Notification], bool]:
+        """By index, through `store.search`; never by pattern."""
+        if not search_term:
+            return queryset, False
+        found = {hit.notification_id for hit in finding.find(search_term)}
+        return queryset.filter(pk__in=found), False
+
+    @display(description="Status", label=reading.STATUS_COLOURS)
+    def status(self, row: Notification) -> str:
+        """That of the delivery which has come furthest."""
+        statuses: list[int] = row.statuses  # type: ignore[attr-defined]  # annotated above
+        return overall([Status(status) for status in statuses]).label if statuses else "-"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
+    ) -> HttpResponse:
+        """The page of one notification.
+
+        Raises:
+            Http404: there is none with this id.
+            PermissionDenied: the operator may not view notifications.
+        """
+        del form_url
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        try:
+            timeline = timelines.of(UUID(object_id))
+        except ValueError:
+            timeline = None
+        if timeline is None:
+            raise Http404
+        producer = Producer.objects.filter(pk=timeline.notification.producer_id).first()
+        return reading.page(
+            self,
+            request,
+            "admin/notification.html",
+            title=f"{timeline.notification.type} to {timeline.notification.user_id}",
+            context={
+                "timeline": timeline,
+                "producer": producer,
+                "variables": json.dumps(timeline.variables, indent=2, ensure_ascii=False),
+                "status_colour": reading.colour_of(timeline.status),
+                "deliveries": [
+                    (delivery, reading.colour_of(delivery.status))
+                    for delivery in timeline.deliveries
+                ],
+                "events": [
+                    (event, reading.colour_of(event.status) if event.status else "")
+                    for event in timeline.events
+                ],
+            },
+        )

@@ -1,0 +1,135 @@
+"""How a template will look: rendered as the phone or mailbox would show it, with its sizes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+
+from notifications.admin import reading
+from notifications.models import Template, TemplateText
+from notifications.rules import templating
+from notifications.rules.template_syntax import BrokenTemplate
+from notifications.rules.templating import Rendered, RenderError
+from providers.contract import Channel
+
+PUSH_BYTES: Final = 4096
+"""What APNs and FCM take as a whole message."""
+CLIPPED_HTML_BYTES: Final = 102_400
+"""Gmail cuts a message off above this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """One text, rendered or not."""
+
+    text: TemplateText
+    frame: str
+    """Which picture it is drawn in: phone, bubble, mail or plain."""
+    rendered: Rendered | None
+    sizes: tuple[tuple[str, int], ...]
+    """Part and its bytes of UTF-8."""
+    problems: tuple[str, ...]
+
+
+def show(model_admin: admin.ModelAdmin[Any], request: HttpRequest, pk: int) -> HttpResponse:
+    """The preview page of one version: `?text=` chooses channel and locale, `?variables=` is JSON.
+
+    Raises:
+        Http404: there is no such version.
+        PermissionDenied: the operator may not view templates.
+    """
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    template = get_object_or_404(Template, pk=pk)
+    texts = list(template.texts.all())
+    wanted = request.GET.get("text", "")
+    text = next((text for text in texts if str(text.pk) == wanted), texts[0] if texts else None)
+    names = _declared(texts)
+    typed = request.GET.get("variables") or json.dumps(_samples(names), indent=2)
+    variables, fault = _read(typed)
+    return reading.page(
+        model_admin,
+        request,
+        "admin/template_preview.html",
+        title=f"{template} preview",
+        context={
+            "template": template,
+            "texts": texts,
+            "preview": preview(text, variables) if text else None,
+            "typed": typed,
+            "fault": fault,
+            "missing": sorted(names - variables.keys()),
+        },
+    )
+
+
+def preview(text: TemplateText, variables: dict[str, Any]) -> Preview:
+    """Render one text with sample variables."""
+    channel = Channel(text.channel)
+    try:
+        rendered = templating.compile_text(text.title, text.body, text.html).render(variables)
+    except (BrokenTemplate, RenderError) as error:
+        return Preview(
+            text=text, frame=_FRAMES[channel], rendered=None, sizes=(), problems=(str(error),)
+        )
+    parts = {"title": rendered.title, "body": rendered.body, "html": rendered.html}
+    sizes = tuple((name, len(part.encode())) for name, part in parts.items() if part)
+    return Preview(
+        text=text,
+        frame=_FRAMES[channel],
+        rendered=rendered,
+        sizes=sizes,
+        problems=tuple(_warnings(channel, dict(sizes))),
+    )
+
+
+_FRAMES: Final = {
+    Channel.PUSH: "phone",
+    Channel.SMS: "bubble",
+    Channel.EMAIL: "mail",
+    Channel.IN_APP: "phone",
+    Channel.WEBHOOK: "plain",
+    Channel.CHAT: "bubble",
+}
+
+
+def _warnings(channel: Channel, sizes: dict[str, int]) -> list[str]:
+    whole = sum(sizes.values())
+    found = []
+    if channel is Channel.PUSH and whole > PUSH_BYTES:
+        found.append(f"A push holds {PUSH_BYTES} bytes; these are {whole}.")
+    if channel is Channel.EMAIL and sizes.get("html", 0) > CLIPPED_HTML_BYTES:
+        found.append(f"Gmail clips a message above {CLIPPED_HTML_BYTES} bytes.")
+    if channel is Channel.EMAIL and "title" not in sizes:
+        found.append("A mail without a subject looks like spam.")
+    return found
+
+
+def _declared(texts: list[TemplateText]) -> set[str]:
+    """Every variable that any text of the version mentions."""
+    names: set[str] = set()
+    for text in texts:
+        for source in (text.title, text.body, text.html):
+            if not templating.check(source):
+                names |= templating.declared(source)
+    return names
+
+
+def _samples(names: set[str]) -> dict[str, str]:
+    return {name: name.replace("_", " ").title() for name in sorted(names)}
+
+
+def _read(typed: str) -> tuple[dict[str, Any], str]:
+    try:
+        variables = json.loads(typed)
+    except (ValueError, RecursionError) as error:
+        return {}, f"The variables are not JSON: {error}"
+    if not isinstance(variables, dict):
+        return {}, 'The variables are a JSON object: {"name": "value"}'
+    return variables, ""

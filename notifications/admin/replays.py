@@ -1,0 +1,61 @@
+"""Replay jobs: how far each is, and what it skipped and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from unfold.decorators import display
+
+from notifications.admin import reading
+from notifications.models import ReplayJob
+
+
+@admin.register(ReplayJob)
+class ReplayJobAdmin(reading.ReadOnlyAdmin):
+    """Read-only: a job is started from the dead letters."""
+
+    list_display = ("id", "created_at", "requested_by", "total", "replayed", "skipped", "state")
+    sortable_by = ()
+
+    @display(description="State", label={"running": "info", "finished": "success"})
+    def state(self, job: ReplayJob) -> str:
+        """Running or finished."""
+        return "finished" if job.finished_at else "running"
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
+    ) -> HttpResponse:
+        """The job's progress; the page renews itself until the job has ended.
+
+        Raises:
+            Http404: there is none with this number.
+            PermissionDenied: the operator may not view jobs.
+        """
+        del form_url
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        job = self.get_object(request, object_id)
+        if job is None:
+            raise Http404
+        done = job.replayed + job.skipped
+        outcomes = job.letters.exclude(resolution="").order_by()
+        return reading.page(
+            self,
+            request,
+            "admin/replay_job.html",
+            title=f"Replay job {job.pk}",
+            context={
+                "job": job,
+                "done": done,
+                "percent": 100 * done // job.total if job.total else 100,
+                "outcomes": outcomes.values_list("resolution").annotate(count=Count("pk")),
+            },
+        )

@@ -1,0 +1,21 @@
+"""The HTTP door: what producers, operators' tools and providers call.
+
+    request -> correlation (trace id, one log line)
+            -> authentication (key, producer, mode) -> scope
+            -> wire (JSON in, bounded) -> shape (pydantic)
+            -> throttle (notifications only)
+            -> one call into pipeline/ or store/ -> wire (JSON out)
+
+    notifications  recipients      one file per noun: its shapes, then its views
+    dead_letters  alerts  search  receipts
+    health         /healthz, /readyz, /metrics
+    shapes         the words and answers that several of them share
+    door           what all views share: scopes, limits, headers
+    pages          query strings and cursors
+    problems       every refusal as RFC 9457 problem details, and the pages that its `type` leads to
+    schema         the OpenAPI document, made from the same shapes that check the requests
+
+The promises: a 2xx means that it is committed; no input makes a 5xx; another producer's objects are
+as absent as those that never were. An operator's scopes (`operations:*`) see every producer, but
+only the key's own mode.
+"""

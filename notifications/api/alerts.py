@@ -1,0 +1,84 @@
+"""`/v1/alerts`: what an operator must look at."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications import clock
+from notifications.api import schema
+from notifications.api.door import MAX_ID, Door, absent
+from notifications.api.pages import NumberedPageQuery, asked, page
+from notifications.api.shapes import Answer
+from notifications.models import Alert
+from notifications.store.keys import Scope
+
+
+class AlertQuery(NumberedPageQuery):
+    """Which alerts a list shows: open ones, unless `resolved`."""
+
+    resolved: bool = False
+
+
+class AlertAnswer(Answer):
+    """Something an operator must look at."""
+
+    id: int
+    kind: str
+    subject: str
+    detail: str
+    raised_at: dt.datetime
+    seen_at: dt.datetime
+    resolved_at: dt.datetime | None
+
+
+class Alerts(Door):
+    """Many."""
+
+    scopes: ClassVar = {"GET": Scope.OPERATIONS_READ}
+
+    @extend_schema(
+        operation_id="list_alerts",
+        summary="List alerts, newest first",
+        parameters=schema.parameters(AlertQuery),
+        responses={200: schema.page_of(AlertAnswer)},
+        tags=["Operations"],
+    )
+    def get(self, request: Request) -> Response:
+        """One that lasts is listed once, with the instant at which it was last seen."""
+        query = asked(request, AlertQuery)
+        found = Alert.objects.filter(resolved_at__isnull=not query.resolved)
+        if query.cursor is not None:
+            found = found.filter(pk__lt=query.cursor)
+        alerts = list(found.order_by("-pk")[: query.limit + 1])
+        shown = alerts[: query.limit]
+        answers = [AlertAnswer.model_validate(alert).wire() for alert in shown]
+        return Response(
+            page(answers, following=shown[-1].pk if len(alerts) > query.limit else None)
+        )
+
+
+class Resolve(Door):
+    """Closing one."""
+
+    scopes: ClassVar = {"POST": Scope.OPERATIONS_WRITE}
+
+    @extend_schema(
+        operation_id="resolve_alert",
+        summary="Resolve an alert",
+        request=None,
+        responses={200: AlertAnswer},
+        tags=["Operations"],
+    )
+    def post(self, request: Request, alert_id: int) -> Response:  # noqa: ARG002 - DRF's signature
+        """Resolving twice changes nothing; if its cause lasts, it is raised again."""
+        this = Alert.objects.filter(pk=min(alert_id, MAX_ID))
+        this.filter(resolved_at=None).update(resolved_at=clock.now())
+        alert = this.first()
+        if alert is None:
+            absent("alert")
+        return Response(AlertAnswer.model_validate(alert).wire())

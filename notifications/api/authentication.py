@@ -1,0 +1,70 @@
+"""Who calls, and whether they may: bearer keys with scopes.
+
+A key works within microseconds because the process remembers it for a second (see `store.keys`).
+Wrong keys are refused alike, whether the prefix exists or not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from notifications.api.problems import refuse
+from notifications.rules.problems import Kind, Problem
+from notifications.store import keys
+from notifications.store.keys import KnownKey, Scope
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # DRF imports this module while it defines APIView
+
+
+class BearerKey(BaseAuthentication):
+    """`Authorization: Bearer nk_live_...`; the key becomes `request.auth`."""
+
+    def authenticate(self, request: Request) -> tuple[None, KnownKey]:
+        """Recognise the caller.
+
+        Raises:
+            Refusal: no key, or none that is good (401); its producer is switched off (403).
+        """
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secret:
+            refuse(Problem(Kind.UNAUTHENTICATED, "send Authorization: Bearer <key>"))
+        key = keys.recognise(secret.strip())
+        if key is None:
+            refuse(Problem(Kind.UNAUTHENTICATED, "the key is unknown, expired or revoked"))
+        if not key.producer_is_active:
+            refuse(Problem(Kind.FORBIDDEN, f"producer {key.producer_name} is switched off"))
+        return None, key
+
+    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - DRF's signature
+        """What a 401 asks for."""
+        return "Bearer"
+
+
+class HasScope(BasePermission):
+    """The key has the scope that the view names for the method."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Check it.
+
+        Raises:
+            Refusal: it has not (403).
+        """
+        scopes: dict[str, Scope] = getattr(view, "scopes", {})
+        method = "GET" if request.method == "HEAD" else request.method
+        # A method that the view names no scope for is refused, unless DRF refuses it anyway (405).
+        needed = scopes.get(method or "")
+        if needed is None:
+            return method not in view.allowed_methods
+        if not key_of(request).grants(needed):
+            refuse(Problem(Kind.FORBIDDEN, f"the key lacks the scope {needed}"))
+        return True
+
+
+def key_of(request: Request) -> KnownKey:
+    """The key that an authenticated request came with."""
+    return cast("KnownKey", request.auth)

@@ -1,0 +1,62 @@
+"""One id for a request and for everything that follows from it, and one log line a request.
+
+A caller's W3C `traceparent` is continued, else a trace begins here. Its trace id is the answer's
+`X-Request-Id`, the `instance` of a problem, a field of every log line, and travels with the
+notification to the provider's call. The path of a request can name a person, so the log has the
+route instead.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from notifications import clock
+
+_KEY: Final = "notifications.traceparent"
+_SHAPE: Final = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_log: Final = structlog.get_logger("notifications.api")
+
+
+class Correlation:
+    """Middleware; the outermost, so that every answer has an id."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer a request."""
+        started = clock.monotonic()
+        trace = trace_id(request)
+        with structlog.contextvars.bound_contextvars(trace_id=trace):
+            response = self._get_response(request)
+            response["X-Request-Id"] = trace
+            _log.info(
+                "request",
+                method=request.method,
+                route=request.resolver_match.route if request.resolver_match else "",
+                status=response.status_code,
+                duration_ms=round((clock.monotonic() - started) * 1000, 1),
+            )
+        return response
+
+
+def traceparent(request: HttpRequest) -> str:
+    """The trace context to pass on: the caller's trace, our own span."""
+    known = request.META.get(_KEY)
+    if known is None:
+        came = _SHAPE.fullmatch(request.headers.get("traceparent", ""))
+        trace = came[1] if came else secrets.token_hex(16)
+        known = request.META[_KEY] = f"00-{trace}-{secrets.token_hex(8)}-01"
+    return str(known)
+
+
+def trace_id(request: HttpRequest) -> str:
+    """The 32 hexadecimal digits that name this request everywhere."""
+    return traceparent(request)[3:35]

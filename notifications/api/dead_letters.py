@@ -1,0 +1,221 @@
+"""`/v1/dead-letters` and `/v1/replay-jobs`: what gave up, and bringing it back."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api import schema
+from notifications.api.authentication import key_of
+from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.pages import NumberedPageQuery, SmallId, asked, page
+from notifications.api.problems import refuse
+from notifications.api.shapes import Answer, ChannelWord, Instant, ModeWord, PriorityWord
+from notifications.models import DeadLetter, ReplayJob
+from notifications.pipeline import replay
+from notifications.rules import ids
+from notifications.rules.letters import LetterFilter
+from notifications.rules.problems import Kind, Problem
+from notifications.rules.request import Text
+from notifications.store.keys import Scope
+
+Reason = Annotated[Text, Field(min_length=1, max_length=64)]
+ProviderName = Annotated[Text, Field(min_length=1, max_length=32)]
+
+
+class LetterQuery(NumberedPageQuery):
+    """Which letters a list shows: open ones, unless `resolved`."""
+
+    reason: Reason | None = None
+    channel: ChannelWord | None = None
+    provider: ProviderName | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    resolved: bool = False
+
+
+class ReplayRequest(BaseModel):
+    """Which letters to replay: those named, or all open ones that match every filter given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ids: Annotated[list[SmallId], Field(min_length=1, max_length=10_000)] | None = None
+    reason: Reason | None = None
+    channel: ChannelWord | None = None
+    provider: ProviderName | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    force: bool = False
+    """Also what reached the person meanwhile by another way."""
+    renew_ttl: bool = False
+    """Start the time to live anew; never for P0."""
+
+    @model_validator(mode="after")
+    def _check_that_it_narrows(self) -> Self:
+        if not self.model_dump(exclude={"force", "renew_ttl"}, exclude_none=True):
+            msg = "give ids, or at least one of reason, channel, provider, since and until"
+            raise ValueError(msg)
+        return self
+
+
+class DeadLetterAnswer(Answer):
+    """A delivery that gave up."""
+
+    id: int
+    delivery_id: UUID
+    notification_id: UUID
+    producer_id: int
+    mode: ModeWord
+    priority: PriorityWord
+    channel: ChannelWord
+    provider: str
+    reason: str
+    detail: str
+    created_at: dt.datetime
+    resolved_at: dt.datetime | None
+    resolution: str
+
+
+class ReplayJobAnswer(Answer):
+    """How far a replay is."""
+
+    id: int
+    created_at: dt.datetime
+    requested_by: str
+    forced: bool
+    renews_ttl: bool
+    total: int
+    replayed: int
+    skipped: int
+    finished_at: dt.datetime | None
+
+
+class DeadLetters(Door):
+    """Many."""
+
+    scopes: ClassVar = {"GET": Scope.OPERATIONS_READ}
+
+    @extend_schema(
+        operation_id="list_dead_letters",
+        summary="List dead letters, newest first",
+        parameters=schema.parameters(LetterQuery),
+        responses={200: schema.page_of(DeadLetterAnswer)},
+        tags=["Operations"],
+    )
+    def get(self, request: Request) -> Response:
+        """Of every producer, in the key's mode."""
+        query = asked(request, LetterQuery)
+        found = DeadLetter.objects.filter(mode=key_of(request).mode, **_narrowed(query))
+        letters = list(found.order_by("-pk")[: query.limit + 1])
+        more = len(letters) > query.limit
+        shown = letters[: query.limit]
+        answers = [_letter(letter).wire() for letter in shown]
+        return Response(page(answers, following=shown[-1].pk if more else None))
+
+
+class Replay(Door):
+    """Bringing back."""
+
+    scopes: ClassVar = {"POST": Scope.OPERATIONS_WRITE}
+
+    @extend_schema(
+        operation_id="replay_dead_letters",
+        summary="Replay dead letters",
+        request=ReplayRequest,
+        responses={202: ReplayJobAnswer},
+        tags=["Operations"],
+    )
+    def post(self, request: Request) -> Response:
+        """Begins a job that runs all gates again, with a new attempt budget, at the lane's pace."""
+        wanted, key = shaped(request.data, ReplayRequest), key_of(request)
+        letters = LetterFilter(
+            ids=None if wanted.ids is None else tuple(wanted.ids),
+            reason=wanted.reason or "",
+            channel=wanted.channel,
+            provider=wanted.provider or "",
+            since=wanted.since,
+            until=wanted.until,
+            mode=key.mode,
+        )
+        try:
+            job = replay.start(
+                letters,
+                requested_by=key.prefix,
+                forced=wanted.force,
+                renews_ttl=wanted.renew_ttl,
+            )
+        except replay.Refused as refused:
+            refuse(refused.problem)
+        return Response(ReplayJobAnswer.model_validate(job).wire(), status=202)
+
+
+class Discard(Door):
+    """Giving up for good."""
+
+    scopes: ClassVar = {"POST": Scope.OPERATIONS_WRITE}
+
+    @extend_schema(
+        operation_id="discard_dead_letter",
+        summary="Discard a dead letter",
+        request=None,
+        responses={200: DeadLetterAnswer},
+        tags=["Operations"],
+    )
+    def post(self, request: Request, letter_id: int) -> Response:
+        """It stays readable until retention; a replay no longer takes it."""
+        key = key_of(request)
+        mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key.mode)
+        if not mine.exists():
+            absent("dead letter")
+        discarded = replay.discard([letter_id], by=key.prefix)
+        letter = mine.get()
+        if not discarded:
+            said = f"the letter is {letter.resolution or 'resolved'} already"
+            refuse(Problem(Kind.CONFLICT, said))
+        return Response(_letter(letter).wire())
+
+
+class OneReplayJob(Door):
+    """A job's progress."""
+
+    scopes: ClassVar = {"GET": Scope.OPERATIONS_READ}
+
+    @extend_schema(
+        operation_id="get_replay_job",
+        summary="See how far a replay is",
+        responses={200: ReplayJobAnswer},
+        tags=["Operations"],
+    )
+    def get(self, request: Request, job_id: int) -> Response:  # noqa: ARG002 - DRF's signature
+        """Finished when `finished_at` is set."""
+        job = ReplayJob.objects.filter(pk=min(job_id, MAX_ID)).first()
+        if job is None:
+            absent("replay job")
+        return Response(ReplayJobAnswer.model_validate(job).wire())
+
+
+def _narrowed(query: LetterQuery) -> dict[str, Any]:
+    """The query as filters of the ORM."""
+    filters = {
+        "reason": query.reason,
+        "channel": query.channel,
+        "provider": query.provider,
+        "created_at__gte": query.since,
+        "created_at__lt": query.until,
+        "pk__lt": query.cursor,
+    }
+    given: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
+    return given | {"resolved_at__isnull": not query.resolved}
+
+
+def _letter(letter: DeadLetter) -> DeadLetterAnswer:
+    read = {name: getattr(letter, name, None) for name in DeadLetterAnswer.model_fields}
+    return DeadLetterAnswer.model_validate(
+        read | {"notification_id": ids.notification_of(letter.delivery_id)}
+    )

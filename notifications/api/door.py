@@ -1,0 +1,65 @@
+"""What all views of the API share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from notifications.api import wire
+from notifications.api.problems import refuse
+from notifications.rules.problems import Kind, Problem
+from notifications.rules.request import invalid
+from notifications.store.keys import Scope
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+MAX_ID: Final = 2**63 - 1
+"""What a bigint holds; a larger id in a path names nothing."""
+
+
+class Door(APIView):
+    """A view with a key: it names the scope of each of its methods."""
+
+    scopes: ClassVar[Mapping[str, Scope]] = {}
+    body_limit: ClassVar[int] = wire.BODY_LIMIT
+    # No OPTIONS: the schema describes the API, and browsers of other origins are no callers.
+    http_method_names: ClassVar = ["get", "post", "put", "patch", "delete", "head"]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's signature
+        """Authenticate, check the scope, and refuse a body that WSGI would not let us read.
+
+        Raises:
+            Refusal: the body is chunked.
+        """
+        super().initial(request, *args, **kwargs)
+        if "Transfer-Encoding" in request.headers:
+            said = "send the body with Content-Length, not chunked"
+            refuse(Problem(Kind.MALFORMED, said))
+
+
+class OpenDoor(Door):
+    """A view without a key."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+
+def shaped(body: object, shape: type[Shape]) -> Shape:
+    """Check a decoded body.
+
+    Raises:
+        Refusal: with every place that is wrong (422).
+    """
+    try:
+        return shape.model_validate(body)
+    except ValidationError as error:
+        refuse(invalid(error))
+
+
+def absent(what: str) -> NoReturn:
+    """There is no such thing, or it is somebody else's: the same words for both."""
+    refuse(Problem(Kind.NOT_FOUND, f"there is no such {what}"))

@@ -1,0 +1,180 @@
+"""`/healthz`, `/readyz` and `/metrics`: for probes and dashboards. No key, nothing personal.
+
+* `/healthz`: this process answers.
+* `/readyz`: 503 only when nothing could be stored, because then no request can succeed. A broker
+  that is away, a dead beat or a lane that is behind leave accepting safe: 200, `degraded`, with
+  what is wrong.
+* `/metrics`: the same for Prometheus, and this process's own figures.
+
+A dead beat cannot tell of itself, so whoever asks here makes this process look and raise the alert.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import prometheus_client
+from django.db import Error, connection
+from drf_spectacular.utils import extend_schema
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications import clock, lanes
+from notifications.api.door import OpenDoor
+from notifications.models import Alert, SweepRun
+from notifications.rules.lane import LANES
+from notifications.store import alerts, backlog
+
+TICK: Final = "tick"
+BEAT_IS_DEAD_AFTER: Final = dt.timedelta(seconds=30)
+"""Beat ticks once a second; a restart of it takes less."""
+BEHIND: Final = dt.timedelta(seconds=15)
+"""What is due is taken within a second or two; this is not a hiccup any more."""
+
+
+class Alive(OpenDoor):
+    """The process."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
+        """It answers."""
+        return Response({"status": "ok"})
+
+
+class Ready(OpenDoor):
+    """The service."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
+        """What works and what does not."""
+        try:
+            told, status = _look(), 200
+        except Error:
+            connection.close()
+            told, status = {"status": "unavailable", "database": "away"}, 503
+        return Response(told, status=status)
+
+
+class PlainText(BaseRenderer):
+    """Prometheus's text format, as it comes."""
+
+    media_type = "text/plain"
+    format = "txt"
+    charset = None
+
+    def render(
+        self,
+        data: Any,  # noqa: ANN401 - DRF's signature
+        accepted_media_type: str | None = None,  # noqa: ARG002 - the same
+        renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the same
+    ) -> bytes:
+        """Pass the text on."""
+        return data if isinstance(data, bytes) else str(data).encode()
+
+
+class Metrics(OpenDoor):
+    """The figures."""
+
+    renderer_classes = (PlainText,)
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
+        """In Prometheus's text format."""
+        ours = CollectorRegistry()
+        ours.register(_Figures())
+        text = prometheus_client.generate_latest() + prometheus_client.generate_latest(ours)
+        return Response(text, content_type=prometheus_client.CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def _look() -> dict[str, Any]:
+    ages = _sweep_ages()
+    behind = {found.lane.name: found for found in backlog.of_lanes()}
+    broker = lanes.broker_is_up()
+    wrong = [f"{name} is behind" for name, found in behind.items() if found.behind > BEHIND]
+    if not broker:
+        wrong.append("the broker is away: what is accepted waits in the database")
+    if beat := _dead_beat(ages):
+        wrong.append(beat)
+    return {
+        "status": "degraded" if wrong else "ready",
+        "wrong": wrong,
+        "database": "ok",
+        "broker": "ok" if broker else "away",
+        "sweeps": {name: round(age.total_seconds(), 1) for name, age in ages.items()},
+        "lanes": {
+            name: {"due": found.due, "behind_seconds": round(found.behind.total_seconds(), 1)}
+            for name, found in behind.items()
+        },
+    }
+
+
+def _sweep_ages() -> dict[str, dt.timedelta]:
+    """How long ago each sweep last began."""
+    now = clock.now()
+    return {run.name: now - run.started_at for run in SweepRun.objects.order_by("name")}
+
+
+def _dead_beat(ages: Mapping[str, dt.timedelta]) -> str:
+    """Say that beat is dead, and raise the alert; empty when it lives, or has never run here."""
+    if not ages or (age := min(ages.values())) < BEAT_IS_DEAD_AFTER:
+        return ""
+    said = f"{TICK} last ran {age.total_seconds():.0f} s ago: beat or the ops worker is dead"
+    alerts.raise_once("beat_dead", TICK, said)
+    return said
+
+
+class _Figures:
+    """What the database knows, asked at each scrape."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield each family; without a database only the one that says so."""
+        up = GaugeMetricFamily("notifications_database_up", "1 when the database answers")
+        try:
+            families = list(_from_database())
+        except Error:
+            connection.close()
+            families = []
+        up.add_metric([], float(bool(families)))
+        yield up
+        yield from families
+
+
+def _from_database() -> Iterator[GaugeMetricFamily]:
+    ages = _sweep_ages()
+    _dead_beat(ages)
+    yield _family(
+        "sweep_age_seconds",
+        "Seconds since a sweep last began",
+        "sweep",
+        {name: age.total_seconds() for name, age in ages.items()},
+    )
+    found = backlog.of_lanes()
+    nothing = dict.fromkeys((lane.name for lane in LANES), 0.0)
+    yield _family(
+        "due",
+        f"Deliveries due and not taken, counted up to {backlog.COUNTED} for each status",
+        "lane",
+        nothing | {one.lane.name: float(one.due) for one in found},
+    )
+    yield _family(
+        "behind_seconds",
+        "How long the oldest of them has been due",
+        "lane",
+        nothing | {one.lane.name: one.behind.total_seconds() for one in found},
+    )
+    letters = {reason: float(count) for reason, count in backlog.dead_letters().items()}
+    yield _family("dead_letters_open", "Dead letters that nobody has resolved", "reason", letters)
+    alerts_open = Alert.objects.filter(resolved_at=None).count()
+    yield GaugeMetricFamily("notifications_alerts_open", "Open alerts", value=alerts_open)
+
+
+def _family(name: str, said: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"notifications_{name}", said, labels=[label])
+    for value_of, value in values.items():
+        family.add_metric([value_of], value)
+    return family

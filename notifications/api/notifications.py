@@ -1,0 +1,335 @@
+"""`/v1/notifications`: handing in, reading, cancelling."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Final
+from uuid import UUID
+
+import orjson
+from drf_spectacular.utils import extend_schema
+from pydantic import BaseModel, ConfigDict, Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications import clock
+from notifications.api import correlation, problems, schema, wire
+from notifications.api.authentication import key_of
+from notifications.api.door import Door, absent, shaped
+from notifications.api.pages import DatedPageQuery, asked, page
+from notifications.api.problems import refuse
+from notifications.api.shapes import (
+    BatchAccepted,
+    DeliveryBrief,
+    DeliveryDetail,
+    EventLine,
+    Instant,
+    NotificationAccepted,
+    NotificationCancelled,
+    NotificationDetail,
+    NotificationLine,
+    StatusWord,
+)
+from notifications.api.throttle import charge
+from notifications.pipeline import accept, cancel
+from notifications.pipeline.accept import Caller, Refused, Taken, WholeAnswer
+from notifications.rules.problems import Kind, Problem
+from notifications.rules.request import MAX_BATCH, Name, NotificationRequest, UserId, parse
+from notifications.store import address_book, timelines
+from notifications.store.keys import Scope
+from notifications.store.timelines import DeliveryView, Line, Timeline, Wanted
+
+Wish = NotificationRequest | Problem
+"""One item as it was understood."""
+
+RETENTION: Final = dt.timedelta(days=90)
+"""How far back a list goes; what is older has been dropped."""
+_KEY_LENGTH: Final = 255
+_WRITE_AND_READ: Final = {"POST": Scope.NOTIFICATIONS_WRITE, "GET": Scope.NOTIFICATIONS_READ}
+
+
+class BatchRequest(BaseModel):
+    """Up to a thousand notifications; each is accepted or rejected by itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    notifications: Annotated[list[NotificationRequest], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class _Envelope(BaseModel):
+    """A batch before its items are looked at: one bad item must not fail the others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    notifications: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class ListQuery(DatedPageQuery):
+    """Filters of the list."""
+
+    user_id: UserId | None = None
+    type: Name | None = None
+    status: StatusWord | None = None
+    since: Instant | None = None
+
+
+class Notifications(Door):
+    """One in, many out."""
+
+    scopes: ClassVar = _WRITE_AND_READ
+
+    @extend_schema(
+        operation_id="create_notification",
+        summary="Hand in one notification",
+        parameters=[schema.IDEMPOTENCY_KEY],
+        request=NotificationRequest,
+        responses={202: NotificationAccepted},
+        tags=["Notifications"],
+    )
+    def post(self, request: Request) -> Response:
+        """Store it; it will be delivered, or you are told why not.
+
+        With an idempotency key the call can be repeated for 24 hours: the same body gets the first
+        answer again.
+        """
+        charge(self, request, notifications=1)
+        key = _idempotency_key(request)
+        caller = _caller(request)
+        wanted = parse(request.data)
+        if isinstance(wanted, Problem):
+            accept.reject(caller, request.data, wanted)
+            refuse(wanted)
+        if key is not None:
+            wanted = wanted.model_copy(update={"idempotency_key": key})
+        [taken] = accept.accept(caller, [wanted], traceparent=correlation.traceparent(request))
+        if not isinstance(taken, Taken):
+            refuse(taken.problem)
+        return Response(taken.response, status=202, headers=_replayed(taken.replayed))
+
+    @extend_schema(
+        operation_id="list_notifications",
+        summary="List notifications, newest first",
+        parameters=schema.parameters(ListQuery),
+        responses={200: schema.page_of(NotificationLine)},
+        tags=["Notifications"],
+    )
+    def get(self, request: Request) -> Response:
+        """Those of this key's producer and mode.
+
+        A page can hold fewer than its limit and still have a next one.
+        """
+        query, key = asked(request, ListQuery), key_of(request)
+        recipient_id = None
+        if query.user_id is not None:
+            recipient = address_book.find(mode=key.mode, user_id=query.user_id)
+            if recipient is None:
+                return Response(page([], following=None))
+            recipient_id = recipient.pk
+        oldest = clock.now() - RETENTION
+        lines, following = timelines.listing(
+            Wanted(
+                mode=key.mode,
+                producer_id=key.producer_id,
+                recipient_id=recipient_id,
+                type=query.type,
+                statuses=() if query.status is None else (query.status,),
+                since=max(query.since or oldest, oldest),
+            ),
+            before=query.cursor,
+            limit=query.limit,
+        )
+        return Response(page([_line(line).wire() for line in lines], following=following))
+
+
+class Batch(Door):
+    """Many in."""
+
+    scopes: ClassVar = {"POST": Scope.NOTIFICATIONS_WRITE}
+    body_limit = 16 * wire.MEBIBYTE
+
+    @extend_schema(
+        operation_id="create_notifications",
+        summary="Hand in up to 1000 notifications",
+        parameters=[schema.IDEMPOTENCY_KEY],
+        request=BatchRequest,
+        responses={202: BatchAccepted},
+        tags=["Notifications"],
+    )
+    def post(self, request: Request) -> Response:
+        """Each item gets its own result; one bad item never fails the others.
+
+        The Idempotency-Key header covers the whole call, the `idempotency_key` of an item that
+        item.
+        """
+        items = shaped(request.data, _Envelope).notifications
+        charge(self, request, notifications=len(items))
+        wanted = [parse(item) for item in items]
+        whole = _accepted_once(request, wanted) or _accepted(request, items, wanted)
+        answer = {
+            "results": [_result(number, result) for number, result in enumerate(whole.results)]
+        }
+        return Response(answer, status=202, headers=_replayed(whole.replayed))
+
+
+class One(Door):
+    """A notification."""
+
+    scopes: ClassVar = {"GET": Scope.NOTIFICATIONS_READ}
+
+    @extend_schema(
+        operation_id="get_notification",
+        summary="Read one notification with its deliveries, attempts and timeline",
+        responses={200: NotificationDetail},
+        tags=["Notifications"],
+    )
+    def get(self, request: Request, notification_id: UUID) -> Response:
+        """Everything that became of it, in order."""
+        key, timeline = key_of(request), timelines.of(notification_id)
+        if timeline is None or (timeline.notification.producer_id, timeline.notification.mode) != (
+            key.producer_id,
+            key.mode,
+        ):
+            absent("notification")
+        return Response(_detail(timeline).wire())
+
+
+class Cancel(Door):
+    """Stopping what has not left."""
+
+    scopes: ClassVar = {"POST": Scope.NOTIFICATIONS_WRITE}
+
+    @extend_schema(
+        operation_id="cancel_notification",
+        summary="Stop what has not left",
+        request=None,
+        responses={200: NotificationCancelled},
+        tags=["Notifications"],
+    )
+    def post(self, request: Request, notification_id: UUID) -> Response:
+        """What is being sent gets no retry. Cancelling twice does nothing the second time."""
+        key = key_of(request)
+        stopped = cancel.cancel(notification_id, producer_id=key.producer_id, mode=key.mode)
+        timeline = timelines.of(notification_id)
+        if stopped is None or timeline is None:
+            absent("notification")
+        told = NotificationCancelled(
+            notification_id=notification_id,
+            status=timeline.status,
+            stopped=stopped,
+            deliveries=[_brief(delivery) for delivery in timeline.deliveries],
+        )
+        return Response(told.wire())
+
+
+def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | None:
+    """The answer to a batch that one key covers as a whole; None when it has no such key."""
+    key = _idempotency_key(request)
+    if key is None:
+        return None
+    whole = accept.accept_once(
+        _caller(request),
+        key,
+        _fingerprint(request.data),
+        wanted,
+        traceparent=correlation.traceparent(request),
+    )
+    if isinstance(whole, Problem):
+        refuse(whole)
+    return whole
+
+
+def _accepted(request: Request, items: Sequence[object], wanted: Sequence[Wish]) -> WholeAnswer:
+    """The answer to a batch whose items stand for themselves."""
+    caller = _caller(request)
+    for item, found in zip(items, wanted, strict=True):
+        if isinstance(found, Problem):
+            accept.reject(caller, item, found)
+    good = [found for found in wanted if not isinstance(found, Problem)]
+    taken = iter(accept.accept(caller, good, traceparent=correlation.traceparent(request)))
+    results = [Refused(found) if isinstance(found, Problem) else next(taken) for found in wanted]
+    return WholeAnswer(results, replayed=False)
+
+
+def _caller(request: Request) -> Caller:
+    key = key_of(request)
+    return Caller(
+        producer_id=key.producer_id,
+        mode=key.mode,
+        priorities=key.priorities,
+        may_send_content=key.may_send_content,
+    )
+
+
+def _idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is None:
+        return None
+    if not 1 <= len(key) <= _KEY_LENGTH or not key.isascii() or not key.isprintable():
+        said = f"the Idempotency-Key header must be 1 to {_KEY_LENGTH} printable ASCII characters"
+        refuse(Problem(Kind.INVALID, said))
+    return key
+
+
+def _fingerprint(body: object) -> bytes:
+    """16 bytes that are the same for the same JSON, whatever the order of its keys."""
+    try:
+        canonical = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:  # it nests deeper than orjson writes
+        refuse(Problem(Kind.MALFORMED, f"the body cannot be taken: {error}"))
+    return hashlib.sha256(canonical).digest()[:16]
+
+
+def _replayed(replayed: bool) -> dict[str, str] | None:  # noqa: FBT001 - one private flag, named like the header
+    return {"Idempotent-Replayed": "true"} if replayed else None
+
+
+def _result(number: int, result: Taken | Refused) -> dict[str, Any]:
+    if isinstance(result, Taken):
+        word = "duplicate" if result.replayed else "accepted"
+        return {"result": word, "notification": result.response}
+    said = problems.body(result.problem, within=f"/notifications/{number}")
+    return {"result": "rejected", "problem": said}
+
+
+def _line(line: Line) -> NotificationLine:
+    return NotificationLine(
+        notification_id=line.notification_id,
+        user_id=line.user_id,
+        type=line.type,
+        priority=line.priority,
+        status=line.status,
+        created_at=line.created_at,
+        scheduled_at=line.scheduled_at,
+        deliveries=[
+            DeliveryBrief(delivery_id=delivery_id, channel=channel, status=status)
+            for delivery_id, channel, status in line.deliveries
+        ],
+    )
+
+
+def _brief(delivery: DeliveryView) -> DeliveryBrief:
+    return DeliveryBrief(delivery_id=delivery.id, channel=delivery.channel, status=delivery.status)
+
+
+def _detail(timeline: Timeline) -> NotificationDetail:
+    row, template = timeline.notification, timeline.template
+    return NotificationDetail.model_validate(
+        {name: getattr(row, name) for name in NotificationDetail.model_fields if hasattr(row, name)}
+        | {
+            "notification_id": row.id,
+            "status": timeline.status,
+            "template_id": template.template_id if template else None,
+            "template_version": template.version if template else None,
+            "variables": timeline.variables,
+            "delivery": row.spread,
+            "deliveries": [_delivery(delivery) for delivery in timeline.deliveries],
+            "timeline": [EventLine.model_validate(event) for event in timeline.events],
+        }
+    )
+
+
+def _delivery(delivery: DeliveryView) -> DeliveryDetail:
+    read = {name: getattr(delivery, name, None) for name in DeliveryDetail.model_fields}
+    return DeliveryDetail.model_validate(read | {"delivery_id": delivery.id})

@@ -1,0 +1,227 @@
+"""Every refusal as RFC 9457 problem details, whoever refuses: a view, DRF, Django or the router.
+
+`type` leads to a page of this service that says what happened and what to do. The promise: no
+answer of the API is an HTML error page or a stack trace.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from types import MappingProxyType
+from typing import Any, Final, NoReturn
+
+import orjson
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views import defaults
+from rest_framework import exceptions
+
+from notifications import conf
+from notifications.api import correlation
+from notifications.rules.problems import Kind, Problem
+
+MEDIA_TYPE: Final = "application/problem+json"
+_WAIT_FOR_DATABASE: Final = dt.timedelta(seconds=2)
+"""A restart of Postgres takes about as long."""
+
+CURES: Final = MappingProxyType({
+    Kind.MALFORMED: (
+        "Malformed request",
+        "The body is not one JSON object in UTF-8. Send it with Content-Length, not chunked.",
+    ),
+    Kind.UNAUTHENTICATED: (
+        "Not authenticated",
+        "Send a key that is neither expired nor revoked: Authorization: Bearer nk_...",
+    ),
+    Kind.FORBIDDEN: (
+        "Forbidden",
+        "The key lacks the scope, or its producer may not do this. Ask an operator.",
+    ),
+    Kind.NOT_FOUND: (
+        "Not found",
+        "There is no such object for this key's producer and mode.",
+    ),
+    Kind.METHOD_NOT_ALLOWED: ("Method not allowed", "The Allow header has those that are."),
+    Kind.NOT_ACCEPTABLE: ("Not acceptable", "Accept application/json."),
+    Kind.IN_PROGRESS: (
+        "Still in progress",
+        "A call with this idempotency key is running. Repeat it after Retry-After.",
+    ),
+    Kind.CONFLICT: ("Conflict", "Read the object again: its state forbids this now."),
+    Kind.TOO_LARGE: ("Too large", "Send a smaller body: 1 MiB, or 16 MiB for a batch."),
+    Kind.UNSUPPORTED_MEDIA_TYPE: (
+        "Unsupported media type",
+        "Send Content-Type: application/json.",
+    ),
+    Kind.INVALID: ("Invalid", "Mend the places that `errors` points at. Do not retry as it is."),
+    Kind.UNKNOWN_RECIPIENT: (
+        "Unknown recipient",
+        "Create the recipient first: PUT /v1/recipients/{user_id}, with a key of the same mode.",
+    ),
+    Kind.KEY_REUSED: (
+        "Idempotency key reused",
+        "Use a new key for a new request; an old one belongs to its first body for 24 hours.",
+    ),
+    Kind.RATE_LIMITED: (
+        "Rate limited",
+        "Slow down; Retry-After says when this call would be taken.",
+    ),
+    Kind.UNAVAILABLE: (
+        "Unavailable",
+        "Nothing was stored. Repeat the call with the same idempotency key after Retry-After.",
+    ),
+})
+"""Kind -> its title, and what to do."""
+
+
+class Refusal(Exception):
+    """The request is refused; answer it with the problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        """Carry the problem."""
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def refuse(problem: Problem) -> NoReturn:
+    """Refuse the request that is being answered.
+
+    Raises:
+        Refusal: always.
+    """
+    raise Refusal(problem)
+
+
+def body(problem: Problem, *, within: str = "") -> dict[str, Any]:
+    """A problem as its JSON object, without `instance`.
+
+    Args:
+        problem: what is wrong.
+        within: where in the request's body it is, as a JSON pointer.
+    """
+    said = {
+        "type": f"{conf.current().public_url}/problems/{problem.kind}",
+        "title": CURES[problem.kind][0],
+        "status": int(problem.kind.status),
+        "detail": problem.detail,
+    }
+    errors = [
+        {"pointer": within + error.pointer, "detail": error.detail} for error in problem.errors
+    ]
+    return said | {"errors": errors} if errors else said
+
+
+def respond(problem: Problem, request: HttpRequest) -> HttpResponse:
+    """A problem as the answer to a request."""
+    response = _response(body(problem), request)
+    if problem.retry_after is not None:
+        response["Retry-After"] = str(max(1, math.ceil(problem.retry_after.total_seconds())))
+    if problem.kind is Kind.UNAUTHENTICATED:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
+    """DRF's exception handler; None leaves a bug to Django: the log, and `server_error`."""
+    problem = _problem_of(error)
+    return None if problem is None else respond(problem, context["request"])
+
+
+def _problem_of(error: Exception) -> Problem | None:
+    if isinstance(error, Refusal):
+        return error.problem
+    if isinstance(error, exceptions.APIException):
+        return Problem(_BY_STATUS.get(error.status_code, Kind.MALFORMED), str(error.detail))
+    return next((problem for types, problem in _MEANINGS if isinstance(error, types)), None)
+
+
+_UNREADABLE: Final = Problem(Kind.MALFORMED, "the request cannot be read")
+_FORBIDDEN: Final = Problem(Kind.FORBIDDEN, "this is not allowed")
+_AWAY: Final = Problem(
+    Kind.UNAVAILABLE, "the database is away; nothing was stored", (), _WAIT_FOR_DATABASE
+)
+_MEANINGS: Final[tuple[tuple[tuple[type[Exception], ...], Problem], ...]] = (
+    ((OperationalError, InterfaceError), _AWAY),
+    ((Http404,), Problem(Kind.NOT_FOUND, "there is nothing here")),
+    ((RequestDataTooBig,), Problem(Kind.TOO_LARGE, "the body is too large")),
+    ((SuspiciousOperation, BadRequest, UnreadablePostError), _UNREADABLE),
+    ((PermissionDenied,), _FORBIDDEN),
+)
+"""What others raise -> what it means; the first that fits."""
+_BY_STATUS: Final = {
+    401: Kind.UNAUTHENTICATED,
+    403: Kind.FORBIDDEN,
+    404: Kind.NOT_FOUND,
+    405: Kind.METHOD_NOT_ALLOWED,
+    406: Kind.NOT_ACCEPTABLE,
+    415: Kind.UNSUPPORTED_MEDIA_TYPE,
+}
+
+
+def _response(said: dict[str, Any], request: HttpRequest) -> HttpResponse:
+    said = said | {"instance": correlation.trace_id(request)}
+    return HttpResponse(orjson.dumps(said), content_type=MEDIA_TYPE, status=said["status"])
+
+
+# --- What Django itself refuses: browsers get its pages, everybody else a problem ---
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """`handler400`: a forbidden host, too many fields."""
+    if _is_browser(request):
+        return defaults.bad_request(request, exception)
+    return respond(_UNREADABLE, request)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """`handler403`."""
+    if _is_browser(request):
+        return defaults.permission_denied(request, exception)
+    return respond(_FORBIDDEN, request)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """`handler404`: no such path."""
+    if _is_browser(request):
+        return defaults.page_not_found(request, exception)
+    return respond(Problem(Kind.NOT_FOUND, "there is no such path; /v1/docs has them all"), request)
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    """`handler500`: a bug of ours. The log has its trace under the same id; the answer has not."""
+    if _is_browser(request):
+        return defaults.server_error(request)
+    said = {
+        "type": "about:blank",
+        "title": "Internal server error",
+        "status": 500,
+        "detail": "a mistake of ours; it is logged under this instance",
+    }
+    return _response(said, request)
+
+
+def _is_browser(request: HttpRequest) -> bool:
+    return "text/html" in request.headers.get("Accept", "")
+
+
+def page(request: HttpRequest, kind: str) -> HttpResponse:
+    """What a problem's `type` leads to.
+
+    Raises:
+        Http404: there is no such problem.
+    """
+    if kind not in frozenset(Kind):
+        raise Http404
+    problem = Kind(kind)
+    title, cure = CURES[problem]
+    told = {"title": title, "cure": cure, "status": int(problem.status), "kind": kind}
+    return render(request, "api/problem.html", told)

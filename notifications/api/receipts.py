@@ -1,0 +1,72 @@
+"""`/v1/receipts/{provider}`: what providers say later.
+
+There is no key: the adapter checks the provider's own signature.
+"""
+
+from __future__ import annotations
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications import conf
+from notifications.api.door import OpenDoor, absent
+from notifications.api.problems import refuse
+from notifications.api.shapes import Answer
+from notifications.api.wire import MEBIBYTE, RawParser
+from notifications.pipeline import confirm, route
+from notifications.rules.problems import Kind, Problem
+from providers.contract import Provider, Receipt, ReceiptRequest
+from providers.errors import InvalidSignature, MalformedReceipt, NoReceipts
+
+
+class ReceiptsTaken(Answer):
+    """What the callback held."""
+
+    receipts: int
+    matched: int
+    """How many belong to a delivery that is known."""
+
+
+class Receipts(OpenDoor):
+    """A provider's callback."""
+
+    body_limit = MEBIBYTE
+    parser_classes = (RawParser,)
+
+    @extend_schema(
+        operation_id="take_receipts",
+        summary="Take a provider's callback",
+        request={"application/json": OpenApiTypes.ANY},
+        responses={200: ReceiptsTaken},
+        auth=[],
+        tags=["Receipts"],
+    )
+    def post(self, request: Request, provider: str) -> Response:
+        """Early, late and repeated ones do no harm; one for an unknown message is only counted."""
+        adapter = route.provider_named(provider)
+        if adapter is None:
+            absent("provider")
+        receipts = _parsed(adapter, request)
+        matched = confirm.record(adapter.name, receipts)
+        return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).wire())
+
+
+def _parsed(adapter: Provider, request: Request) -> list[Receipt]:
+    # An empty body leaves DRF's empty form here instead of bytes.
+    raw: object = request.data
+    call = ReceiptRequest(
+        # What the provider called, which is what some of them sign: not what a proxy made of it.
+        url=conf.current().public_url + request.get_full_path(),
+        headers={name.lower(): value for name, value in request.headers.items()},
+        body=raw if isinstance(raw, bytes) else b"",
+    )
+    try:
+        return list(adapter.parse_receipt(call))
+    except InvalidSignature as error:
+        refuse(Problem(Kind.UNAUTHENTICATED, str(error) or "the signature is wrong"))
+    except MalformedReceipt as error:
+        refuse(Problem(Kind.MALFORMED, str(error) or "the receipt cannot be read"))
+    except NoReceipts:
+        absent("provider that sends receipts")

@@ -1,0 +1,311 @@
+"""`/v1/recipients`: who can be notified, where, and what they allow.
+
+Recipients are company-wide: any producer's key with the scope sees and changes them all.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import zoneinfo
+from typing import Annotated, ClassVar, Final, Self, assert_never
+
+from drf_spectacular.utils import extend_schema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api.authentication import key_of
+from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.shapes import Answer, ChannelWord
+from notifications.models import Contact, Preference, Recipient
+from notifications.rules.request import Name, Text, UserId
+from notifications.store import address_book
+from notifications.store.address_book import Address
+from notifications.store.keys import Scope
+from providers.contract import Channel
+from providers.errors import ForbiddenAddress
+from providers.transport.guard import AddressPolicy
+
+MAX_CONTACTS: Final = 100
+"""Of one recipient: every device counts."""
+_PHONE: Final = re.compile(r"\+[1-9]\d{6,14}")
+"""E.164."""
+_MAILBOX: Final = re.compile(
+    r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,252}[A-Za-z0-9])"
+)
+_USER_ID: Final = TypeAdapter(UserId)
+
+
+@functools.cache
+def _zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
+
+
+def _zone(name: str) -> str:
+    if name and name not in _zones():
+        msg = "is no timezone of the IANA database, like America/Sao_Paulo"
+        raise ValueError(msg)
+    return name
+
+
+Locale = Annotated[
+    str, StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$")
+]
+Zone = Annotated[Text, Field(max_length=64), AfterValidator(_zone)]
+
+
+class ContactRequest(BaseModel):
+    """One address on one channel."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    channel: ChannelWord
+    address: Annotated[Text, Field(min_length=1, max_length=2048)]
+    """E.164 number, mailbox, https URL, device token, chat target."""
+    kind: Annotated[Text, Field(max_length=24)] = ""
+    """Where a channel has several sorts of address: `fcm_token`, `apns_token` ..."""
+    primary: bool = False
+    """The one that is used where only one is: not for push, which goes to every device."""
+
+    @model_validator(mode="after")
+    def _check_address(self) -> Self:
+        match self.channel:
+            case Channel.SMS:
+                _require(_PHONE.fullmatch(self.address), "an E.164 number, like +4915112345678")
+            case Channel.EMAIL:
+                _require(_MAILBOX.fullmatch(self.address), "a mailbox, like maria@example.com")
+            case Channel.WEBHOOK:
+                _check_url(self.address)
+            case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
+                _require(self.address.isprintable(), "free of control characters")
+            case _:
+                assert_never(self.channel)
+        return self
+
+    def as_address(self) -> Address:
+        """In the store's words."""
+        return Address(
+            channel=self.channel, address=self.address, kind=self.kind, primary=self.primary
+        )
+
+
+def _require(holds: object, said: str) -> None:
+    if not holds:
+        msg = f"address must be {said}"
+        raise ValueError(msg)
+
+
+def _check_url(url: str) -> None:
+    try:
+        AddressPolicy().check_url(url)
+    except ForbiddenAddress as error:
+        raise ValueError(str(error)) from error
+
+
+class RecipientRequest(BaseModel):
+    """A person. What is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    locale: Locale | None = None
+    timezone: Zone | None = None
+    contacts: Annotated[list[ContactRequest], Field(max_length=MAX_CONTACTS)] | None = None
+    """All of their contacts from now on; others are no longer used."""
+
+
+class PreferencesRequest(BaseModel):
+    """What a person allows. What is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    channels_off: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
+    channel_order: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
+    categories_off: Annotated[list[Name], Field(max_length=100)] | None = None
+
+
+class ContactAnswer(Answer):
+    """A contact as it is known."""
+
+    id: int
+    channel: ChannelWord
+    kind: str
+    address: str
+    primary: bool
+    valid: bool
+    invalid_reason: str
+
+
+class RecipientAnswer(Answer):
+    """A person as they are known."""
+
+    user_id: str
+    locale: str
+    timezone: str
+    contacts: list[ContactAnswer]
+
+
+class PreferencesAnswer(Answer):
+    """What a person allows."""
+
+    channels_off: list[ChannelWord]
+    channel_order: list[ChannelWord]
+    categories_off: list[str]
+
+
+_SCOPES: Final = {
+    "GET": Scope.RECIPIENTS_READ,
+    **dict.fromkeys(("PUT", "POST", "PATCH", "DELETE"), Scope.RECIPIENTS_WRITE),
+}
+
+
+class One(Door):
+    """A recipient."""
+
+    scopes: ClassVar = _SCOPES
+
+    @extend_schema(
+        operation_id="put_recipient",
+        summary="Create or change a recipient",
+        request=RecipientRequest,
+        responses={200: RecipientAnswer, 201: RecipientAnswer},
+        tags=["Recipients"],
+    )
+    def put(self, request: Request, user_id: str) -> Response:
+        """An address that a provider called dead stays invalid when it is handed in again."""
+        wanted = shaped(request.data, RecipientRequest)
+        profile = wanted.model_dump(include={"locale", "timezone"}, exclude_none=True)
+        contacts = (
+            None if wanted.contacts is None else [one.as_address() for one in wanted.contacts]
+        )
+        recipient, created = address_book.put(
+            mode=key_of(request).mode,
+            user_id=_checked(user_id),
+            profile=profile,
+            addresses=contacts,
+        )
+        return Response(_recipient(recipient).wire(), status=201 if created else 200)
+
+    @extend_schema(
+        operation_id="get_recipient",
+        summary="Read a recipient",
+        responses={200: RecipientAnswer},
+        tags=["Recipients"],
+    )
+    def get(self, request: Request, user_id: str) -> Response:
+        """With every contact, the invalid ones too."""
+        return Response(_recipient(_known(request, user_id)).wire())
+
+
+class Contacts(Door):
+    """A recipient's contacts."""
+
+    scopes: ClassVar = _SCOPES
+
+    @extend_schema(
+        operation_id="add_contact",
+        summary="Add a contact",
+        request=ContactRequest,
+        responses={201: ContactAnswer},
+        tags=["Recipients"],
+    )
+    def post(self, request: Request, user_id: str) -> Response:
+        """A known address is changed instead of added twice."""
+        wanted = shaped(request.data, ContactRequest)
+        contact = address_book.add(_known(request, user_id), wanted.as_address())
+        return Response(_contact(contact).wire(), status=201)
+
+
+class OneContact(Door):
+    """One contact."""
+
+    scopes: ClassVar = _SCOPES
+
+    @extend_schema(
+        operation_id="remove_contact",
+        summary="Stop using a contact",
+        responses={204: None},
+        tags=["Recipients"],
+    )
+    def delete(self, request: Request, user_id: str, contact_id: int) -> Response:
+        """It is kept as invalid, because past deliveries name it."""
+        recipient = _known(request, user_id)
+        if contact_id > MAX_ID or not address_book.take_away(recipient, contact_id=contact_id):
+            absent("contact")
+        return Response(status=204)
+
+
+class Preferences(Door):
+    """A recipient's wishes."""
+
+    scopes: ClassVar = _SCOPES
+
+    @extend_schema(
+        operation_id="get_preferences",
+        summary="Read what a recipient allows",
+        responses={200: PreferencesAnswer},
+        tags=["Recipients"],
+    )
+    def get(self, request: Request, user_id: str) -> Response:
+        """Who has said nothing allows everything, in the default order."""
+        found = Preference.objects.filter(recipient=_known(request, user_id)).first()
+        return Response(PreferencesAnswer.model_validate(found or Preference()).wire())
+
+    @extend_schema(
+        operation_id="change_preferences",
+        summary="Change what a recipient allows",
+        request=PreferencesRequest,
+        responses={200: PreferencesAnswer},
+        tags=["Recipients"],
+    )
+    def patch(self, request: Request, user_id: str) -> Response:
+        """Counts for what is already queued, too. A channel that is off stops even P0."""
+        changes = shaped(request.data, PreferencesRequest)
+        given = {name: value for name, value in dict(changes).items() if value is not None}
+        changed = address_book.prefer(_known(request, user_id), given)
+        return Response(PreferencesAnswer.model_validate(changed).wire())
+
+
+def _checked(user_id: str) -> str:
+    """A user id that can exist."""
+    try:
+        return _USER_ID.validate_python(user_id)
+    except ValidationError:
+        absent("recipient")
+
+
+def _known(request: Request, user_id: str) -> Recipient:
+    found = address_book.find(mode=key_of(request).mode, user_id=_checked(user_id))
+    if found is None:
+        absent("recipient")
+    return found
+
+
+def _recipient(recipient: Recipient) -> RecipientAnswer:
+    return RecipientAnswer(
+        user_id=recipient.user_id,
+        locale=recipient.locale,
+        timezone=recipient.timezone,
+        contacts=[_contact(contact) for contact in recipient.contacts.order_by("pk")],
+    )
+
+
+def _contact(contact: Contact) -> ContactAnswer:
+    return ContactAnswer(
+        id=contact.pk,
+        channel=Channel(contact.channel),
+        kind=contact.kind,
+        address=contact.address,
+        primary=contact.is_primary,
+        valid=contact.invalidated_at is None,
+        invalid_reason=contact.invalid_reason,
+    )

@@ -1,0 +1,186 @@
+# mypy: allow-untyped-calls
+# (drf-spectacular's own functions have no types)
+"""The OpenAPI 3.1 document, from the shapes that check the requests, and its pages.
+
+What every operation can answer besides its success (no key, no scope, malformed, too large, ...)
+follows from what it takes, so it is added here once instead of at every view.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Final
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.views import SpectacularSwaggerView
+from pydantic import BaseModel
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api import problems
+from notifications.api.door import OpenDoor
+from notifications.api.shapes import ProblemDetails
+from notifications.rules.problems import Kind
+
+IDEMPOTENCY_KEY: Final = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+    OpenApiParameter.HEADER,
+    description="Repeat a call with the same key and body and get the first answer, for 24 hours.",
+)
+_REFERENCE: Final = "#/components/schemas/{model}"
+"""Where a shape stands in the document."""
+
+
+def parameters(query: type[BaseModel]) -> list[OpenApiParameter]:
+    """A query shape as the operation's parameters."""
+    fields = query.model_json_schema()["properties"]
+    return [
+        OpenApiParameter(name, _plain(field), OpenApiParameter.QUERY)
+        for name, field in fields.items()
+    ]
+
+
+def _plain(field: dict[str, Any]) -> dict[str, Any]:
+    """A field without null: a parameter is left out instead."""
+    choices = [choice for choice in field.get("anyOf", [field]) if choice != {"type": "null"}]
+    return {key: value for key, value in choices[0].items() if key != "title"}
+
+
+@functools.cache
+def page_of(shape: type[BaseModel]) -> dict[str, Any]:
+    """The answer of a list of `shape`."""
+    return {
+        "type": "object",
+        "required": ["results", "next"],
+        "properties": {
+            "results": {"type": "array", "items": _inline(shape)},
+            "next": {"type": ["string", "null"], "description": "The next page's `cursor`."},
+        },
+    }
+
+
+def _inline(shape: type[BaseModel]) -> dict[str, Any]:
+    """A shape that refers to nothing outside itself."""
+    whole = shape.model_json_schema(mode="serialization", ref_template="{model}")
+    parts = whole.pop("$defs", {})
+
+    def resolve(node: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(node, dict):
+            if "$ref" in node:
+                return resolve(parts[node["$ref"]])
+            return {key: resolve(value) for key, value in node.items()}
+        return [resolve(item) for item in node] if isinstance(node, list) else node
+
+    resolved: dict[str, Any] = resolve(whole)
+    return resolved
+
+
+class ShapeExtension(OpenApiSerializerExtension):
+    """Pydantic models as request and response bodies, each in its own direction.
+
+    The one that ships with drf-spectacular describes requests as they would be written out, where a
+    field with a default is required.
+    """
+
+    target_class = "pydantic.BaseModel"
+    match_subclasses = True
+    priority = 1
+
+    def get_name(self, auto_schema: AutoSchema, direction: str) -> str:  # noqa: ARG002 - its signature
+        """The class's own name."""
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        """The JSON schema; what it refers to becomes components too."""
+        whole: dict[str, Any] = self.target.model_json_schema(
+            ref_template=_REFERENCE,
+            mode="validation" if direction == "request" else "serialization",
+        )
+        for name, part in whole.pop("$defs", {}).items():
+            auto_schema.registry.register_on_missing(
+                ResolvedComponent(
+                    name=name, type=ResolvedComponent.SCHEMA, object=name, schema=part
+                )
+            )
+        return whole
+
+
+class BearerKeyExtension(OpenApiAuthenticationExtension):
+    """How to present a key."""
+
+    target_class = "notifications.api.authentication.BearerKey"
+    name = "key"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:  # noqa: ARG002 - its signature
+        """HTTP bearer."""
+        return {"type": "http", "scheme": "bearer", "description": "`nk_live_...` or `nk_test_...`"}
+
+
+def describe_problems(
+    result: dict[str, Any],
+    **_context: object,
+) -> dict[str, Any]:
+    """Post-processing hook: add to each operation the problems that it can answer."""
+    components = result.setdefault("components", {})
+    components.setdefault("schemas", {})["ProblemDetails"] = _inline(ProblemDetails)
+    components["responses"] = {kind.name: _described(kind) for kind in Kind}
+    for path, operations in result["paths"].items():
+        for method, operation in operations.items():
+            for kind in _possible(path, method, operation):
+                reference = {"$ref": f"#/components/responses/{kind.name}"}
+                operation["responses"].setdefault(str(int(kind.status)), reference)
+    return result
+
+
+def _described(kind: Kind) -> dict[str, Any]:
+    title, cure = problems.CURES[kind]
+    problem = {"$ref": _REFERENCE.format(model="ProblemDetails")}
+    return {
+        "description": f"{title}. {cure}",
+        "content": {problems.MEDIA_TYPE: {"schema": problem}},
+    }
+
+
+def _possible(path: str, method: str, operation: dict[str, Any]) -> list[Kind]:
+    """The problems of an operation, by what it takes. The first of a status describes it."""
+    found = [Kind.MALFORMED, Kind.NOT_ACCEPTABLE, Kind.UNAVAILABLE]
+    if any(operation.get("security", [])):
+        found += [Kind.UNAUTHENTICATED, Kind.FORBIDDEN]
+    if "{" in path:
+        found.append(Kind.NOT_FOUND)
+    if "requestBody" in operation:
+        found += [Kind.TOO_LARGE, Kind.UNSUPPORTED_MEDIA_TYPE]
+    if "requestBody" in operation or operation.get("parameters"):
+        found.append(Kind.INVALID)
+    if method == "post" and path.startswith("/v1/notifications"):
+        found += [Kind.IN_PROGRESS, Kind.RATE_LIMITED]
+    elif method == "post":
+        found.append(Kind.CONFLICT)
+    return found
+
+
+@functools.cache
+def _document() -> dict[str, Any]:
+    """Made once: it depends on nothing but the code."""
+    document: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return document
+
+
+class Schema(OpenDoor):
+    """The document."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
+        """OpenAPI 3.1 as JSON."""
+        return Response(_document())
+
+
+class Docs(SpectacularSwaggerView):
+    """The document to read and try, with every script and style from our own static files."""
+
+    url_name = "schema"

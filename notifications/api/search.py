@@ -1,0 +1,83 @@
+"""`/v1/search`: a message by what an operator has in hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, ClassVar, Self
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field, model_validator
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api import schema
+from notifications.api.authentication import key_of
+from notifications.api.door import Door
+from notifications.api.pages import PageQuery, asked, page
+from notifications.api.shapes import Answer, ChannelWord, ModeWord, PriorityWord, StatusWord
+from notifications.rules.request import Text, UserId
+from notifications.store import search
+from notifications.store.keys import Scope
+
+
+class SearchQuery(PageQuery):
+    """Exactly one of the four."""
+
+    address: Annotated[Text, Field(min_length=1, max_length=2048)] | None = None
+    user_id: UserId | None = None
+    provider_message_id: Annotated[Text, Field(min_length=1, max_length=255)] | None = None
+    id: UUID | None = None
+    """Of a notification or of a delivery."""
+
+    @model_validator(mode="after")
+    def _check_that_it_is_one(self) -> Self:
+        if len(self.model_dump(exclude={"limit"}, exclude_none=True)) != 1:
+            msg = "give exactly one of address, user_id, provider_message_id and id"
+            raise ValueError(msg)
+        return self
+
+
+class HitAnswer(Answer):
+    """One delivery that was found."""
+
+    notification_id: UUID
+    delivery_id: UUID
+    created_at: dt.datetime
+    mode: ModeWord
+    producer_id: int
+    user_id: str
+    type: str
+    priority: PriorityWord
+    channel: ChannelWord
+    status: StatusWord
+    reason: str
+    provider: str
+    provider_message_id: str
+
+
+class Search(Door):
+    """Hits."""
+
+    scopes: ClassVar = {"GET": Scope.OPERATIONS_READ}
+
+    @extend_schema(
+        operation_id="search",
+        summary="Find deliveries by address, user or id",
+        parameters=schema.parameters(SearchQuery),
+        responses={200: schema.page_of(HitAnswer)},
+        tags=["Operations"],
+    )
+    def get(self, request: Request) -> Response:
+        """Newest first, of every producer, in the key's mode; there is no next page."""
+        query = asked(request, SearchQuery)
+        hits = search.find(
+            mode=key_of(request).mode,
+            limit=query.limit,
+            address=query.address or "",
+            user_id=query.user_id or "",
+            provider_message_id=query.provider_message_id or "",
+            any_id=query.id,
+        )
+        answers = [HitAnswer.model_validate(hit).wire() for hit in hits]
+        return Response(page(answers, following=None))

@@ -1,0 +1,220 @@
+"""The words and answers of the API, once.
+
+The same types check what comes in, spell what goes out, and write the schema.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Literal, TypeVar
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    WithJsonSchema,
+)
+
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.states import Status
+from providers.contract import Channel
+
+Member = TypeVar("Member")
+
+CHANNELS: Final = {channel.label: channel for channel in Channel}
+MODES: Final = {mode.label: mode for mode in Mode}
+PRIORITIES: Final = {priority.name: priority for priority in Priority}
+STATUSES: Final = {status.label: status for status in Status}
+
+
+def _reader(words: Mapping[str, Member]) -> BeforeValidator:
+    """Takes a member as it is, or by its word."""
+
+    def read(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if value not in words:
+            msg = f"must be one of {', '.join(words)}"
+            raise ValueError(msg)
+        return words[value]
+
+    return BeforeValidator(read)
+
+
+def _schema(words: Mapping[str, Member]) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "enum": list(words)})
+
+
+def _speller(words: Mapping[str, Member]) -> PlainSerializer:
+    by_member: dict[Member, str] = {member: word for word, member in words.items()}
+    spell: Callable[[Member], str] = by_member.__getitem__
+    return PlainSerializer(spell, return_type=str)
+
+
+ChannelWord = Annotated[Channel, _reader(CHANNELS), _speller(CHANNELS), _schema(CHANNELS)]
+ModeWord = Annotated[Mode, _reader(MODES), _speller(MODES), _schema(MODES)]
+PriorityWord = Annotated[Priority, _reader(PRIORITIES), _speller(PRIORITIES), _schema(PRIORITIES)]
+StatusWord = Annotated[Status, _reader(STATUSES), _speller(STATUSES), _schema(STATUSES)]
+
+
+def _within_reach(instant: dt.datetime) -> dt.datetime:
+    # Python cannot move an instant near year 1 or 9999 into another zone.
+    if not 1970 <= instant.year <= 2200:  # noqa: PLR2004 - they are years
+        msg = "must lie between 1970 and 2200"
+        raise ValueError(msg)
+    return instant.astimezone(dt.UTC)
+
+
+Instant = Annotated[AwareDatetime, AfterValidator(_within_reach)]
+
+
+class Answer(BaseModel):
+    """What the API says; read from a row, a dataclass or a dict."""
+
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+    def wire(self) -> dict[str, Any]:
+        """As JSON values."""
+        return self.model_dump(mode="json")
+
+
+class FieldProblem(Answer):
+    """One place of the body and what is wrong there."""
+
+    pointer: str
+    detail: str
+
+
+class ProblemDetails(Answer):
+    """RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str | None = None
+    errors: list[FieldProblem] = []
+
+
+class DeliveryBrief(Answer):
+    """A delivery in one line."""
+
+    delivery_id: UUID
+    channel: ChannelWord
+    status: StatusWord
+
+
+class NotificationAccepted(Answer):
+    """It is stored, and survives a crash of every process."""
+
+    notification_id: UUID
+    status: StatusWord
+    priority: PriorityWord
+    deliveries: list[DeliveryBrief]
+    created_at: dt.datetime
+
+
+class BatchResult(Answer):
+    """What became of one item of a batch."""
+
+    result: Literal["accepted", "duplicate", "rejected"]
+    notification: NotificationAccepted | None = None
+    """Accepted: its answer. Duplicate: the answer that the first one had."""
+    problem: ProblemDetails | None = None
+    """Rejected: why."""
+
+
+class BatchAccepted(Answer):
+    """One result for each item, in order."""
+
+    results: list[BatchResult]
+
+
+class NotificationLine(Answer):
+    """A notification in a list."""
+
+    notification_id: UUID
+    user_id: str
+    type: str
+    priority: PriorityWord
+    status: StatusWord
+    created_at: dt.datetime
+    scheduled_at: dt.datetime | None
+    deliveries: list[DeliveryBrief]
+
+
+class AttemptDetail(Answer):
+    """One provider call."""
+
+    number: int
+    provider: str
+    outcome: str
+    code: str
+    detail: str
+    started_at: dt.datetime
+    latency_ms: int
+
+
+class DeliveryDetail(DeliveryBrief):
+    """A delivery with its provider calls."""
+
+    reason: str
+    provider: str
+    provider_message_id: str
+    due_at: dt.datetime | None
+    sent_at: dt.datetime | None
+    delivered_at: dt.datetime | None
+    attempts: list[AttemptDetail]
+
+
+class EventLine(Answer):
+    """One line of the timeline."""
+
+    seq: int
+    at: dt.datetime
+    delivery_id: UUID | None
+    status: StatusWord | None
+    reason: str
+    detail: str
+
+
+class NotificationDetail(Answer):
+    """A notification and all that became of it."""
+
+    notification_id: UUID
+    user_id: str
+    type: str
+    category: str
+    priority: PriorityWord
+    mode: ModeWord
+    status: StatusWord
+    template_id: str | None
+    template_version: int | None
+    variables: dict[str, Any]
+    """Sensitive ones are masked."""
+    content: dict[str, Any] | None
+    channels: list[ChannelWord]
+    delivery: str
+    collapse_key: str
+    idempotency_key: str
+    metadata: dict[str, Any]
+    created_at: dt.datetime
+    scheduled_at: dt.datetime | None
+    expires_at: dt.datetime
+    cancelled_at: dt.datetime | None
+    deliveries: list[DeliveryDetail]
+    timeline: list[EventLine]
+
+
+class NotificationCancelled(Answer):
+    """What was stopped, and where everything stands now: what is not stopped had left."""
+
+    notification_id: UUID
+    status: StatusWord
+    stopped: list[UUID]
+    deliveries: list[DeliveryBrief]

@@ -1,0 +1,44 @@
+"""Every path of the API. None ends in a slash."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from notifications.api import (
+    alerts,
+    dead_letters,
+    health,
+    notifications,
+    problems,
+    receipts,
+    recipients,
+    schema,
+    search,
+)
+
+_RECIPIENT = "v1/recipients/<str:user_id>"
+
+urlpatterns = [
+    path("healthz", health.Alive.as_view()),
+    path("readyz", health.Ready.as_view()),
+    path("metrics", health.Metrics.as_view()),
+    path("problems/<slug:kind>", problems.page, name="problem"),
+    path("v1/schema", schema.Schema.as_view(), name="schema"),
+    path("v1/docs", schema.Docs.as_view(), name="docs"),
+    path("v1/notifications", notifications.Notifications.as_view()),
+    path("v1/notifications/batch", notifications.Batch.as_view()),
+    path("v1/notifications/<uuid:notification_id>", notifications.One.as_view()),
+    path("v1/notifications/<uuid:notification_id>/cancel", notifications.Cancel.as_view()),
+    path(_RECIPIENT, recipients.One.as_view()),
+    path(f"{_RECIPIENT}/contacts", recipients.Contacts.as_view()),
+    path(f"{_RECIPIENT}/contacts/<int:contact_id>", recipients.OneContact.as_view()),
+    path(f"{_RECIPIENT}/preferences", recipients.Preferences.as_view()),
+    path("v1/receipts/<slug:provider>", receipts.Receipts.as_view()),
+    path("v1/dead-letters", dead_letters.DeadLetters.as_view()),
+    path("v1/dead-letters/replay", dead_letters.Replay.as_view()),
+    path("v1/dead-letters/<int:letter_id>/discard", dead_letters.Discard.as_view()),
+    path("v1/replay-jobs/<int:job_id>", dead_letters.OneReplayJob.as_view()),
+    path("v1/alerts", alerts.Alerts.as_view()),
+    path("v1/alerts/<int:alert_id>/resolve", alerts.Resolve.as_view()),
+    path("v1/search", search.Search.as_view()),
+]

@@ -1,0 +1,38 @@
+"""The app's settings, typed. Read from Django's `NOTIFICATIONS`, which `notifyproj` fills from the environment."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+from providers.contract import Channel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conf:
+    """What the app needs to know of its environment."""
+
+    state_url: str
+    """redis:// URL of the state instance."""
+    broker_url: str
+    """URL of the broker, which is another instance."""
+    encryption_keys: tuple[str, ...]
+    """Fernet keys for sensitive variables; the first encrypts, all decrypt."""
+    hash_key: bytes
+    """Keys the address hashes in logs."""
+    public_url: str = "http://127.0.0.1:8000"
+    """Where producers, providers and browsers reach this service."""
+    routes: Mapping[Channel, str] = field(default_factory=dict)
+    """Provider by channel, for live mode."""
+    test_provider: str = "sandbox"
+    """Provider of everything in test mode."""
+
+
+@functools.cache
+def current() -> Conf:
+    """The settings of this process."""
+    configured: Conf = settings.NOTIFICATIONS
+    return configured

@@ -1,0 +1,161 @@
+"""The broker's side of a lane: publishing ids, and asking how much waits.
+
+This is the only module that publishes. It names a queue and a task by their names, so nothing that decides imports a
+task. A message is a list of delivery ids: losing it loses nothing, and two with the same ids do no harm.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+from celery import current_app
+from kombu import Connection, pools
+from kombu.exceptions import OperationalError
+from kombu.utils.scheduling import round_robin_cycle
+
+from notifications import clock
+from notifications.rules.lane import Lane
+
+DELIVER: Final = "deliver"
+"""The name of the task that delivers a list of ids."""
+CHUNK: Final = 250
+"""Ids a message: Celery's cost of one message is shared by this many, and a wave of calls has work."""
+_QUICK_TIMEOUT: Final = 0.3
+"""Seconds that a publisher waits for a socket: the relay publishes later what it could not."""
+_REST: Final = 3.0
+"""Seconds that this process leaves a broker alone that has just failed."""
+
+_PUBLISH_ERRORS: Final = (OperationalError, OSError)
+
+
+class BrokerAway(Exception):
+    """The broker took nothing; what was to be published is still due in Postgres."""
+
+
+class WeightedOrder(round_robin_cycle):  # type: ignore[misc] - kombu is untyped
+    """The order in which a worker asks its queues: P0, P1, then P2 and P3 at four to one.
+
+    Within a priority the channel served last goes to the end, so channels take turns. Named in
+    `celeryconfig.broker_transport_options`; kombu makes one per connection.
+    """
+
+    _TURNS: Final = 5
+
+    def __init__(self, it: list[str] | None = None) -> None:
+        """Kombu's protocol."""
+        super().__init__(it)
+        self._turn = 0
+
+    def consume(self, n: int) -> list[str]:
+        """The queues in the order to be asked now; the first that has a message gives it."""
+        p3_first = self._turn % self._TURNS == self._TURNS - 1
+        return sorted(self.items[:n], key=lambda name: self._rank(name, p3_first=p3_first))
+
+    def rotate(self, last_used: str) -> str:
+        """A message came from this queue."""
+        if self._rank(last_used, p3_first=False) >= _P2_RANK:
+            self._turn += 1
+        rotated: str = super().rotate(last_used)
+        return rotated
+
+    @staticmethod
+    def _rank(name: str, *, p3_first: bool) -> int:
+        priority = name.removeprefix("test.").partition(".")[0]
+        if priority == "p3" and p3_first:
+            return _P2_RANK - 1
+        return _RANKS.get(priority, 0)
+
+
+_P2_RANK: Final = 4
+_RANKS: Final = {"p0": 0, "p1": 1, "p2": _P2_RANK, "p3": _P2_RANK + 1}
+
+
+class _Circuit:
+    def __init__(self) -> None:
+        self._rests_until = 0.0
+
+    def check(self) -> None:
+        if clock.monotonic() < self._rests_until:
+            raise BrokerAway
+
+    def trip(self) -> None:
+        self._rests_until = clock.monotonic() + _REST
+
+
+_circuit = _Circuit()
+
+
+@functools.cache
+def _quick_connection() -> Connection:
+    """A connection that gives up quickly; a consumer's needs a socket timeout over its blocking pop's second."""
+    options = dict(current_app.conf.broker_transport_options)
+    if "socket_timeout" in options:
+        options |= {"socket_timeout": _QUICK_TIMEOUT, "socket_connect_timeout": _QUICK_TIMEOUT}
+    return Connection(
+        current_app.conf.broker_url, transport_options=options, connect_timeout=_QUICK_TIMEOUT
+    )
+
+
+def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
+    """Publish each of these lists as one message on the lane's queue.
+
+    Raises:
+        BrokerAway: at least one was not published, or the broker failed a moment ago.
+    """
+    _circuit.check()
+    try:
+        with pools.producers[_quick_connection()].acquire(block=True, timeout=1) as producer:
+            for chunk in delivery_ids:
+                current_app.send_task(
+                    DELIVER,
+                    args=[[each.hex for each in chunk]],
+                    queue=lane.name,
+                    producer=producer,
+                    retry=False,
+                    # Celery would write the arguments a second time, for people; they are ids.
+                    argsrepr="",
+                    kwargsrepr="",
+                )
+    except _PUBLISH_ERRORS as error:
+        _circuit.trip()
+        raise BrokerAway from error
+
+
+def chunks(delivery_ids: Sequence[UUID], *, size: int = CHUNK) -> list[Sequence[UUID]]:
+    """Cut a list into messages."""
+    return [delivery_ids[start : start + size] for start in range(0, len(delivery_ids), size)]
+
+
+def depths(names: Sequence[str]) -> dict[str, int]:
+    """Messages ready in each queue.
+
+    Raises:
+        BrokerAway: it did not answer.
+    """
+    try:
+        with pools.connections[_quick_connection()].acquire(block=True, timeout=1) as connection:
+            channel = connection.default_channel
+            return {name: channel.queue_declare(name, passive=True).message_count for name in names}
+    except _PUBLISH_ERRORS as error:
+        raise BrokerAway from error
+    except connection_errors() as error:
+        raise BrokerAway from error
+
+
+def broker_is_up() -> bool:
+    """Whether the broker answers now."""
+    try:
+        depths([current_app.conf.task_default_queue])
+    except BrokerAway:
+        return False
+    return True
+
+
+@functools.cache
+def connection_errors() -> tuple[type[Exception], ...]:
+    """What this broker's client raises when the connection or a channel breaks."""
+    connection = _quick_connection()
+    return (*connection.connection_errors, *connection.channel_errors)

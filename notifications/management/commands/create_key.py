@@ -1,0 +1,60 @@
+"""`manage.py create_key PRODUCER`: make an API key and show it once, on standard output."""
+
+from __future__ import annotations
+
+import datetime as dt
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from notifications import clock
+from notifications.models import Producer
+from notifications.rules.lane import Mode
+from notifications.store import keys
+
+
+class Command(BaseCommand):
+    """Make a key for a producer."""
+
+    help = "Make an API key for a producer. The key is shown once, alone on standard output."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the command line."""
+        parser.add_argument("producer", help="the producer's name")
+        parser.add_argument("--new", action="store_true", help="create the producer first")
+        parser.add_argument("--mode", choices=[mode.label for mode in Mode], default="test")
+        parser.add_argument(
+            "--scopes",
+            nargs="+",
+            choices=sorted(keys.GRANTABLE),
+            default=["notifications:*", "recipients:*"],
+            metavar="SCOPE",
+            help=f"what it may do: {', '.join(sorted(keys.GRANTABLE))}",
+        )
+        parser.add_argument("--days", type=int, help="days until it expires (default: never)")
+        parser.add_argument("--note", default="", help="who has it, what for")
+
+    def handle(self, **options: Any) -> None:  # noqa: ANN401 - argparse's own
+        """Make it."""
+        days: int | None = options["days"]
+        key, secret = keys.issue(
+            self._producer(options["producer"], options["new"]),
+            mode=Mode[options["mode"].upper()],
+            scopes=options["scopes"],
+            note=options["note"],
+            expires_at=None if days is None else clock.now() + dt.timedelta(days=days),
+        )
+        self.stderr.write(
+            f"{key.prefix}: {', '.join(key.scopes)}. This is the only time it is shown:"
+        )
+        self.stdout.write(secret)
+
+    def _producer(self, name: str, new: object) -> Producer:
+        found = Producer.objects.filter(name=name).first()
+        if found is not None:
+            return found
+        if not new:
+            msg = f"there is no producer {name!r}; add --new to create it"
+            raise CommandError(msg)
+        return Producer.objects.create(name=name)

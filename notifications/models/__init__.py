@@ -1,0 +1,45 @@
+"""One file per noun: columns and constraints, no behaviour.
+
+    Producer --< ApiKey                     who may call
+    Recipient --< Contact, -- Preference    who is reached, where, and what they allow
+    Template --< TemplateText               what is said; a version never changes once it is published
+    NotificationType                        which priority and category a type has
+
+    Notification --< Delivery --< Attempt   what was asked, each effort, each provider call
+         `--------< Event                   every status move and why
+    DeadLetter, ReplayJob                   what gave up, and bringing it back
+    IdempotencyKey, Rejected, Alert, SweepRun
+
+Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no foreign keys; a
+delivery's id tells its notification's (see `rules.ids`). They are written by `store/` alone.
+"""
+
+from notifications.models.alert import Alert
+from notifications.models.dead_letter import DeadLetter, ReplayJob
+from notifications.models.delivery import Attempt, Delivery, Event
+from notifications.models.housekeeping import IdempotencyKey, Rejected, SweepRun
+from notifications.models.notification import Notification, NotificationType
+from notifications.models.producer import ApiKey, Producer
+from notifications.models.recipient import Contact, Preference, Recipient
+from notifications.models.template import Template, TemplateText
+
+__all__ = [
+    "Alert",
+    "ApiKey",
+    "Attempt",
+    "Contact",
+    "DeadLetter",
+    "Delivery",
+    "Event",
+    "IdempotencyKey",
+    "Notification",
+    "NotificationType",
+    "Preference",
+    "Producer",
+    "Recipient",
+    "Rejected",
+    "ReplayJob",
+    "SweepRun",
+    "Template",
+    "TemplateText",
+]

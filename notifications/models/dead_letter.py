@@ -1,0 +1,83 @@
+"""Deliveries that gave up, and the jobs that bring them back."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from notifications.models.choices import CHANNELS, MODES, PRIORITIES
+
+
+class ReplayJob(models.Model):
+    """An operator's wish to replay a set of dead letters, worked off at the lane's pace."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    requested_by = models.CharField(max_length=128)
+    forced = models.BooleanField(
+        default=False, help_text="Also what reached the person meanwhile by another way."
+    )
+    renews_ttl = models.BooleanField(default=False, help_text="Start the TTL anew (never for P0).")
+    total = models.IntegerField(default=0)
+    replayed = models.IntegerField(default=0)
+    skipped = models.IntegerField(default=0)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        """Its number."""
+        return f"replay job {self.pk}"
+
+
+class DeadLetter(models.Model):
+    """A delivery that gave up, kept 90 days with its reason for an operator to replay or discard.
+
+    The snapshot outlives the notification's partition, so that a letter can be read, and replayed as a new
+    notification, for as long as it is kept. It never holds sensitive variables.
+    """
+
+    delivery_id = models.UUIDField()
+    mode = models.SmallIntegerField(choices=MODES)
+    priority = models.SmallIntegerField(choices=PRIORITIES)
+    channel = models.SmallIntegerField(choices=CHANNELS)
+    producer_id = models.BigIntegerField()
+    recipient_id = models.BigIntegerField()
+    provider = models.CharField(max_length=32, blank=True)
+    reason = models.CharField(max_length=64)
+    detail = models.CharField(max_length=500, blank=True)
+    snapshot = models.JSONField()
+    created_at = models.DateTimeField()
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolution = models.CharField(
+        max_length=32, blank=True, help_text="replayed, discarded, or why a replay skipped it."
+    )
+    replay_job = models.ForeignKey(
+        ReplayJob, null=True, blank=True, on_delete=models.SET_NULL, related_name="letters"
+    )
+
+    class Meta:
+        """At most one open letter for a delivery: dying twice in one life leaves one letter."""
+
+        ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("delivery_id",),
+                condition=Q(resolved_at__isnull=True),
+                name="one_open_dead_letter_per_delivery",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("reason", "created_at"),
+                condition=Q(resolved_at__isnull=True),
+                name="dead_letter_open",
+            ),
+            models.Index(fields=("created_at",), name="dead_letter_by_age"),
+        )
+
+    def __str__(self) -> str:
+        """Which delivery gave up and why."""
+        return f"{self.delivery_id}: {self.reason}"

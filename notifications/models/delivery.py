@@ -1,0 +1,117 @@
+"""Each effort to reach one contact, each provider call of it, and the timeline that both leave."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from notifications.models.choices import CHANNELS, MODES, PRIORITIES, STATUSES
+from notifications.rules import ids
+
+
+class Delivery(models.Model):
+    """The effort to reach one contact on one channel. Partitioned by day on `id`.
+
+    `due_at` is the moment at which somebody must look at the row again if nothing happened till then; a row
+    without it is final. The index `delivery_due` is all that the sweep needs to survive any crash.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    mode = models.SmallIntegerField(choices=MODES)
+    priority = models.SmallIntegerField(choices=PRIORITIES)
+    channel = models.SmallIntegerField(choices=CHANNELS)
+    status = models.SmallIntegerField(choices=STATUSES)
+    due_at = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=64, blank=True, help_text="Why it is in this status.")
+    recipient_id = models.BigIntegerField()
+    contact_id = models.BigIntegerField(null=True, help_text="None until a schedule is released.")
+    provider = models.CharField(max_length=32, blank=True)
+    provider_message_id = models.CharField(max_length=255, blank=True)
+    publishes = models.SmallIntegerField(default=0, help_text="How often its id went to the broker.")
+    published_at = models.DateTimeField(null=True)
+    claims = models.SmallIntegerField(default=0, help_text="Claims since anything came of one.")
+    claim_token = models.UUIDField(null=True)
+    call_started_at = models.DateTimeField(null=True)
+    attempts = models.SmallIntegerField(default=0, help_text="Provider calls ever.")
+    attempts_before = models.SmallIntegerField(
+        default=0, help_text="Calls made before the last replay: its budget begins after them."
+    )
+    resent = models.BooleanField(default=False, help_text="Resent once after an unanswered call.")
+    generation = models.SmallIntegerField(
+        default=0, help_text="Part of the provider's key; raised by a replay after a rejection."
+    )
+    sent_at = models.DateTimeField(null=True)
+    delivered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """One index for what is due, one for the provider's own id."""
+
+        db_table = "delivery"
+        indexes = (
+            models.Index(
+                fields=("status", "mode", "priority", "channel", "due_at"),
+                condition=Q(due_at__isnull=False),
+                name="delivery_due",
+            ),
+            models.Index(
+                fields=("provider_message_id",),
+                condition=~Q(provider_message_id=""),
+                name="delivery_by_provider_id",
+            ),
+        )
+
+    def __str__(self) -> str:
+        """Its id."""
+        return str(self.id)
+
+    @property
+    def notification_id(self) -> uuid.UUID:
+        """The notification that it belongs to, read from its own id."""
+        return ids.notification_of(self.id)
+
+
+class Attempt(models.Model):
+    """One provider call. It has no id of its own: it is the n-th of its delivery."""
+
+    pk = models.CompositePrimaryKey("delivery_id", "number")
+    delivery_id = models.UUIDField()
+    number = models.SmallIntegerField()
+    provider = models.CharField(max_length=32)
+    outcome = models.CharField(max_length=16, help_text="One of the six outcomes, in lower case.")
+    code = models.CharField(max_length=64, blank=True)
+    detail = models.CharField(max_length=500, blank=True, help_text="Redacted and cut.")
+    started_at = models.DateTimeField()
+    latency_ms = models.IntegerField()
+
+    class Meta:
+        """Partitioned by day on `delivery_id`."""
+
+        db_table = "attempt"
+
+    def __str__(self) -> str:
+        """Which call of which delivery."""
+        return f"attempt {self.number} of {self.delivery_id}"
+
+
+class Event(models.Model):
+    """One line of a notification's timeline. The primary key is the timeline's own order."""
+
+    pk = models.CompositePrimaryKey("notification_id", "seq")
+    notification_id = models.UUIDField()
+    seq = models.BigIntegerField()
+    delivery_id = models.UUIDField(null=True)
+    status = models.SmallIntegerField(choices=STATUSES, null=True)
+    reason = models.CharField(max_length=64, blank=True)
+    detail = models.CharField(max_length=500, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        """Partitioned by day on `notification_id`."""
+
+        db_table = "event"
+
+    def __str__(self) -> str:
+        """Its place."""
+        return f"event {self.seq} of {self.notification_id}"

@@ -1,0 +1,85 @@
+"""What was asked for."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from notifications.models.choices import CHANNELS, MODES, PRIORITIES
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.retries import PRESETS
+
+
+class NotificationType(models.Model):
+    """The router's data: which priority, category and retry policy a type of notification has."""
+
+    name = models.CharField(max_length=64, primary_key=True)
+    priority = models.SmallIntegerField(choices=PRIORITIES, default=Priority.P2)
+    category = models.CharField(
+        max_length=64, blank=True, help_text="What recipients unsubscribe from: marketing, social."
+    )
+    retry_preset = models.CharField(
+        max_length=16,
+        blank=True,
+        choices=[(name, name) for name in PRESETS],
+        help_text="Empty: the policy of its priority and channel.",
+    )
+
+    class Meta:
+        """By name."""
+
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
+
+
+class Notification(models.Model):
+    """One request of a producer. Partitioned by day on `id`; see `rules.ids` for what an id tells.
+
+    Its status is computed from its deliveries: nothing here changes but `cancelled_at` and the wiping of
+    `secrets`.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    producer_id = models.BigIntegerField()
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    priority = models.SmallIntegerField(choices=PRIORITIES)
+    type = models.CharField(max_length=64)
+    category = models.CharField(max_length=64, blank=True)
+    retry_preset = models.CharField(max_length=16, blank=True)
+    recipient_id = models.BigIntegerField()
+    user_id = models.CharField(max_length=128)
+    template = models.BigIntegerField(null=True, help_text="The pinned template version's row.")
+    content = models.JSONField(null=True, help_text="Raw title, body, html instead of a template.")
+    variables = models.JSONField(default=dict)
+    secrets = models.BinaryField(null=True, help_text="Sensitive variables, encrypted; then wiped.")
+    metadata = models.JSONField(default=dict)
+    collapse_key = models.CharField(max_length=64, blank=True)
+    channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list)
+    spread = models.CharField(max_length=8)
+    idempotency_key = models.CharField(max_length=255, blank=True)
+    traceparent = models.CharField(max_length=55, blank=True)
+    scheduled_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField()
+    cancelled_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        """Found by recipient; by producer and time through the primary key."""
+
+        db_table = "notification"
+        indexes = (
+            models.Index(fields=("recipient_id", "-id"), name="notification_by_recipient"),
+            models.Index(
+                fields=("expires_at",),
+                condition=Q(secrets__isnull=False),
+                name="notification_with_secrets",
+            ),
+        )
+
+    def __str__(self) -> str:
+        """Its id."""
+        return str(self.id)

@@ -1,0 +1,70 @@
+"""Who may call the API."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from notifications.models.choices import MODES, PRIORITIES
+from notifications.rules.lane import Priority
+
+
+def every_priority() -> list[int]:
+    """The default of a producer that nobody has restricted."""
+    return [priority.value for priority in Priority]
+
+
+class Producer(models.Model):
+    """A service of the company that asks for notifications."""
+
+    name = models.CharField(max_length=64, unique=True)
+    is_active = models.BooleanField(default=True, help_text="Off: every key of it answers 403.")
+    priorities = ArrayField(
+        models.SmallIntegerField(choices=PRIORITIES),
+        default=every_priority,
+        help_text="Priorities that it may use.",
+    )
+    may_send_content = models.BooleanField(
+        default=False, help_text="May send raw text instead of a template."
+    )
+    rate_per_second = models.PositiveIntegerField(
+        default=1_000, help_text="Notifications a second that it may hand in, over all its keys."
+    )
+    rate_burst = models.PositiveIntegerField(
+        default=5_000, help_text="Notifications that it may hand in at once after a pause."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """By name."""
+
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
+
+
+class ApiKey(models.Model):
+    """A bearer key of a producer. The secret is shown once; only its SHA-256 is kept."""
+
+    producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="keys")
+    prefix = models.CharField(
+        max_length=24, unique=True, help_text="The visible beginning: finds the key, is no secret."
+    )
+    digest = models.BinaryField(max_length=32, editable=False)
+    mode = models.SmallIntegerField(choices=MODES)
+    scopes = ArrayField(models.CharField(max_length=64))
+    note = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-created_at",)
+
+    def __str__(self) -> str:
+        """Its visible part."""
+        return f"{self.prefix}…"

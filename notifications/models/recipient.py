@@ -1,0 +1,84 @@
+"""Who is reached: a person, their addresses and their wishes."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from notifications.models.choices import CHANNELS, MODES
+from notifications.rules.lane import Mode
+
+
+class Recipient(models.Model):
+    """A person whom the company's services may notify; unique for each mode and user id."""
+
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    user_id = models.CharField(max_length=128)
+    locale = models.CharField(max_length=35, default="en")
+    timezone = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        """One row a person and mode."""
+
+        constraints = (
+            models.UniqueConstraint(fields=("mode", "user_id"), name="recipient_once_per_mode"),
+        )
+
+    def __str__(self) -> str:
+        """The producer's name for them."""
+        return self.user_id
+
+
+class Contact(models.Model):
+    """One address of a recipient on a channel. Invalidated with a reason, never silently dropped."""
+
+    recipient = models.ForeignKey(Recipient, on_delete=models.CASCADE, related_name="contacts")
+    channel = models.SmallIntegerField(choices=CHANNELS)
+    kind = models.CharField(
+        max_length=24,
+        blank=True,
+        help_text="Which sort of address where a channel has several: fcm_token, apns_token ...",
+    )
+    address = models.CharField(max_length=2048)
+    is_primary = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    invalidated_at = models.DateTimeField(null=True, blank=True)
+    invalid_reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        """An address once per recipient and channel; looked up by address when an operator searches."""
+
+        constraints = (
+            models.UniqueConstraint(
+                fields=("recipient", "channel", "address"), name="contact_once_per_recipient"
+            ),
+            models.UniqueConstraint(
+                fields=("recipient", "channel"),
+                condition=Q(is_primary=True),
+                name="one_primary_contact_per_channel",
+            ),
+        )
+        indexes = (models.Index(fields=("address",), name="contact_by_address"),)
+
+    def __str__(self) -> str:
+        """Channel and number: the address itself is personal."""
+        return f"{self.get_channel_display()} contact {self.pk}"
+
+
+class Preference(models.Model):
+    """What a recipient allows. No row: everything, in the default order."""
+
+    recipient = models.OneToOneField(
+        Recipient, on_delete=models.CASCADE, primary_key=True, related_name="preference"
+    )
+    channels_off = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, blank=True)
+    channel_order = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, blank=True)
+    categories_off = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        """Whose they are."""
+        return f"preferences of recipient {self.pk}"

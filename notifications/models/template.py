@@ -1,0 +1,64 @@
+"""What is said: templates, their versions, and a text for each channel and locale."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from notifications.models.choices import CHANNELS
+
+
+class Template(models.Model):
+    """One version of a template. Accepting pins it: a later version never changes what was accepted."""
+
+    template_id = models.SlugField(max_length=64, help_text="The name that producers use.")
+    version = models.PositiveIntegerField(default=1)
+    published_at = models.DateTimeField(
+        null=True, blank=True, help_text="The highest published version is the current one."
+    )
+    sensitive_variables = ArrayField(
+        models.CharField(max_length=64),
+        default=list,
+        blank=True,
+        help_text="Names of variables that are encrypted, masked and wiped (an OTP).",
+    )
+    note = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        """A version once."""
+
+        ordering = ("template_id", "-version")
+        constraints = (
+            models.UniqueConstraint(fields=("template_id", "version"), name="template_version_once"),
+        )
+
+    def __str__(self) -> str:
+        """Name and version."""
+        return f"{self.template_id} v{self.version}"
+
+
+class TemplateText(models.Model):
+    """A template version's words for one channel in one locale."""
+
+    template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="texts")
+    channel = models.SmallIntegerField(choices=CHANNELS)
+    locale = models.CharField(max_length=35, default="en")
+    title = models.TextField(blank=True, help_text="Title or subject.")
+    body = models.TextField()
+    html = models.TextField(blank=True, help_text="HTML part of an e-mail.")
+
+    class Meta:
+        """One text for each channel and locale."""
+
+        ordering = ("channel", "locale")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("template", "channel", "locale"), name="template_text_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        """Channel and locale."""
+        return f"{self.get_channel_display()} {self.locale}"

@@ -1,0 +1,18 @@
+"""The way of a notification, one verb a file.
+
+    accept ──> publish ──> deliver ─┬─ claim     (store.moves) a lease on each row
+                 ^                  ├─ gates     may it leave now?
+                 │                  ├─ route     by which provider?
+      sweeps ────┤                  ├─ render    in which words?
+                 │                  ├─ send      in waves, the call itself
+                 │                  └─ settle    what became of it
+                 │
+        release, rescue, replay     back to queued            confirm   receipts        cancel   the producer's stop
+
+Every step takes a list. No step holds a transaction or a row lock while a provider is called: claim (commit), send,
+settle (commit). A step that dies leaves rows with a `due_at`, and the sweep picks them up; running a step twice moves
+nothing twice, because every move is guarded by the status that it expects.
+
+The design leaves out one thing that was drawn: a column `notification_id` on deliveries with an index. A delivery's id tells
+it (`rules.ids`), which saves an index entry on each of a delivery's four updates.
+"""

@@ -1,0 +1,68 @@
+"""Confirm: receipts move deliveries on. They come early, late, twice, out of order or never; the move table knows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from notifications.rules import ids
+from notifications.rules.redaction import redacted
+from notifications.rules.states import Status
+from notifications.store import contacts, db, moves, vault
+from notifications.store.moves import Move
+from providers.contract import Receipt, ReceiptKind
+
+_log = structlog.get_logger(__name__)
+
+_MEANS: Final = {
+    ReceiptKind.DELIVERED: Status.DELIVERED,
+    ReceiptKind.READ: Status.READ,
+    ReceiptKind.BOUNCED: Status.BOUNCED,
+    ReceiptKind.FAILED: Status.FAILED,
+}
+
+
+def record(provider: str, receipts: Sequence[Receipt]) -> int:
+    """Apply a provider's receipts; returns how many moved a delivery.
+
+    A receipt only moves a delivery whose call this provider had. Safe to run twice: the second moves nothing.
+    """
+    by_reference = _resolved([each for each in receipts if each.delivery_id is None])
+    by_status: dict[Status, dict[UUID, Move]] = defaultdict(dict)
+    dead: list[UUID] = []
+    for receipt in receipts:
+        delivery_id = receipt.delivery_id or by_reference.get(receipt.provider_message_id)
+        if delivery_id is None:
+            continue
+        by_status[_MEANS[receipt.kind]][delivery_id] = Move(
+            id=delivery_id,
+            reason=f"receipt:{receipt.code or receipt.kind.value}"[:64],
+            detail=redacted(receipt.detail),
+            provider_message_id=receipt.provider_message_id,
+        )
+        if receipt.contact_is_dead:
+            dead.append(delivery_id)
+    moved: set[UUID] = set()
+    for status in sorted(by_status):  # delivered before read, when one callback brings both
+        batch = by_status[status].values()
+        buries = status is Status.FAILED
+        moved.update(moves.move(status, batch, only_provider=provider, buries=buries))
+    reason = f"{provider}: receipt"
+    contacts.invalidate_of_deliveries([each for each in dead if each in moved], reason=reason)
+    vault.wipe({ids.notification_of(each) for each in moved})
+    if len(moved) < len(receipts):
+        _log.info("receipts_without_effect", provider=provider, count=len(receipts) - len(moved))
+    return len(moved)
+
+
+def _resolved(receipts: Sequence[Receipt]) -> dict[str, UUID]:
+    """Deliveries by the provider's own message id, where it does not echo ours."""
+    wanted = [each.provider_message_id for each in receipts if each.provider_message_id]
+    if not wanted:
+        return {}
+    found = db.rows("by_provider_message_id", {"message_ids": wanted})
+    return {row["provider_message_id"]: row["id"] for row in found}

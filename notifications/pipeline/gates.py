@@ -1,0 +1,74 @@
+"""Gates: may a claimed delivery leave now? Each says Pass, Hold until later, or Stop for good.
+
+The order is cheapest and most final first. A hold spends no attempt. What a gate asks was read at the claim, so a
+preference changed while the delivery was queued counts.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from notifications.pipeline.job import Job
+from notifications.rules.channels import Stop as Reason
+from notifications.rules.lane import Priority
+from notifications.rules.states import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """It will never leave; the row becomes final."""
+
+    status: Status
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """It may leave later; the row waits without spending an attempt."""
+
+    delay: dt.timedelta
+    reason: str
+
+
+Verdict = Stop | Hold | None
+"""None lets it pass."""
+
+
+def verdict(job: Job, *, now: dt.datetime) -> Verdict:
+    """What the first gate that objects says of this job."""
+    for gate in GATES:
+        objection = gate(job, now)
+        if objection is not None:
+            return objection
+    return None
+
+
+def _cancelled(job: Job, _now: dt.datetime) -> Verdict:
+    return Stop(Status.CANCELLED, "cancelled") if job.asked.is_cancelled else None
+
+
+def _expiry(job: Job, now: dt.datetime) -> Verdict:
+    return Stop(Status.EXPIRED, "ttl_passed") if job.asked.expires_at <= now else None
+
+
+def _consent(job: Job, _now: dt.datetime) -> Verdict:
+    """A channel that is off stops everything; a category stops everything but security."""
+    channel_off = job.delivery.channel in job.destination.channels_off
+    category_off = (
+        job.delivery.priority is not Priority.P0
+        and job.asked.category in job.destination.categories_off
+    )
+    return Stop(Status.SUPPRESSED, Reason.OPTED_OUT) if channel_off or category_off else None
+
+
+def _contact(job: Job, _now: dt.datetime) -> Verdict:
+    return None if job.destination.is_valid else Stop(Status.SUPPRESSED, Reason.NO_CONTACT)
+
+
+Gate = Callable[[Job, dt.datetime], Verdict]
+
+GATES: Final[Sequence[Gate]] = (_cancelled, _expiry, _consent, _contact)
+"""In the order in which they are asked."""

@@ -1,0 +1,48 @@
+"""A job: a claimed delivery with all that is needed to send it, read in two queries for the whole claim."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from notifications.rules import ids
+from notifications.rules.retries import Preset, preset_for
+from notifications.store import reads
+from notifications.store.moves import Claim, Claimed
+
+
+@dataclass(slots=True, kw_only=True)
+class Job:
+    """One delivery on its way through a task."""
+
+    delivery: Claimed
+    asked: reads.Asked
+    destination: reads.Destination
+    call: int = 0
+    """Number of the call under way: the delivery's attempts, this one included."""
+
+    @property
+    def preset(self) -> Preset:
+        """Its retry policy."""
+        return preset_for(
+            self.delivery.priority, self.delivery.channel, chosen=self.asked.retry_preset
+        )
+
+    def time_to_live(self, now: dt.datetime) -> dt.timedelta:
+        """What is left of it."""
+        return self.asked.expires_at - now
+
+
+def load(claim: Claim) -> tuple[list[Job], list[Claimed]]:
+    """The jobs of a claim, and the deliveries whose notification or contact is gone (an erased person's)."""
+    notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
+    asked = reads.asked(set(notification_of.values()))
+    destinations = reads.destinations(each.contact_id for each in claim.deliveries)
+    jobs, orphans = [], []
+    for each in claim.deliveries:
+        about, where = asked.get(notification_of[each.id]), destinations.get(each.contact_id)
+        if about is None or where is None:
+            orphans.append(each)
+        else:
+            jobs.append(Job(delivery=each, asked=about, destination=where))
+    return jobs, orphans

@@ -1,0 +1,66 @@
+"""Render: the words of a message, from the template version that was pinned when it was accepted."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+
+from cryptography.fernet import InvalidToken
+
+from notifications.pipeline.job import Job
+from notifications.rules.templating import Rendered, RenderError
+from notifications.store import reads, vault
+from providers.contract import Message
+
+Versions = Mapping[int, reads.TemplateVersion]
+
+
+def versions_for(jobs: Iterable[Job]) -> Versions:
+    """The pinned versions of these jobs, from this process's cache."""
+    return reads.templates_by_id({job.asked.template for job in jobs if job.asked.template})
+
+
+def message(job: Job, versions: Versions, *, now: dt.datetime) -> Message:
+    """The message of one job.
+
+    Raises:
+        RenderError: template and variables do not fit; trying again changes nothing.
+    """
+    words = _words(job, versions)
+    delivery, asked = job.delivery, job.asked
+    return Message(
+        delivery_id=delivery.id,
+        notification_id=asked.id,
+        idempotency_key=f"{delivery.id}-{delivery.generation}",
+        channel=delivery.channel,
+        address=job.destination.address,
+        address_kind=job.destination.kind,
+        title=words.title,
+        body=words.body,
+        html=words.html,
+        collapse_key=asked.collapse_key,
+        urgent=delivery.priority.is_urgent,
+        time_to_live=job.time_to_live(now),
+        traceparent=asked.traceparent,
+        data={"type": asked.type},
+    )
+
+
+def _words(job: Job, versions: Versions) -> Rendered:
+    if job.asked.content is not None:
+        return Rendered(**job.asked.content)
+    version = versions.get(job.asked.template or 0)
+    text = version and version.text(job.delivery.channel, job.destination.locale)
+    if not text:
+        raise RenderError(f"the template has no text for {job.delivery.channel.label}")
+    return text.render(_variables(job))
+
+
+def _variables(job: Job) -> Mapping[str, object]:
+    if job.asked.sealed is None:
+        return job.asked.variables
+    try:
+        return {**job.asked.variables, **vault.unseal(job.asked.sealed)}
+    except InvalidToken as error:
+        detail = "its sensitive variables were sealed with a key that is not configured any more"
+        raise RenderError(detail) from error

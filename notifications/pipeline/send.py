@@ -1,0 +1,81 @@
+"""Send: hand a wave of rendered messages to a provider, and settle the outcomes as they come.
+
+Before a wave, one committed UPDATE renews its leases and counts its calls; what lost its lease is left out. Then the
+provider is called, with no transaction open. What was accepted goes into the sent-ledger at once, before Postgres
+knows, so that a worker killed in between does not send it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+from uuid import UUID
+
+from notifications import clock
+from notifications.pipeline import render, settle
+from notifications.pipeline.job import Job
+from notifications.pipeline.settle import Retry
+from notifications.rules.lane import PACE
+from notifications.rules.templating import RenderError
+from notifications.store import ledger, moves
+from providers.contract import Accepted, Message, Provider, Result
+
+_SETTLE_AT: Final = 125
+"""Outcomes that are settled together: half a chunk, so that Postgres works while the provider still does."""
+_SETTLE_AFTER: Final = 0.25
+"""Seconds after which outcomes are settled even if they are few."""
+
+
+def send(jobs: Sequence[Job], *, provider: Provider, token: UUID) -> Iterator[Retry]:
+    """Send these jobs of one claim through one provider; yields what is to be tried again."""
+    size = provider.capabilities.batch_limit
+    for start in range(0, len(jobs), size):
+        yield from _wave(jobs[start : start + size], provider, token)
+
+
+def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retry]:
+    messages, broken = _rendered(jobs)
+    settle.give_up(broken, reason="render_error", token=token)
+    calls = moves.renew([each.delivery_id for each in messages], token=token, provider=provider.name)
+    by_id = {job.delivery.id: job for job in jobs if job.delivery.id in calls}
+    for job in by_id.values():
+        job.call = calls[job.delivery.id]
+    messages = [each for each in messages if each.delivery_id in calls]
+    if not messages:
+        return
+    deadline = PACE[jobs[0].delivery.priority].deadline
+    for results in _in_batches(provider.send(messages, deadline=deadline), provider):
+        pairs = [(by_id[result.delivery_id], result) for result in results]
+        yield from settle.settle(pairs, provider=provider, token=token)
+
+
+def _rendered(jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
+    versions = render.versions_for(jobs)
+    messages, broken = [], []
+    now = clock.now()
+    for job in jobs:
+        try:
+            messages.append(render.message(job, versions, now=now))
+        except RenderError as error:
+            broken.append((job, str(error)))
+    return messages, broken
+
+
+def _in_batches(arriving: Iterator[Sequence[Result]], provider: Provider) -> Iterator[list[Result]]:
+    """Gather outcomes for one settle; each arrival goes into the ledger first."""
+    waiting: list[Result] = []
+    settled_at = clock.monotonic()
+    for arrived in arriving:
+        accepted = {
+            result.delivery_id: result.outcome.message_id
+            for result in arrived
+            if isinstance(result.outcome, Accepted)
+        }
+        if accepted:
+            ledger.write(accepted, provider=provider.name)
+        waiting.extend(arrived)
+        if len(waiting) >= _SETTLE_AT or clock.monotonic() - settled_at > _SETTLE_AFTER:
+            yield waiting
+            waiting, settled_at = [], clock.monotonic()
+    if waiting:
+        yield waiting

@@ -1,0 +1,13 @@
+"""Pure decisions: no I/O, no clock, no chance. `now` and every random draw are arguments.
+
+Whatever decides about a delivery stands here, so that it can be read and tested without a database:
+
+    ids         how ids are made and what they tell
+    states      the statuses and every legal move between them
+    lane        priority, mode and the lane they make with a channel
+    retries     when to try again, and when to stop
+    unanswered  what to do when a provider never answered
+    channels    which channels and contacts a notification goes to
+    templating  which templates are safe to render
+    redaction   what may be logged of an address or an answer
+"""

@@ -1,0 +1,92 @@
+"""Which contacts a notification goes to: the recipient's wishes and what they can be reached on.
+
+Asked at accept, and again when a scheduled delivery is released, because both can change in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from providers.contract import Channel
+
+DEFAULT_ORDER: Final = (Channel.PUSH, Channel.SMS, Channel.EMAIL)
+"""The order for a recipient who has chosen none (and a producer that names no channel)."""
+
+
+class Spread(StrEnum):
+    """The API's `delivery` field."""
+
+    FIRST = "first"
+    """The first channel that the recipient allows and can be reached on."""
+    ALL = "all"
+    """Each of the channels."""
+
+
+class Stop(StrEnum):
+    """Why a delivery is suppressed before any call."""
+
+    OPTED_OUT = "opted_out"
+    """The person switched the channel or the category off."""
+    NO_CONTACT = "no_contact"
+    """There is no valid address of theirs on the channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How one recipient can be reached now."""
+
+    recipient_id: int
+    contacts: Mapping[Channel, Sequence[int]] = field(default_factory=dict)
+    """Valid contacts by channel, the primary one first."""
+    channel_order: Sequence[Channel] = ()
+    channels_off: frozenset[Channel] = frozenset()
+    categories_off: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One delivery to be: a contact on a channel, or the reason why there is none."""
+
+    channel: Channel
+    contact_id: int | None
+    stop: Stop | None = None
+
+
+def targets(
+    reach: Reach,
+    *,
+    wanted: Sequence[Channel],
+    spread: Spread,
+    category: str,
+    passes_opt_outs: bool,
+) -> list[Target]:
+    """Resolve the channels of one notification; never empty.
+
+    Args:
+        reach: the recipient's wishes and contacts.
+        wanted: the producer's channels in order; empty takes the recipient's own order.
+        spread: first channel that works, or all.
+        category: what the recipient can unsubscribe from (`marketing`, `social`).
+        passes_opt_outs: P0: categories do not stop it. A channel that is off always does.
+    """
+    order = list(dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER))
+    category_off = category in reach.categories_off and not passes_opt_outs
+    resolved = [_on_channel(reach, channel, category_off=category_off) for channel in order]
+    if spread is Spread.ALL:
+        return [target for found in resolved for target in found]
+    reached = (found for found in resolved if found[0].stop is None)
+    return next(reached, resolved[0][:1])
+
+
+def _on_channel(reach: Reach, channel: Channel, *, category_off: bool) -> list[Target]:
+    if category_off or channel in reach.channels_off:
+        return [Target(channel, None, Stop.OPTED_OUT)]
+    contacts = reach.contacts.get(channel, ())
+    if not contacts:
+        return [Target(channel, None, Stop.NO_CONTACT)]
+    # Every device gets a push; elsewhere a second mailbox would be a second message.
+    chosen = contacts if channel is Channel.PUSH else contacts[:1]
+    return [Target(channel, contact) for contact in chosen]

@@ -1,0 +1,68 @@
+"""Ids that tell where they belong.
+
+A notification's id is a UUIDv7 whose last 12 bits are zero. Its n-th delivery has the same id plus n. So
+
+* a delivery names its notification, and a notification spans its deliveries as one range of the primary key:
+  neither a column nor an index ties them;
+* both carry one millisecond, so all of a notification lives in one daily partition;
+* an operator sees that `...-9c1e5f3a7001` belongs to `...-9c1e5f3a7000`.
+
+What is left of chance is 62 bits in a millisecond, the same as a UUIDv7 whose counter takes 12. SQL has the same
+two functions (`notification_of`, `last_delivery_of`); `tests/rules/test_ids.py` holds the pair together.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+from uuid import UUID
+
+CHILD_BITS: Final = 12
+MAX_DELIVERIES: Final = 2**CHILD_BITS - 1
+"""Most deliveries of one notification: every device and every fallback step counts."""
+_CHILD_MASK: Final = MAX_DELIVERIES
+RANDOM_BITS: Final = 62
+"""12 of `rand_a` and the upper 50 of `rand_b` (RFC 9562, 5.7)."""
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MILLISECOND: Final = dt.timedelta(milliseconds=1)
+
+
+def notification_id(*, at_ms: int, entropy: int) -> UUID:
+    """Make the id of a notification born at `at_ms` (Unix milliseconds) from RANDOM_BITS of chance."""
+    high = (at_ms & (2**48 - 1)) << 80 | 0x7 << 76 | (entropy >> 50 & 0xFFF) << 64
+    low = 0b10 << 62 | (entropy & (2**50 - 1)) << CHILD_BITS
+    return UUID(int=high | low)
+
+
+def delivery_id(notification: UUID, number: int) -> UUID:
+    """The id of a notification's `number`-th delivery, from 1 to MAX_DELIVERIES."""
+    if not 1 <= number <= MAX_DELIVERIES:
+        msg = f"a notification has 1 to {MAX_DELIVERIES} deliveries, not a {number}-th"
+        raise ValueError(msg)
+    return UUID(int=notification.int | number)
+
+
+def notification_of(delivery: UUID) -> UUID:
+    """The notification that a delivery belongs to (a notification's own id gives itself)."""
+    return UUID(int=delivery.int & ~_CHILD_MASK)
+
+
+def number_of(delivery: UUID) -> int:
+    """Which delivery of its notification this is; 0 for the notification itself."""
+    return delivery.int & _CHILD_MASK
+
+
+def last_delivery_of(notification: UUID) -> UUID:
+    """The highest id that a delivery of this notification can have: the end of its range."""
+    return UUID(int=notification.int | _CHILD_MASK)
+
+
+def born_at(some_id: UUID) -> dt.datetime:
+    """When an id was made, to the millisecond."""
+    return _EPOCH + (some_id.int >> 80) * _MILLISECOND
+
+
+def floor_of(day: dt.date) -> UUID:
+    """The lowest id that a UTC day can hold: where its partition begins."""
+    midnight = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
+    return UUID(int=((midnight - _EPOCH) // _MILLISECOND) << 80)

@@ -1,0 +1,93 @@
+"""Lanes: the queues that keep priorities and channels apart.
+
+A lane is one mode, one priority and one channel: `p0.push`, `p3.email`, `test.p1.sms`. Priorities never share a
+queue and no channel can take another's workers, so a marketing burst or a hung provider slows only its own lanes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from providers.contract import Channel
+
+
+class Priority(IntEnum):
+    """How urgent a notification is. The number is what Postgres stores."""
+
+    P0 = 0
+    """Security and OTP: passes quiet hours, caps and budgets."""
+    P1 = 1
+    """Transactional: an order is ready, a payment went through."""
+    P2 = 2
+    """Social: likes, comments, requests."""
+    P3 = 3
+    """Marketing and digests."""
+
+    @property
+    def is_urgent(self) -> bool:
+        """P0 and P1: published by the accepting process itself, at once."""
+        return self <= Priority.P1
+
+
+class Mode(IntEnum):
+    """Which of two worlds a row belongs to. They share tables and nothing else."""
+
+    LIVE = 1
+    TEST = 2
+    """Made with a test key: everything happens but the call of a real provider."""
+
+    @property
+    def label(self) -> str:
+        """`live` or `test`, as keys and the API spell it."""
+        return self.name.lower()
+
+
+DEFAULT_TIME_TO_LIVE: Final = {
+    Priority.P0: dt.timedelta(seconds=300),
+    Priority.P1: dt.timedelta(seconds=3600),
+    Priority.P2: dt.timedelta(days=1),
+    Priority.P3: dt.timedelta(days=2),
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Lane:
+    """One queue. Sorts by mode, then priority, so that P0 comes first."""
+
+    mode: Mode
+    priority: Priority
+    channel: Channel
+
+    @property
+    def name(self) -> str:
+        """The queue's name in the broker."""
+        name = f"p{self.priority.value}.{self.channel.label}"
+        return name if self.mode is Mode.LIVE else f"test.{name}"
+
+
+LANES: Final = tuple(
+    Lane(mode, priority, channel) for mode in Mode for priority in Priority for channel in Channel
+)
+"""Every lane, live before test, P0 first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long one priority's calls and leases may take."""
+
+    deadline: dt.timedelta
+    """Total time of one provider call, kept inside the adapter: a thread pool ignores Celery's limits."""
+    lease: dt.timedelta
+    """How long a claimed row is ours without a word. Longer than the deadline, so that a lease that ran
+    out means a dead or stuck worker and never a slow call."""
+
+
+PACE: Final = {
+    Priority.P0: Pace(dt.timedelta(seconds=3), dt.timedelta(seconds=6)),
+    Priority.P1: Pace(dt.timedelta(seconds=10), dt.timedelta(seconds=60)),
+    Priority.P2: Pace(dt.timedelta(seconds=10), dt.timedelta(seconds=60)),
+    Priority.P3: Pace(dt.timedelta(seconds=10), dt.timedelta(seconds=60)),
+}

@@ -1,0 +1,23 @@
+"""Which dead letters an operator means."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from notifications.rules.lane import Mode
+from providers.contract import Channel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LetterFilter:
+    """Open dead letters that match all that is given; with nothing given, all of them."""
+
+    ids: tuple[int, ...] | None = None
+    reason: str = ""
+    channel: Channel | None = None
+    provider: str = ""
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+    producer_id: int | None = None
+    mode: Mode | None = None

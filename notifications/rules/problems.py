@@ -1,0 +1,95 @@
+"""What is wrong with a request, as RFC 9457 problem details say it.
+
+A problem's `type` is stable: producers may switch on it. The texts may change.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from enum import StrEnum
+from http import HTTPStatus
+
+
+class Kind(StrEnum):
+    """The problems that the API can answer; the value is the end of the `type` URI."""
+
+    MALFORMED = "malformed"
+    """The body is no JSON, or no JSON object."""
+    UNAUTHENTICATED = "unauthenticated"
+    """No key, an unknown key, or one that has expired or was revoked."""
+    FORBIDDEN = "forbidden"
+    """The key lacks a scope, or the producer may not do this."""
+    NOT_FOUND = "not-found"
+    """No such object, or one that belongs to another producer."""
+    METHOD_NOT_ALLOWED = "method-not-allowed"
+    """The path is right, the method is not."""
+    NOT_ACCEPTABLE = "not-acceptable"
+    """The client accepts nothing that this path can answer."""
+    IN_PROGRESS = "in-progress"
+    """A request with the same idempotency key is still running."""
+    CONFLICT = "conflict"
+    """The object is in a state that forbids this."""
+    TOO_LARGE = "too-large"
+    """The body is larger than this path takes."""
+    UNSUPPORTED_MEDIA_TYPE = "unsupported-media-type"
+    """The body is not JSON by its content type."""
+    INVALID = "invalid"
+    """A field is missing, of the wrong type, or out of range; `errors` says which."""
+    UNKNOWN_RECIPIENT = "unknown-recipient"
+    """There is no recipient with this user id in this mode."""
+    KEY_REUSED = "idempotency-key-reused"
+    """The idempotency key was used before with another body."""
+    RATE_LIMITED = "rate-limited"
+    """Over the producer's rate limit."""
+    UNAVAILABLE = "unavailable"
+    """Nothing could be stored; nothing was."""
+
+    @property
+    def status(self) -> HTTPStatus:
+        """The HTTP status that goes with it."""
+        return _STATUS[self]
+
+
+_STATUS = {
+    Kind.MALFORMED: HTTPStatus.BAD_REQUEST,
+    Kind.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    Kind.FORBIDDEN: HTTPStatus.FORBIDDEN,
+    Kind.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    Kind.METHOD_NOT_ALLOWED: HTTPStatus.METHOD_NOT_ALLOWED,
+    Kind.NOT_ACCEPTABLE: HTTPStatus.NOT_ACCEPTABLE,
+    Kind.IN_PROGRESS: HTTPStatus.CONFLICT,
+    Kind.CONFLICT: HTTPStatus.CONFLICT,
+    Kind.TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    Kind.UNSUPPORTED_MEDIA_TYPE: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    Kind.INVALID: HTTPStatus.UNPROCESSABLE_ENTITY,
+    Kind.UNKNOWN_RECIPIENT: HTTPStatus.UNPROCESSABLE_ENTITY,
+    Kind.KEY_REUSED: HTTPStatus.UNPROCESSABLE_ENTITY,
+    Kind.RATE_LIMITED: HTTPStatus.TOO_MANY_REQUESTS,
+    Kind.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One thing wrong with one place of the body."""
+
+    pointer: str
+    """RFC 6901 JSON pointer into the request body; empty for the whole of it."""
+    detail: str
+    """What is wrong there and how to mend it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a request, or one item of a batch, was refused."""
+
+    kind: Kind
+    detail: str
+    errors: tuple[FieldError, ...] = ()
+    retry_after: dt.timedelta | None = None
+
+    @classmethod
+    def revived(cls, *, kind: str, detail: str, errors: list[list[str]]) -> Problem:
+        """Build it again from the parts that were kept."""
+        return cls(Kind(kind), detail, tuple(FieldError(*pair) for pair in errors))

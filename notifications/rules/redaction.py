@@ -1,0 +1,30 @@
+"""What may be logged or kept of an address or of a provider's answer.
+
+Logs and attempts must let an operator follow one address through a day, and must not be a list of customers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from typing import Final
+
+DETAIL_LENGTH: Final = 500
+"""Characters kept of a provider's answer: its message, not its stack trace."""
+_HASH_LENGTH: Final = 16
+_LONG_DIGITS: Final = re.compile(r"\+?\d[\d\-\s().]{6,}\d")
+_MAILBOX: Final = re.compile(r"[^\s<>\"'@]+@[^\s<>\"'@]+")
+_TOKENLIKE: Final = re.compile(r"[A-Za-z0-9_\-:+/=.]{32,}")
+
+
+def address_hash(address: str, *, key: bytes) -> str:
+    """A keyed fingerprint of an address: equal for equal addresses, useless without the key."""
+    return hmac.new(key, address.encode(), hashlib.sha256).hexdigest()[:_HASH_LENGTH]
+
+
+def redacted(text: str) -> str:
+    """A provider's answer without what looks like an address or a token, cut to DETAIL_LENGTH."""
+    text = _MAILBOX.sub("<mailbox>", text[: 4 * DETAIL_LENGTH])
+    text = _LONG_DIGITS.sub("<number>", text)
+    return _TOKENLIKE.sub("<token>", text)[:DETAIL_LENGTH]

@@ -1,0 +1,180 @@
+"""What a producer may ask for: the body of `POST /v1/notifications`, checked.
+
+Pydantic checks types and ranges; what needs the database (does the recipient exist, does the template?) is
+checked in `pipeline.accept`. Fields that are not understood are refused: a typo in `fallback_chain` must not be
+an OTP that never falls back.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Any, Final, Self
+
+import orjson
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+
+from notifications.rules.channels import Spread
+from notifications.rules.lane import Priority
+from notifications.rules.problems import FieldError, Kind, Problem
+from providers.contract import Channel
+
+MAX_METADATA_BYTES: Final = 4096
+MAX_VARIABLES_BYTES: Final = 64 * 1024
+"""All variables of one notification together: sixteen times what a push may carry."""
+MAX_TTL: Final = dt.timedelta(days=60)
+"""`scheduled_at + ttl` lies at most this far ahead, so that every open row is younger than retention."""
+MAX_BATCH: Final = 1000
+
+_NOT_YET: Final = ("fallback_chain", "ordering_key", "send_at_local", "webhook_url")
+
+
+def _no_nul(text: object) -> object:
+    if isinstance(text, str) and "\x00" in text:
+        msg = "must not contain the NUL character"
+        raise ValueError(msg)
+    return text
+
+
+def _channel(value: object) -> object:
+    if isinstance(value, str) and value.islower():
+        try:
+            return Channel.from_label(value)
+        except KeyError:
+            pass
+    msg = f"must be one of {', '.join(channel.label for channel in Channel)}"
+    raise ValueError(msg)
+
+
+def _priority(value: object) -> object:
+    if isinstance(value, str) and value in Priority.__members__:
+        return Priority[value]
+    msg = f"must be one of {', '.join(Priority.__members__)}"
+    raise ValueError(msg)
+
+
+Text = Annotated[str, BeforeValidator(_no_nul)]
+Name = Annotated[
+    str,
+    BeforeValidator(_no_nul),
+    StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:\-]+$"),
+]
+UserId = Annotated[
+    str, BeforeValidator(_no_nul), StringConstraints(min_length=1, max_length=128)
+]
+Key = Annotated[str, BeforeValidator(_no_nul), StringConstraints(min_length=1, max_length=255)]
+
+
+AskedPriority = Annotated[
+    Priority,
+    BeforeValidator(_priority),
+    WithJsonSchema({"type": "string", "enum": list(Priority.__members__)}),
+]
+AskedChannel = Annotated[
+    Channel,
+    BeforeValidator(_channel),
+    WithJsonSchema({"type": "string", "enum": [channel.label for channel in Channel]}),
+]
+
+
+class Content(BaseModel):
+    """Raw text, for producers that are allowed to send it instead of a template."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: Annotated[Text, Field(max_length=998)] = ""
+    body: Annotated[Text, Field(min_length=1, max_length=100_000)]
+    html: Annotated[Text, Field(max_length=500_000)] = ""
+
+
+class NotificationRequest(BaseModel):
+    """One notification as a producer asks for it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user_id: UserId
+    type: Name
+    priority: AskedPriority | None = None
+    template_id: Name | None = None
+    variables: dict[Name, Any] = Field(default_factory=dict)
+    content: Content | None = None
+    channels: list[AskedChannel] = Field(
+        default_factory=list, max_length=len(Channel)
+    )
+    delivery: Spread = Spread.FIRST
+    scheduled_at: AwareDatetime | None = None
+    ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds()))] | None = None
+    collapse_key: Annotated[Text, StringConstraints(min_length=1, max_length=64)] | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    idempotency_key: Key | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_what_is_not_built(cls, value: Any) -> Any:  # noqa: ANN401 - whatever JSON held
+        if isinstance(value, dict):
+            for field in _NOT_YET:
+                if value.get(field):
+                    msg = f"{field} is not supported by this version; leave it out"
+                    raise ValueError(msg)
+            # `"fallback_chain": false` asks for nothing and is in every producer's example.
+            return {key: item for key, item in value.items() if key not in _NOT_YET}
+        return value
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        if (self.template_id is None) == (self.content is None):
+            msg = "give either template_id or content"
+            raise ValueError(msg)
+        if len(set(self.channels)) != len(self.channels):
+            msg = "channels must not repeat"
+            raise ValueError(msg)
+        if self.metadata:
+            _check_size("metadata", self.metadata, MAX_METADATA_BYTES)
+        if self.variables:
+            _check_size("variables", self.variables, MAX_VARIABLES_BYTES)
+        return self
+
+
+def parse(body: object) -> NotificationRequest | Problem:
+    """Check one decoded JSON value; a Problem says every place that is wrong."""
+    try:
+        return NotificationRequest.model_validate(body)
+    except ValidationError as error:
+        return invalid(error)
+
+
+def invalid(error: ValidationError) -> Problem:
+    """Translate pydantic's findings into a problem with JSON pointers."""
+    errors = tuple(
+        FieldError(_pointer(found["loc"]), found["msg"].removeprefix("Value error, "))
+        for found in error.errors(include_url=False, include_context=False, include_input=False)
+    )
+    first = f"{errors[0].pointer or 'the body'}: {errors[0].detail}"
+    return Problem(Kind.INVALID, first, errors)
+
+
+def _pointer(location: tuple[int | str, ...]) -> str:
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in location)
+
+
+def _check_size(field: str, value: dict[str, Any], limit: int) -> None:
+    try:
+        encoded = orjson.dumps(value)
+    except (TypeError, orjson.JSONEncodeError) as error:
+        msg = f"{field} must be plain JSON: {error}"
+        raise ValueError(msg) from error
+    if len(encoded) > limit:
+        msg = f"{field} may take {limit} bytes as JSON, not {len(encoded)}"
+        raise ValueError(msg)
+    if b"\\u0000" in encoded:
+        msg = f"{field} must not contain the NUL character"
+        raise ValueError(msg)

@@ -1,0 +1,19 @@
+"""Bulk SQL and Redis scripts: every step takes a list, and one statement or one call serves it.
+
+    db            running a named SQL file; deadlocks retried; transactions
+    moves         the only code that writes a status, and the events that go with it
+    claims        leases: taking rows to send, and renewing before each wave
+    inserts       accepting: COPY of notifications, deliveries, events
+    idempotency   the first answer to a key
+    reads         what a claimed delivery needs to be sent
+    timelines     what API and admin show of a notification
+    partitions    daily partitions: made ahead, dropped after retention
+    dead_letters  letters and replay jobs
+    sweep_runs    which sweep may run now
+    alerts        raising once while it lasts
+    state         the state Redis: client, scripts, what to do when it is away
+    ledger        the sent-ledger
+    bloom         keys that are surely new
+
+SQL lives in `sql/`, one statement a file that says what it locks and which index serves it; Lua in `lua/`.
+"""

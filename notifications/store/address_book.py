@@ -1,0 +1,127 @@
+"""Writing recipients, their contacts and their wishes as producers hand them in.
+
+A producer's nightly export must not bring a dead address back to life: an address that a provider
+called dead stays invalid when it is handed in again; only an operator makes it valid. An address
+that a producer took away and hands in again is valid again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import transaction
+
+from notifications import clock
+from notifications.models import Contact, Preference, Recipient
+from notifications.rules.lane import Mode
+from providers.contract import Channel
+
+TAKEN_AWAY: Final = "taken away by its producer"
+"""The one reason for which handing an address in again makes it valid again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A contact as it is handed in."""
+
+    channel: Channel
+    address: str
+    kind: str = ""
+    primary: bool = False
+
+
+def find(*, mode: Mode, user_id: str) -> Recipient | None:
+    """The recipient of this name in this world."""
+    return Recipient.objects.filter(mode=mode, user_id=user_id).first()
+
+
+def put(
+    *, mode: Mode, user_id: str, profile: Mapping[str, str], addresses: Sequence[Address] | None
+) -> tuple[Recipient, bool]:
+    """Create or change a recipient; tells whether it is new.
+
+    Args:
+        mode: live or test.
+        user_id: the producers' name for the person.
+        profile: `locale` and `timezone`, where they are to change.
+        addresses: all of their contacts from now on; None leaves them as they are.
+    """
+    with transaction.atomic():
+        recipient, created = Recipient.objects.select_for_update().update_or_create(
+            mode=mode, user_id=user_id, defaults=profile
+        )
+        if addresses is not None:
+            _take_away(recipient, keep=addresses)
+            for address in addresses:
+                _hand_in(recipient, address)
+            for channel in {address.channel for address in addresses}:
+                _ensure_primary(recipient, channel)
+    return recipient, created
+
+
+def add(recipient: Recipient, address: Address) -> Contact:
+    """Add one contact, or hand a known one in again."""
+    with transaction.atomic():
+        Recipient.objects.select_for_update().get(pk=recipient.pk)
+        contact = _hand_in(recipient, address)
+        _ensure_primary(recipient, address.channel)
+        contact.refresh_from_db()
+    return contact
+
+
+def take_away(recipient: Recipient, *, contact_id: int) -> bool:
+    """Stop using a contact; False when the recipient has no such contact."""
+    with transaction.atomic():
+        Recipient.objects.select_for_update().get(pk=recipient.pk)
+        contact = recipient.contacts.filter(pk=contact_id).first()
+        if contact is None:
+            return False
+        _invalidate(contact)
+        _ensure_primary(recipient, Channel(contact.channel))
+    return True
+
+
+def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:
+    """Change some of a recipient's wishes; the names are those of the model's columns."""
+    preference, _ = Preference.objects.update_or_create(recipient=recipient, defaults=changes)
+    return preference
+
+
+def _take_away(recipient: Recipient, *, keep: Sequence[Address]) -> None:
+    kept = {(address.channel, address.address) for address in keep}
+    for contact in recipient.contacts.filter(invalidated_at=None):
+        if (contact.channel, contact.address) not in kept:
+            _invalidate(contact)
+
+
+def _invalidate(contact: Contact) -> None:
+    if contact.invalidated_at is None:
+        contact.invalidated_at = clock.now()
+        contact.invalid_reason = TAKEN_AWAY
+    contact.is_primary = False
+    contact.save()
+
+
+def _hand_in(recipient: Recipient, address: Address) -> Contact:
+    contact, _ = recipient.contacts.get_or_create(
+        channel=address.channel, address=address.address, defaults={"kind": address.kind}
+    )
+    contact.kind = address.kind
+    if contact.invalid_reason == TAKEN_AWAY:
+        contact.invalidated_at, contact.invalid_reason = None, ""
+    if address.primary and contact.invalidated_at is None:
+        recipient.contacts.filter(channel=address.channel).update(is_primary=False)
+        contact.is_primary = True
+    contact.save()
+    return contact
+
+
+def _ensure_primary(recipient: Recipient, channel: Channel) -> None:
+    """A channel with valid contacts has a primary one: the oldest, unless another was named."""
+    valid = recipient.contacts.filter(channel=channel, invalidated_at=None)
+    oldest = valid.order_by("pk").first()
+    if oldest is not None and not valid.filter(is_primary=True).exists():
+        recipient.contacts.filter(channel=channel).update(is_primary=False)
+        Contact.objects.filter(pk=oldest.pk).update(is_primary=True)

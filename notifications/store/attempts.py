@@ -1,0 +1,38 @@
+"""Provider calls as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from notifications.store import db
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One provider call that has ended."""
+
+    delivery_id: UUID
+    number: int
+    outcome: str
+    code: str
+    detail: str
+    """Redacted."""
+    latency_ms: int
+
+
+def record(calls: Sequence[Call], *, provider: str) -> None:
+    """Write one attempt a call; one that is written already stays."""
+    db.run(
+        "attempts",
+        {
+            "provider": provider,
+            "ids": [call.delivery_id for call in calls],
+            "numbers": [call.number for call in calls],
+            "outcomes": [call.outcome for call in calls],
+            "codes": [call.code[:64] for call in calls],
+            "details": [call.detail for call in calls],
+            "latencies": [call.latency_ms for call in calls],
+        },
+    )

@@ -1,0 +1,58 @@
+"""How far behind we are: what is due and was not looked at, lane by lane, and what gave up.
+
+Counts are bounded, because a backlog of millions must not make looking at it slow.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Final
+
+from notifications.rules.lane import LANES, Lane, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store import db
+from providers.contract import Channel
+
+COUNTED: Final = 10_000
+"""Rows counted of one lane and status, and ten times as many dead letters: more is just many."""
+_WAITING: Final = (Status.SCHEDULED, Status.QUEUED, Status.RETRYING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """What a lane has due."""
+
+    lane: Lane
+    due: int
+    """Deliveries that may leave and were not taken yet; at most COUNTED for each status."""
+    behind: dt.timedelta
+    """How long the oldest of them has been due."""
+
+
+def of_lanes() -> list[Backlog]:
+    """The lanes that have something due; none when all is well."""
+    found = db.rows(
+        "backlog_lanes",
+        {
+            "statuses": [int(status) for status in _WAITING],
+            "modes": [int(lane.mode) for lane in LANES],
+            "priorities": [int(lane.priority) for lane in LANES],
+            "channels": [int(lane.channel) for lane in LANES],
+            "counted": COUNTED,
+        },
+    )
+    return [
+        Backlog(
+            lane=Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"])),
+            due=row["due"],
+            behind=row["behind"],
+        )
+        for row in found
+    ]
+
+
+def dead_letters() -> dict[str, int]:
+    """Open dead letters of live mode by reason."""
+    found = db.rows("backlog_dead_letters", {"mode": int(Mode.LIVE), "counted": 10 * COUNTED})
+    return {row["reason"]: row["letters"] for row in found}

@@ -1,0 +1,113 @@
+"""Accepting: COPY of notifications, deliveries and events, in one transaction with their idempotency keys."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from notifications.store import db
+
+_NOTIFICATION: Final = (
+    "id",
+    "producer_id",
+    "mode",
+    "priority",
+    "type",
+    "category",
+    "retry_preset",
+    "recipient_id",
+    "user_id",
+    "template",
+    "content",
+    "variables",
+    "secrets",
+    "metadata",
+    "collapse_key",
+    "channels",
+    "spread",
+    "idempotency_key",
+    "traceparent",
+    "scheduled_at",
+    "expires_at",
+    "created_at",
+)
+_DELIVERY: Final = (
+    "id",
+    "mode",
+    "priority",
+    "channel",
+    "status",
+    "due_at",
+    "reason",
+    "recipient_id",
+    "contact_id",
+    "publishes",
+    "published_at",
+)
+_EVENT: Final = ("notification_id", "delivery_id", "status", "reason", "at")
+
+NotificationRow = tuple[object, ...]
+"""One value for each of the notification's columns, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDelivery:
+    """A delivery as it is born."""
+
+    id: UUID
+    mode: int
+    priority: int
+    channel: int
+    status: int
+    reason: str
+    due_at: dt.datetime | None
+    recipient_id: int
+    contact_id: int | None
+    is_published: bool
+    """The accepting process publishes it itself, at once."""
+
+
+def notifications(records: Sequence[NotificationRow]) -> None:
+    """Store notifications.
+
+    Raises:
+        django.db.IntegrityError: the day has no partition (see `partitions.with_day`).
+    """
+    db.copy("notification", _NOTIFICATION, records)
+
+
+def deliveries(
+    born: Sequence[NewDelivery], *, notification_ids: Sequence[UUID], now: dt.datetime
+) -> None:
+    """Store deliveries and the first event of each. `notification_ids` runs beside `born`."""
+    db.copy(
+        "delivery",
+        _DELIVERY,
+        [
+            (
+                each.id,
+                each.mode,
+                each.priority,
+                each.channel,
+                each.status,
+                each.due_at,
+                each.reason,
+                each.recipient_id,
+                each.contact_id,
+                int(each.is_published),
+                now if each.is_published else None,
+            )
+            for each in born
+        ],
+    )
+    db.copy(
+        "event",
+        _EVENT,
+        [
+            (notification_id, each.id, each.status, each.reason or "accepted", now)
+            for each, notification_id in zip(born, notification_ids, strict=True)
+        ],
+    )

@@ -1,0 +1,188 @@
+"""API keys: making them, and knowing them again within microseconds.
+
+A key reads `nk_live_4f9k2m7q_<52 characters of chance>`. The part before the last underscore is its
+prefix: it finds the row, is shown everywhere and is no secret. Of the rest only the SHA-256 of the
+whole key is kept; a fast hash is enough, because 268 bits of chance cannot be guessed.
+
+The promise: what an operator revokes, lets expire or switches off stops working within CACHED_FOR.
+It breaks where a process's clock stands still.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import hmac
+import re
+import secrets
+import string
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from notifications import clock
+from notifications.models import ApiKey, Producer
+from notifications.rules.lane import Mode, Priority
+
+CACHED_FOR: Final = dt.timedelta(seconds=1)
+"""How long a process believes what it read: half of the two seconds that a revocation may take."""
+_MOST_CACHED: Final = 10_000
+"""Entries; strangers who try prefixes must not fill the memory."""
+_ALPHABET: Final = string.ascii_lowercase + string.digits
+_PUBLIC_LENGTH: Final = 8
+_SECRET_LENGTH: Final = 52
+"""Of 36 letters: 268 bits."""
+_SHAPE: Final = re.compile(rf"(nk_(?:live|test)_[a-z0-9]{{{_PUBLIC_LENGTH}}})_[a-z0-9]{{32,64}}")
+
+
+class Scope(StrEnum):
+    """What a key may do. A key may also hold `<noun>:*`, which is both of a noun."""
+
+    NOTIFICATIONS_WRITE = "notifications:write"
+    """Hand in and cancel notifications."""
+    NOTIFICATIONS_READ = "notifications:read"
+    """Read what its own producer handed in."""
+    RECIPIENTS_WRITE = "recipients:write"
+    """Create and change recipients, their contacts and preferences: they are company-wide."""
+    RECIPIENTS_READ = "recipients:read"
+    """Read them."""
+    OPERATIONS_WRITE = "operations:write"
+    """Replay and discard dead letters, resolve alerts: of every producer."""
+    OPERATIONS_READ = "operations:read"
+    """See dead letters, replay jobs and alerts, and search: of every producer."""
+
+    @property
+    def wildcard(self) -> str:
+        """The scope that includes this one: `notifications:*`."""
+        return f"{self.value.partition(':')[0]}:*"
+
+
+GRANTABLE: Final = frozenset(Scope) | {scope.wildcard for scope in Scope}
+"""Every word that a key's `scopes` may hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownKey:
+    """A key as the database knew it a moment ago."""
+
+    prefix: str
+    digest: bytes
+    mode: Mode
+    scopes: frozenset[str]
+    expires_at: dt.datetime | None
+    is_revoked: bool
+    producer_id: int
+    producer_name: str
+    producer_is_active: bool
+    priorities: frozenset[Priority]
+    may_send_content: bool
+    rate_per_second: int
+    rate_burst: int
+
+    def grants(self, scope: Scope) -> bool:
+        """Tell whether the key may do this."""
+        return scope in self.scopes or scope.wildcard in self.scopes
+
+    def is_valid(self, secret: str, *, now: dt.datetime) -> bool:
+        """Tell whether `secret` is this very key, and still good; as slowly for every wrong one."""
+        same = hmac.compare_digest(self.digest, _digest(secret))
+        expired = self.expires_at is not None and self.expires_at <= now
+        return same and not expired and not self.is_revoked
+
+
+def issue(
+    producer: Producer,
+    *,
+    mode: Mode,
+    scopes: Iterable[str],
+    note: str = "",
+    expires_at: dt.datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """Make a key; returns its row and the secret, which nobody can ever read again.
+
+    Raises:
+        ValueError: a scope that does not exist.
+    """
+    wanted = sorted(set(scopes))
+    if unknown := set(wanted) - GRANTABLE:
+        msg = (
+            f"no such scope: {', '.join(sorted(unknown))}; there are {', '.join(sorted(GRANTABLE))}"
+        )
+        raise ValueError(msg)
+    prefix = f"nk_{mode.label}_{_chance(_PUBLIC_LENGTH)}"
+    secret = f"{prefix}_{_chance(_SECRET_LENGTH)}"
+    key = ApiKey.objects.create(
+        producer=producer,
+        prefix=prefix,
+        digest=_digest(secret),
+        mode=mode,
+        scopes=wanted,
+        note=note,
+        expires_at=expires_at,
+    )
+    return key, secret
+
+
+def recognise(secret: str) -> KnownKey | None:
+    """Find the key that somebody presents; None when there is none, or it is no longer good.
+
+    Raises:
+        django.db.OperationalError: it is not remembered and the database is away.
+    """
+    shape = _SHAPE.fullmatch(secret)
+    if shape is None:
+        return None
+    known = _remembered(shape[1])
+    return known if known is not None and known.is_valid(secret, now=clock.now()) else None
+
+
+def forget() -> None:
+    """Drop what this process remembers."""
+    _cache.clear()
+
+
+_cache: dict[str, tuple[float, KnownKey | None]] = {}
+"""Prefix -> when it was read (monotonic seconds) and what was found."""
+
+
+def _remembered(prefix: str) -> KnownKey | None:
+    now = clock.monotonic()
+    hit = _cache.get(prefix)
+    if hit is not None and now - hit[0] < CACHED_FOR.total_seconds():
+        return hit[1]
+    found = _read(prefix)
+    if len(_cache) >= _MOST_CACHED:
+        _cache.clear()  # cheaper than keeping order, and rare: the next second reads them again
+    _cache[prefix] = (now, found)
+    return found
+
+
+def _read(prefix: str) -> KnownKey | None:
+    key = ApiKey.objects.select_related("producer").filter(prefix=prefix).first()
+    if key is None:
+        return None
+    producer = key.producer
+    return KnownKey(
+        prefix=key.prefix,
+        digest=bytes(key.digest),
+        mode=Mode(key.mode),
+        scopes=frozenset(key.scopes),
+        expires_at=key.expires_at,
+        is_revoked=key.revoked_at is not None,
+        producer_id=producer.pk,
+        producer_name=producer.name,
+        producer_is_active=producer.is_active,
+        priorities=frozenset(map(Priority, producer.priorities)),
+        may_send_content=producer.may_send_content,
+        rate_per_second=producer.rate_per_second,
+        rate_burst=producer.rate_burst,
+    )
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def _chance(length: int) -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))

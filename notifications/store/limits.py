@@ -1,0 +1,82 @@
+"""How much a producer may hand in: one bucket for each producer and mode, in the state Redis.
+
+The promise: over all web processes no producer gets more than its burst at once and its rate after
+that. While the state Redis is away each process keeps a bucket of its own, so the promise is then
+kept by each process alone; a limit that is too loose for a moment is better than refusing
+everybody.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from dataclasses import dataclass
+from typing import Final, cast
+
+from notifications import clock
+from notifications.rules.lane import Mode
+from notifications.store import state
+
+_MICROSECOND: Final = dt.timedelta(microseconds=1)
+_SECOND_US: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """What the limit answered, and what it leaves."""
+
+    granted: bool
+    burst: int
+    """Notifications that fit in at once."""
+    remaining: int
+    """How many of them are left now."""
+    window: dt.timedelta
+    """How long an empty bucket takes to fill."""
+    full_in: dt.timedelta
+    """How long it will take now."""
+    retry_after: dt.timedelta
+    """When a refused call would be granted; zero for a granted one."""
+
+
+def take(*, producer_id: int, mode: Mode, cost: int, rate_per_second: int, burst: int) -> Quota:
+    """Take `cost` notifications from a producer's bucket: all of them or none."""
+    rate = max(1, rate_per_second)  # a rate of nothing would never pay off a burst
+    price = _SECOND_US / rate
+    name = f"limit:{mode.label}:{producer_id}"
+    try:
+        answer = cast("list[int]", state.call("gcra", [name], [price, burst, cost]))
+    except state.Away:
+        answer = _take_locally(name, price=price, burst=burst, cost=cost)
+    granted, remaining, full_in, wait = answer
+    return Quota(
+        granted=bool(granted),
+        burst=burst,
+        remaining=remaining,
+        window=price * burst * _MICROSECOND,
+        full_in=full_in * _MICROSECOND,
+        retry_after=wait * _MICROSECOND,
+    )
+
+
+def forget() -> None:
+    """Empty this process's own buckets."""
+    _paid_at.clear()
+
+
+_paid_at: dict[str, float] = {}
+"""This process's own buckets: name -> monotonic microseconds. As many as there are producers."""
+_lock = threading.Lock()
+
+
+def _take_locally(name: str, *, price: float, burst: int, cost: int) -> list[int]:
+    """As `lua/gcra.lua`, on this process's clock."""
+    room, wanted = burst * price, cost * price
+    with _lock:
+        now = clock.monotonic() * _SECOND_US
+        owed = max(_paid_at.get(name, now) - now, 0)
+        granted = not owed or owed + wanted <= room
+        wait = 0.0 if granted else min(owed, owed + wanted - room)
+        if granted:
+            owed += wanted
+            _paid_at[name] = now + owed
+    return [int(granted), max(0, int((room - owed) / price)), int(owed), int(wait)]

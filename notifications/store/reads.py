@@ -1,0 +1,236 @@
+"""What the pipeline reads: recipients' reach, templates, and what a claimed delivery needs to be sent."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from notifications import clock
+from notifications.models import NotificationType
+from notifications.rules import locales, templating
+from notifications.rules.channels import Reach
+from notifications.rules.lane import Mode, Priority
+from notifications.store import db
+from providers.contract import Channel
+
+_FRESH: Final = 1.0
+"""Seconds that a cached template or type is believed: an edit acts within two seconds everywhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A notification as the pipeline needs it."""
+
+    id: UUID
+    producer_id: int
+    type: str
+    category: str
+    retry_preset: str
+    user_id: str
+    template: int | None
+    content: dict[str, str] | None
+    variables: dict[str, Any]
+    sealed: bytes | None
+    collapse_key: str
+    traceparent: str
+    expires_at: dt.datetime
+    is_cancelled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """A contact, and what its person allows at this moment."""
+
+    kind: str
+    address: str
+    is_valid: bool
+    locale: str
+    channels_off: frozenset[Channel]
+    categories_off: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeRule:
+    """What the router knows of a type."""
+
+    priority: Priority
+    category: str
+    retry_preset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateVersion:
+    """A pinned version with its texts compiled."""
+
+    id: int
+    template_id: str
+    sensitive: frozenset[str]
+    texts: Mapping[Channel, Mapping[str, templating.CompiledText]]
+    """Channel -> locale -> text."""
+
+    def text(self, channel: Channel, locale: str) -> templating.CompiledText | None:
+        """The text for a channel in the nearest locale that there is."""
+        found = self.texts.get(channel, {})
+        chosen = locales.choose(found, locale)
+        return found[chosen] if chosen is not None else None
+
+
+def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
+    """The notifications of these ids that exist."""
+    return {
+        row["id"]: Asked(
+            id=row["id"],
+            producer_id=row["producer_id"],
+            type=row["type"],
+            category=row["category"],
+            retry_preset=row["retry_preset"],
+            user_id=row["user_id"],
+            template=row["template"],
+            content=orjson.loads(row["content"]) if row["content"] else None,
+            variables=orjson.loads(row["variables"]),
+            sealed=row["secrets"],
+            collapse_key=row["collapse_key"],
+            traceparent=row["traceparent"],
+            expires_at=row["expires_at"],
+            is_cancelled=row["cancelled_at"] is not None,
+        )
+        for row in db.rows("notifications_of", {"ids": list(notification_ids)})
+    }
+
+
+def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
+    """The contacts of these ids that exist."""
+    return {
+        row["id"]: Destination(
+            kind=row["kind"],
+            address=row["address"],
+            is_valid=row["invalidated_at"] is None,
+            locale=row["locale"],
+            channels_off=frozenset(Channel(off) for off in row["channels_off"] or ()),
+            categories_off=frozenset(row["categories_off"] or ()),
+        )
+        for row in db.rows("contacts", {"ids": list(set(contact_ids))})
+    }
+
+
+def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, Reach]:
+    """How these users can be reached now; unknown users are missing."""
+    found = db.rows("reaches", {"mode": mode, "user_ids": list(user_ids), "ids": []})
+    return {row["user_id"]: _reach(row) for row in found}
+
+
+def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, Reach]:
+    """The same by recipient id."""
+    parameters = {"mode": Mode.LIVE, "user_ids": [], "ids": list(recipient_ids)}
+    return {row["id"]: _reach(row) for row in db.rows("reaches", parameters)}
+
+
+def _reach(row: Mapping[str, Any]) -> Reach:
+    contacts: dict[Channel, list[int]] = defaultdict(list)
+    pairs = zip(row["contact_channels"] or (), row["contact_ids"] or (), strict=True)
+    for channel, contact_id in pairs:
+        contacts[_CHANNELS[channel]].append(contact_id)
+    return Reach(
+        recipient_id=row["id"],
+        contacts=contacts,
+        channel_order=[_CHANNELS[channel] for channel in row["channel_order"] or ()],
+        channels_off=frozenset(_CHANNELS[channel] for channel in row["channels_off"] or ()),
+        categories_off=frozenset(row["categories_off"] or ()),
+    )
+
+
+_CHANNELS: Final = {channel.value: channel for channel in Channel}
+
+
+class _Shelf:
+    """Template versions of this process, by id and by name, each believed for _FRESH seconds."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[int, tuple[float, TemplateVersion]] = {}
+        self._by_name: dict[str, tuple[float, TemplateVersion | None]] = {}
+
+    def by_id(self, wanted: Collection[int]) -> dict[int, TemplateVersion]:
+        now = clock.monotonic()
+        stale = [each for each in wanted if self._by_id.get(each, (-_FRESH, None))[0] + _FRESH < now]
+        if stale:
+            for version in _load(ids=stale):
+                self._by_id[version.id] = (now, version)
+        return {each: self._by_id[each][1] for each in wanted if each in self._by_id}
+
+    def by_name(self, wanted: Collection[str]) -> dict[str, TemplateVersion]:
+        now = clock.monotonic()
+        stale = [
+            each for each in wanted if self._by_name.get(each, (-_FRESH, None))[0] + _FRESH < now
+        ]
+        if stale:
+            found = {version.template_id: version for version in _load(names=stale)}
+            # A name that is unknown now is forgotten again: whoever sends names must not fill this process.
+            for name in stale:
+                self._by_name.pop(name, None)
+            self._by_name.update({name: (now, version) for name, version in found.items()})
+        known = {each: self._by_name.get(each) for each in wanted}
+        return {name: entry[1] for name, entry in known.items() if entry and entry[1]}
+
+
+_shelf = _Shelf()
+
+
+def templates_by_id(wanted: Collection[int]) -> dict[int, TemplateVersion]:
+    """Pinned versions; one that was deleted is missing."""
+    return _shelf.by_id(wanted)
+
+
+def templates_by_name(wanted: Collection[str]) -> dict[str, TemplateVersion]:
+    """The current version of each name; an unknown or unpublished one is missing."""
+    return _shelf.by_name(wanted)
+
+
+def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[TemplateVersion]:
+    rows = db.rows("templates", {"ids": list(ids), "names": list(names)})
+    by_version: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        by_version[row["id"]].append(row)
+    return [_version(texts) for texts in by_version.values()]
+
+
+def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
+    texts: dict[Channel, dict[str, templating.CompiledText]] = defaultdict(dict)
+    for row in rows:
+        # Admin saves no broken source. One that came another way is no text: its deliveries fail, alone.
+        with contextlib.suppress(templating.BrokenTemplate):
+            text = _compiled(row["title"], row["body"], row["html"])
+            texts[Channel(row["channel"])][row["locale"]] = text
+    return TemplateVersion(
+        id=rows[0]["id"],
+        template_id=rows[0]["template_id"],
+        sensitive=frozenset(rows[0]["sensitive_variables"]),
+        texts=texts,
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(title: str, body: str, html: str) -> templating.CompiledText:
+    return templating.compile_text(title, body, html)
+
+
+@functools.lru_cache(maxsize=1)
+def _types(_moment: int) -> dict[str, TypeRule]:
+    return {
+        row.name: TypeRule(
+            priority=Priority(row.priority), category=row.category, retry_preset=row.retry_preset
+        )
+        for row in NotificationType.objects.all()
+    }
+
+
+def type_rules() -> Mapping[str, TypeRule]:
+    """The router's table, read again each second."""
+    return _types(int(clock.monotonic() / _FRESH))

@@ -1,0 +1,16 @@
+-- A dead letter for each delivery that has just failed, with a snapshot that outlives its partition. A delivery has one open letter at
+-- most. Served by primary keys.
+INSERT INTO notifications_deadletter
+    (delivery_id, mode, priority, channel, producer_id, recipient_id, provider, reason, detail, snapshot,
+     created_at, resolution)
+SELECT d.id, d.mode, d.priority, d.channel, n.producer_id, d.recipient_id, d.provider, d.reason, w.detail,
+       jsonb_build_object('user_id', n.user_id, 'type', n.type, 'template_id', t.template_id,
+                          'template_version', t.version, 'variables', n.variables, 'content', n.content,
+                          'metadata', n.metadata, 'had_secrets', n.secrets IS NOT NULL),
+       now(), ''
+FROM unnest(%(ids)s::uuid[], %(details)s::text[]) AS w(id, detail)
+JOIN delivery d ON d.id = w.id
+JOIN notification n ON n.id = notification_of(d.id)
+LEFT JOIN notifications_template t ON t.id = n.template
+WHERE d.id = ANY(%(ids)s) AND n.id = ANY(%(notification_ids)s)
+ON CONFLICT DO NOTHING

@@ -1,0 +1,33 @@
+-- Take rows to send under a lease. Locks each row in id order and waits (lock_timeout) instead of skipping: a row that a
+-- relay is just touching must not be skipped by the message that is acknowledged next. Served by the primary key.
+-- A waiting row is taken one second early, so that a retry message that comes a little too soon finds its row.
+-- What was claimed three times to no end leaves alone: it may be what kills its worker.
+WITH picked AS (
+    SELECT d.id, d.status AS was
+    FROM delivery d
+    WHERE d.id = ANY(%(ids)s)
+      AND (d.status = %(queued)s
+           OR (d.status = ANY(%(waiting)s) AND d.contact_id IS NOT NULL
+               AND d.due_at <= now() + interval '1 second'))
+      AND d.claims < %(poison)s
+      AND (d.claims < %(suspect)s OR cardinality(%(ids)s) = 1)
+    ORDER BY d.id
+    FOR UPDATE
+), moved AS (
+    UPDATE delivery d
+    SET status = %(sending)s,
+        due_at = now() + CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END,
+        reason = '',
+        claim_token = %(token)s,
+        claims = d.claims + 1,
+        call_started_at = NULL
+    FROM picked p
+    WHERE d.id = p.id AND d.id = ANY(%(ids)s)
+    RETURNING d.*
+), logged AS (
+    INSERT INTO event (notification_id, delivery_id, status, at)
+    SELECT notification_of(id), id, %(sending)s, now() FROM moved
+)
+SELECT id, mode, priority, channel, recipient_id, contact_id, attempts, attempts_before, resent,
+       generation, now() AS claimed_at
+FROM moved

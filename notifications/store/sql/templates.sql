@@ -1,0 +1,9 @@
+-- Template versions with all their texts. By name: the highest published version.
+SELECT t.id, t.template_id, t.version, t.sensitive_variables,
+       x.channel, x.locale, x.title, x.body, x.html
+FROM notifications_template t
+JOIN notifications_templatetext x ON x.template_id = t.id
+WHERE t.id = ANY(%(ids)s)
+   OR t.id IN (SELECT DISTINCT ON (template_id) id FROM notifications_template
+               WHERE template_id = ANY(%(names)s) AND published_at IS NOT NULL
+               ORDER BY template_id, version DESC)

@@ -1,0 +1,32 @@
+-- One page of notifications, newest first, with their deliveries. Locks nothing.
+-- The inner scan walks the primary key backwards (with a recipient: notification_by_recipient), prunes whole days
+-- by the bounds of the id, and ends after `scanned` rows. Deliveries are a range of their primary key.
+SELECT page.*, mine.delivery_ids, mine.channels, mine.statuses
+FROM (
+  SELECT n.id, n.user_id, n.type, n.priority, n.created_at, n.scheduled_at
+  FROM (
+    SELECT * FROM notification
+    WHERE id < %(below)s::uuid AND id >= %(floor)s::uuid
+      AND (%(recipient)s::bigint IS NULL OR recipient_id = %(recipient)s::bigint)
+    ORDER BY id DESC
+    LIMIT %(scanned)s::bigint
+  ) n
+  WHERE n.mode = %(mode)s::smallint
+    AND n.created_at >= %(since)s::timestamptz
+    AND (%(producer)s::bigint IS NULL OR n.producer_id = %(producer)s::bigint)
+    AND (%(type)s::text IS NULL OR n.type = %(type)s::text)
+    AND (%(statuses)s::smallint[] IS NULL OR EXISTS (
+      SELECT FROM delivery d
+      WHERE d.id > n.id AND d.id <= last_delivery_of(n.id) AND d.status = ANY (%(statuses)s::smallint[])
+    ))
+  ORDER BY n.id DESC
+  LIMIT %(limit)s::bigint
+) page
+CROSS JOIN LATERAL (
+  SELECT array_agg(d.id ORDER BY d.id) AS delivery_ids,
+         array_agg(d.channel ORDER BY d.id) AS channels,
+         array_agg(d.status ORDER BY d.id) AS statuses
+  FROM delivery d
+  WHERE d.id > page.id AND d.id <= last_delivery_of(page.id)
+) mine
+ORDER BY page.id DESC

@@ -1,0 +1,107 @@
+"""The state Redis: sent-ledger, rate limits, Bloom filter. Losing it loses nothing.
+
+Everything here is an optimisation or a second opinion; Postgres has the truth. So each caller says what holds while
+it is away, and after one failure this process leaves it alone for a moment instead of waiting on every call.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import redis
+
+from notifications import clock, conf
+
+if TYPE_CHECKING:
+    from redis.commands.core import Script
+
+_LUA: Final = Path(__file__).parent / "lua"
+_SOCKET_TIMEOUT: Final = 0.3
+"""Seconds. A local Redis answers in one millisecond; three hundred means that it is gone."""
+_REST: Final = 2.0
+"""Seconds to leave a Redis alone that has just failed."""
+
+
+class Away(Exception):  # noqa: N818 - it is a state of the world, not an error of the program
+    """The state Redis cannot be asked now. Do what the caller's docstring says of that."""
+
+
+class _Circuit:
+    """Remembers for a moment that the last call failed."""
+
+    def __init__(self) -> None:
+        self._rests_until = 0.0
+
+    def check(self) -> None:
+        if clock.monotonic() < self._rests_until:
+            raise Away
+
+    def trip(self) -> None:
+        self._rests_until = clock.monotonic() + _REST
+
+
+_circuit = _Circuit()
+
+
+@functools.cache
+def client() -> redis.Redis:
+    """This process's client (it pools its connections and is safe in threads)."""
+    return redis.Redis.from_url(
+        conf.current().state_url,
+        socket_timeout=_SOCKET_TIMEOUT,
+        socket_connect_timeout=_SOCKET_TIMEOUT,
+        socket_keepalive=True,
+        health_check_interval=30,
+    )
+
+
+@functools.cache
+def _script(name: str) -> Script:
+    return client().register_script((_LUA / f"{name}.lua").read_text())
+
+
+def call(script: str, keys: list[str], arguments: list[str | int | float | bytes]) -> object:
+    """Run `lua/<script>.lua`.
+
+    Raises:
+        Away: the state Redis did not answer, or failed a moment ago.
+    """
+    _circuit.check()
+    try:
+        return _script(script)(keys=keys, args=arguments)
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+
+
+def pipeline_set(entries: dict[str, str], *, seconds: int) -> None:
+    """SET many keys with one expiry in one round trip.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        with client().pipeline(transaction=False) as batch:
+            for key, value in entries.items():
+                batch.set(key, value, ex=seconds)
+            batch.execute()
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+
+
+def get_many(keys: list[str]) -> list[bytes | None]:
+    """MGET.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        return client().mget(keys) if keys else []
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error

@@ -1,0 +1,236 @@
+"""What API and admin show of a notification: its deliveries, their attempts and the timeline.
+
+A notification spans its deliveries as one range of the primary key, so everything of it is read
+with four range scans of one daily partition. Sensitive variables never leave this module in the
+clear: they are masked here, for every reader alike.
+
+The promise of `listing`: a page costs at most SCANNED rows, however few of them match and however
+old the producer's last notification is. What pays for it: a page can hold fewer than its limit and
+still have a next one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
+from uuid import UUID
+
+from notifications.models import Attempt, Delivery, Event, Notification, Template
+from notifications.rules import ids
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.states import Status, overall
+from notifications.store import db
+from providers.contract import Channel
+
+MASK: Final = "•••"
+"""What stands where a sensitive variable stood."""
+SCANNED: Final = 20_000
+"""Rows that one page of a listing may look at: about 20 ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptView:
+    """One provider call."""
+
+    number: int
+    provider: str
+    outcome: str
+    code: str
+    detail: str
+    started_at: dt.datetime
+    latency_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryView:
+    """The effort to reach one contact on one channel."""
+
+    id: UUID
+    channel: Channel
+    status: Status
+    reason: str
+    provider: str
+    provider_message_id: str
+    due_at: dt.datetime | None
+    sent_at: dt.datetime | None
+    delivered_at: dt.datetime | None
+    attempts: tuple[AttemptView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventView:
+    """One line of the timeline."""
+
+    seq: int
+    at: dt.datetime
+    delivery_id: UUID | None
+    status: Status | None
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """A notification and all that became of it."""
+
+    notification: Notification
+    template: Template | None
+    deliveries: tuple[DeliveryView, ...]
+    events: tuple[EventView, ...]
+
+    @property
+    def status(self) -> Status:
+        """The notification's own status."""
+        return overall([delivery.status for delivery in self.deliveries])
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """Its variables, the sensitive ones masked."""
+        hidden = self.template.sensitive_variables if self.template else ()
+        shown: dict[str, Any] = self.notification.variables
+        return shown | dict.fromkeys(hidden, MASK)
+
+
+def of(notification_id: UUID) -> Timeline | None:
+    """Read one notification with everything that belongs to it; None when there is none."""
+    notification = Notification.objects.filter(pk=notification_id).first()
+    if notification is None:
+        return None
+    return Timeline(
+        notification=notification,
+        template=_template(notification.template),
+        deliveries=_deliveries(notification_id),
+        events=tuple(
+            EventView(
+                seq=event.seq,
+                at=event.at,
+                delivery_id=event.delivery_id,
+                status=None if event.status is None else Status(event.status),
+                reason=event.reason,
+                detail=event.detail,
+            )
+            for event in Event.objects.filter(notification_id=notification_id).order_by("seq")
+        ),
+    )
+
+
+def _template(row: int | None) -> Template | None:
+    return None if row is None else Template.objects.filter(pk=row).first()
+
+
+def _deliveries(notification_id: UUID) -> tuple[DeliveryView, ...]:
+    last = ids.last_delivery_of(notification_id)
+    attempts = Attempt.objects.filter(delivery_id__gt=notification_id, delivery_id__lte=last)
+    made = {
+        delivery_id: tuple(_attempt(row) for row in rows)
+        for delivery_id, rows in groupby(
+            attempts.order_by("delivery_id", "number"), key=lambda row: row.delivery_id
+        )
+    }
+    found = Delivery.objects.filter(pk__gt=notification_id, pk__lte=last).order_by("pk")
+    return tuple(
+        DeliveryView(
+            id=row.id,
+            channel=Channel(row.channel),
+            status=Status(row.status),
+            reason=row.reason,
+            provider=row.provider,
+            provider_message_id=row.provider_message_id,
+            due_at=row.due_at,
+            sent_at=row.sent_at,
+            delivered_at=row.delivered_at,
+            attempts=made.get(row.id, ()),
+        )
+        for row in found
+    )
+
+
+def _attempt(row: Attempt) -> AttemptView:
+    return AttemptView(
+        number=row.number,
+        provider=row.provider,
+        outcome=row.outcome,
+        code=row.code,
+        detail=row.detail,
+        started_at=row.started_at,
+        latency_ms=row.latency_ms,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which notifications a listing shows; what is None or empty does not narrow it."""
+
+    mode: Mode
+    since: dt.datetime
+    producer_id: int | None = None
+    recipient_id: int | None = None
+    type: str | None = None
+    statuses: Sequence[Status] = ()
+    """Any of its deliveries is in one of these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One notification of a listing."""
+
+    notification_id: UUID
+    user_id: str
+    type: str
+    priority: Priority
+    created_at: dt.datetime
+    scheduled_at: dt.datetime | None
+    deliveries: tuple[tuple[UUID, Channel, Status], ...] = field(default=())
+
+    @property
+    def status(self) -> Status:
+        """The notification's own status."""
+        return overall([status for _, _, status in self.deliveries])
+
+
+def listing(
+    wanted: Wanted, *, before: UUID | None = None, limit: int
+) -> tuple[list[Line], UUID | None]:
+    """One page, newest first, and where the next one begins (None: there is none)."""
+    bounds = {
+        "below": before or UUID(int=2**128 - 1),
+        "floor": ids.floor_of(wanted.since.astimezone(dt.UTC).date()),
+        "recipient": wanted.recipient_id,
+        "scanned": SCANNED,
+    }
+    found = db.rows(
+        "timeline_listing",
+        bounds
+        | {
+            "since": wanted.since,
+            "producer": wanted.producer_id,
+            "mode": int(wanted.mode),
+            "type": wanted.type,
+            "statuses": [int(status) for status in wanted.statuses] or None,
+            "limit": limit,
+        },
+    )
+    lines = [_line(row) for row in found]
+    if len(lines) == limit:
+        return lines, lines[-1].notification_id
+    # Short of its limit: either everything was seen, or the scan ended before the days did.
+    ended_at = db.rows("timeline_scan_end", bounds)
+    return lines, ended_at[0]["id"] if ended_at else None
+
+
+def _line(row: dict[str, Any]) -> Line:
+    deliveries = zip(row["delivery_ids"], row["channels"], row["statuses"], strict=True)
+    return Line(
+        notification_id=row["id"],
+        user_id=row["user_id"],
+        type=row["type"],
+        priority=Priority(row["priority"]),
+        created_at=row["created_at"],
+        scheduled_at=row["scheduled_at"],
+        deliveries=tuple(
+            (id_, Channel(channel), Status(status)) for id_, channel, status in deliveries
+        ),
+    )

@@ -1,0 +1,48 @@
+"""Sensitive variables: encrypted at rest, wiped when nothing can need them any more."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+import orjson
+from cryptography.fernet import Fernet, MultiFernet
+
+from notifications import conf
+from notifications.rules.states import OPEN, Status
+from notifications.store import db
+
+
+@functools.cache
+def _keys() -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in conf.current().encryption_keys])
+
+
+def seal(variables: Mapping[str, Any]) -> bytes:
+    """Encrypt with the first key."""
+    return _keys().encrypt(orjson.dumps(variables))
+
+
+def unseal(sealed: bytes) -> dict[str, Any]:
+    """Decrypt with any of the keys.
+
+    Raises:
+        cryptography.fernet.InvalidToken: none of the configured keys made it.
+    """
+    opened: dict[str, Any] = orjson.loads(_keys().decrypt(bytes(sealed)))
+    return opened
+
+
+def wipe(notification_ids: Iterable[UUID]) -> int:
+    """Forget what these notifications' deliveries and dead letters can no longer need.
+
+    Safe to run at any time: it looks itself whether they still can.
+    """
+    wanted = list(notification_ids)
+    if not wanted:
+        return 0
+    return db.run(
+        "wipe_secrets", {"ids": wanted, "open": sorted(OPEN), "unknown": Status.UNKNOWN}
+    )

@@ -1,0 +1,129 @@
+"""Relay: publish queued rows that are due, lane by lane, and notice when the broker has lost what it had.
+
+Never more than a few messages wait in a lane: the rest waits as rows, where it costs nothing, survives a wiped broker, and
+can still be cancelled. `due_at` is moved and committed before the publish, so two relays never publish one row at
+once; a publish that fails makes its rows due again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+
+from notifications import clock, lanes
+from notifications.pipeline import publish
+from notifications.rules.lane import LANES, Lane, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store import db
+from notifications.store.moves import SUSPECT_AFTER
+from providers.contract import Channel
+
+_log = structlog.get_logger(__name__)
+
+READY_MESSAGES: Final = 24
+"""Messages that may wait in a lane: 6,000 deliveries, some seconds of work, so that a worker never runs dry between
+two ticks and a wiped broker has little to lose."""
+_LOST_AFTER: Final = dt.timedelta(seconds=15)
+"""A published row that nobody claimed for this long, in a lane with nothing ready, was lost."""
+_LOOK_EVERY: Final = 15.0
+"""Seconds between two looks for lost rows in one lane."""
+_AGAIN_LIMIT: Final = 20_000
+"""Lost rows made due in one look."""
+
+_looked_at: dict[str, float] = {}
+
+
+def run_once(bounds: Mapping[str, Any], *, now: dt.datetime) -> int:
+    """Publish what is due and fits; returns how many ids were published."""
+    del now  # due is what Postgres's clock says
+    waiting = _waiting(bounds)
+    if not waiting:
+        return 0
+    try:
+        depths = lanes.depths([lane.name for lane in waiting])
+    except lanes.BrokerAway:
+        _log.warning("broker_away", waiting_lanes=len(waiting))
+        return 0
+    for lane in waiting:
+        if depths[lane.name] == 0:
+            _make_lost_due(lane, bounds)
+    room = {
+        lane: (READY_MESSAGES - depths[lane.name]) * lanes.CHUNK
+        for lane in waiting
+        if depths[lane.name] < READY_MESSAGES
+    }
+    return _publish(room, bounds)
+
+
+def _waiting(bounds: Mapping[str, Any]) -> list[Lane]:
+    rows = db.rows("waiting_lanes", {**_columns(LANES), **bounds, "queued": Status.QUEUED})
+    return sorted(map(_lane, rows))
+
+
+def _publish(room: Mapping[Lane, int], bounds: Mapping[str, Any]) -> int:
+    rows = db.in_transaction(
+        lambda: db.rows(
+            "publish",
+            {
+                **_columns(room),
+                **bounds,
+                "room": list(room.values()),
+                "queued": Status.QUEUED,
+            },
+        )
+    )
+    by_lane: dict[Lane, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        by_lane[_lane(row)].append(row)
+    published = 0
+    for lane in sorted(by_lane):
+        # What was claimed in vain before leaves alone: it may be what kills its worker.
+        suspects = [[row["id"]] for row in by_lane[lane] if row["claims"] >= SUSPECT_AFTER]
+        others = [row["id"] for row in by_lane[lane] if row["claims"] < SUSPECT_AFTER]
+        if publish.publish(lane, [*lanes.chunks(others), *suspects]):
+            published += len(by_lane[lane])
+        else:
+            _make_due([row["id"] for row in by_lane[lane]])
+    return published
+
+
+def _make_due(delivery_ids: list[UUID]) -> None:
+    db.run("due_now", {"ids": delivery_ids, "queued": Status.QUEUED})
+
+
+def _make_lost_due(lane: Lane, bounds: Mapping[str, Any]) -> None:
+    moment = clock.monotonic()
+    if moment - _looked_at.get(lane.name, float("-inf")) < _LOOK_EVERY:
+        return
+    _looked_at[lane.name] = moment
+    lost = db.run(
+        "publish_again",
+        {
+            **bounds,
+            "queued": Status.QUEUED,
+            "mode": lane.mode,
+            "priority": lane.priority,
+            "channel": lane.channel,
+            "older_than": _LOST_AFTER,
+            "limit": _AGAIN_LIMIT,
+        },
+    )
+    if lost:
+        _log.warning("lost_by_broker", lane=lane.name, count=lost)
+
+
+def _columns(wanted: Mapping[Lane, int] | tuple[Lane, ...]) -> dict[str, list[int]]:
+    return {
+        "modes": [lane.mode for lane in wanted],
+        "priorities": [lane.priority for lane in wanted],
+        "channels": [lane.channel for lane in wanted],
+    }
+
+
+def _lane(row: Mapping[str, Any]) -> Lane:
+    return Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"]))

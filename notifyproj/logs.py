@@ -1,0 +1,54 @@
+"""Structured logs: one JSON line each on standard error, ours and every library's.
+
+The API's middleware binds a request's id and trace to its lines; `notifications.telemetry` writes the wide line of each
+provider call, with the trace that was stored when the notification was accepted.
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.config
+from collections.abc import Mapping
+
+import structlog
+
+
+
+def configure(config: Mapping[str, object]) -> None:
+    """Django's LOGGING_CONFIG: structlog for us and for every library, JSON on standard error."""
+    shared = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    logging.config.dictConfig({
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "json": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": shared,
+                "processors": [
+                    structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                    structlog.processors.dict_tracebacks,
+                    structlog.processors.JSONRenderer(sort_keys=True),
+                ],
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "root": {"handlers": ["stderr"], "level": config["level"]},
+        # Each is a line per task or request that says less than our own wide line.
+        "loggers": {
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
+            "celery.beat": {"level": "WARNING"},
+            "django_celery_beat": {"level": "WARNING"},
+        },
+    })

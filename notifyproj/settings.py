@@ -1,0 +1,149 @@
+"""Django's settings, filled from a checked environment.
+
+Anything that differs between two installations is an environment variable (see `environment`); anything that is
+decided once is written here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import dj_database_url
+import django_stubs_ext
+
+from notifications.conf import Conf
+from notifyproj import environment, logs
+
+django_stubs_ext.monkeypatch()  # makes ModelForm[Producer] and the like legal at run time
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT = environment.load(os.environ)
+
+SECRET_KEY = ENVIRONMENT.secret_key
+DEBUG = ENVIRONMENT.debug
+ALLOWED_HOSTS = ENVIRONMENT.hosts
+CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]
+ROOT_URLCONF = "notifyproj.urls"
+WSGI_APPLICATION = "notifyproj.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_celery_beat",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "notifications",
+]
+MIDDLEWARE = [
+    "notifications.api.correlation.Correlation",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {
+    "default": dj_database_url.parse(
+        ENVIRONMENT.database_url, conn_max_age=None, conn_health_checks=True
+    )
+}
+DATABASES["default"].setdefault("OPTIONS", {}).update({
+    "application_name": "notify",
+    "connect_timeout": 3,
+    # A transaction that a stuck process leaves open would keep its row locks.
+    "options": "-c idle_in_transaction_session_timeout=30000 -c timezone=UTC"
+        # A row that is locked for two seconds has its holder in trouble; the caller comes back.
+        " -c lock_timeout=2000",
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+})
+# Celery closes a thread's connection after each task unless it is told how often to reuse it.
+CELERY_DB_REUSE_MAX = 10_000
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "var" / "static"
+WHITENOISE_USE_FINDERS = True
+# Django's own cap is on form posts; the API caps each path by itself.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 17 * 1024 * 1024
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.public_url.startswith("https:")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "SAMEORIGIN"
+
+DJANGO_CELERY_BEAT_TZ_AWARE = True
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["notifications.api.authentication.BearerKey"],
+    "DEFAULT_PERMISSION_CLASSES": ["notifications.api.authentication.HasScope"],
+    "DEFAULT_PARSER_CLASSES": ["notifications.api.wire.JsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["notifications.api.wire.JsonRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405: the schema describes the API
+    "EXCEPTION_HANDLER": "notifications.api.problems.answer",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Notifications",
+    "DESCRIPTION": "Hand in a notification; it is delivered, or you are told why not.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "POSTPROCESSING_HOOKS": ["notifications.api.schema.describe_problems"],
+}
+
+NOTIFICATIONS = Conf(
+    state_url=ENVIRONMENT.state_url,
+    broker_url=ENVIRONMENT.broker_url,
+    encryption_keys=ENVIRONMENT.encryption_keys,
+    hash_key=hashlib.sha256(b"address-hash" + SECRET_KEY.encode()).digest(),
+    public_url=ENVIRONMENT.public_url,
+    routes=ENVIRONMENT.routes,
+)
+
+LOGGING_CONFIG = "notifyproj.logs.configure"
+LOGGING = {"level": ENVIRONMENT.log_level.value.upper(), "secrets": [SECRET_KEY]}

@@ -1,0 +1,26 @@
+"""`python -m notifyproj.supervisor`: the demo (see `demo`)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from notifyproj.supervisor.demo import run
+from notifyproj.supervisor.programs import Ports
+
+
+def main() -> int:
+    """Read the command line and run the demo; returns its exit code."""
+    standard = Ports()
+    parser = argparse.ArgumentParser(prog="make demo", description="Run the whole product here.")
+    parser.add_argument("--exit", action="store_true", help="end after the stories")
+    parser.add_argument("--web-port", type=int, default=standard.web)
+    parser.add_argument("--flower-port", type=int, default=standard.flower)
+    parser.add_argument("--sandbox-port", type=int, default=standard.sandbox)
+    chosen = parser.parse_args()
+    ports = Ports(web=chosen.web_port, flower=chosen.flower_port, sandbox=chosen.sandbox_port)
+    return run(ports, stay=not chosen.exit)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""The demo's secrets: made once, kept in `var/demo.json`, readable by its owner alone.
+
+They are kept because the demo's data is: a new encryption key could not read what an old one wrote.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from pathlib import Path
+
+from cryptography.fernet import Fernet
+
+
+def demo_secrets(var: Path) -> dict[str, str]:
+    """The secrets by their environment names; raises OSError where `var` cannot be written."""
+    path = var / "demo.json"
+    try:
+        known: dict[str, str] = json.loads(path.read_text())
+    except FileNotFoundError:
+        known = {}
+    fresh = {**_fresh(), **known}
+    if fresh != known:
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(fresh, indent=2))
+    return fresh
+
+
+def _fresh() -> dict[str, str]:
+    return {
+        "NOTIFY_SECRET_KEY": secrets.token_hex(32),
+        "NOTIFY_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
+        "NOTIFY_FLOWER_PASSWORD": secrets.token_urlsafe(12),
+        "NOTIFY_SANDBOX_SECRET": _signing_secret(),
+        "DEMO_ADMIN_PASSWORD": secrets.token_urlsafe(12),
+    }
+
+
+def _signing_secret() -> str:
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()

@@ -1,0 +1,124 @@
+"""What there is to run: the product's processes as data.
+
+The first entry serves the others, so it is started first and stopped last. `{web}`, `{flower}` and
+`{sandbox}` stand for ports. Queues: P0 has a worker of its own, so that no flood can delay an OTP;
+the other lanes share one here, where production gives each channel its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from celeryconfig import OPS
+from notifications.rules.lane import LANES, Mode, Priority
+from notifyproj.ports import LOOPBACK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """The loopback ports of what can be opened in a browser."""
+
+    web: int = 8000
+    flower: int = 5555
+    sandbox: int = 8025
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Ready when `GET path` on this port answers 200."""
+
+    port: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """Ready when this text is in its log."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """One entry of the table."""
+
+    name: str
+    arguments: tuple[str, ...]
+    """After the Python interpreter."""
+    ready: Answers | Says
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """What it needs beside the environment that all share."""
+
+    def command(self, ports: Ports) -> list[str]:
+        """The command line with its ports filled in."""
+        return [sys.executable, *(part.format(**asdict(ports)) for part in self.arguments)]
+
+
+_CELERY: Final = ("-m", "celery", "-A", "notifyproj")
+_WORKER_ENVIRON: Final = {
+    # With a plain SIGTERM a busy worker can stall for half a minute; this way it hands its tasks
+    # back after `worker_soft_shutdown_timeout`.
+    "REMAP_SIGTERM": "SIGQUIT",
+}
+
+
+def _worker(name: str, *, queues: list[str], concurrency: int) -> Program:
+    return Program(
+        name=name,
+        arguments=(
+            *(*_CELERY, "worker", f"--hostname={name}@%h", f"--queues={','.join(queues)}"),
+            *("--pool=threads", f"--concurrency={concurrency}", "--loglevel=INFO"),
+            *("--without-gossip", "--without-mingle"),  # chatter between workers that nobody reads
+        ),
+        ready=Says(" ready."),
+        environ=_WORKER_ENVIRON,
+    )
+
+
+_P0: Final = [
+    lane.name for lane in LANES if lane.mode is Mode.LIVE and lane.priority is Priority.P0
+]
+_OTHERS: Final = [lane.name for lane in LANES if lane.name not in _P0]
+
+PROGRAMS: Final = (
+    Program(
+        name="sandbox",
+        arguments=(
+            *("-m", "providers.sandbox_server", "--port={sandbox}"),
+            f"--receipts-url=http://{LOOPBACK}:{{web}}/v1/receipts/sandbox",
+        ),
+        ready=Answers("sandbox", "/healthz"),
+    ),
+    Program(
+        name="web",
+        arguments=(
+            *("-m", "granian", "--interface=wsgi", "--port={web}", "--no-ws"),
+            *("--blocking-threads=8", "notifyproj.wsgi:application"),
+        ),
+        ready=Answers("web", "/healthz"),
+    ),
+    _worker("p0", queues=_P0, concurrency=4),
+    _worker("channels", queues=_OTHERS, concurrency=8),
+    _worker("ops", queues=[OPS], concurrency=2),
+    Program(
+        name="beat",
+        arguments=(*_CELERY, "beat", "--loglevel=INFO"),
+        ready=Says("is starting."),  # that it ticks is seen in the web's /readyz
+    ),
+    Program(
+        name="flower",
+        arguments=(
+            *(*_CELERY, "flower", f"--address={LOOPBACK}", "--port={flower}"),
+            "--conf=notifyproj/flowerconfig.py",
+        ),
+        ready=Answers("flower", "/healthcheck"),
+    ),
+)
+
+
+def program(name: str) -> Program:
+    """The entry of this name; raises KeyError for one that is not in the table."""
+    return {entry.name: entry for entry in PROGRAMS}[name]

@@ -1,0 +1,13 @@
+"""The one place here that asks what time it is. Adapters take it as an argument, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+Clock = Callable[[], datetime]
+
+
+def now() -> datetime:
+    """Give the present instant, in UTC."""
+    return datetime.now(UTC)  # noqa: TID251 - providers may not import the application's clock

@@ -1,0 +1,109 @@
+"""Environment variables to a vendor's typed, frozen Config, and a clear line when they do not fit.
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Config:
+        url: str = field(metadata=read_by(http_url))                # NOTIFY_<VENDOR>_URL, required
+        dedup: bool = field(default=True, metadata=read_by(yes_no)) # optional
+
+A reader turns text into a value or raises ValueError with a sentence that does not repeat the
+text: it may be a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from providers.errors import ConfigurationError
+from providers.standard_webhooks import Secret
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+C = TypeVar("C", bound="DataclassInstance")
+
+
+def read_by(reader: Callable[[str], object]) -> Mapping[str, Callable[[str], object]]:
+    """Metadata of a Config field: how its text is read."""
+    return {"reader": reader}
+
+
+def setting_name(vendor: str, field_name: str) -> str:
+    """Name the environment variable of a field: `NOTIFY_SMTP_FROM` for `from_`."""
+    return f"NOTIFY_{vendor}_{field_name}".upper().rstrip("_")
+
+
+def setting_names(vendor: str, config: type[DataclassInstance]) -> frozenset[str]:
+    """Name every environment variable that a vendor knows."""
+    return frozenset(setting_name(vendor, each.name) for each in fields(config))
+
+
+def load(config: type[C], *, vendor: str, environ: Mapping[str, str]) -> C:
+    """Read a vendor's Config.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed; the message names it.
+    """
+    values = {}
+    for each in fields(config):
+        name = setting_name(vendor, each.name)
+        text = environ.get(name, "").strip()
+        if text:
+            values[each.name] = _read(each, name=name, text=text)
+        elif each.default is MISSING and each.default_factory is MISSING:
+            raise ConfigurationError(name, f"is required once any NOTIFY_{vendor.upper()}_* is set")
+    return config(**values)
+
+
+def _read(each: Field[object], *, name: str, text: str) -> object:
+    reader: Callable[[str], object] = each.metadata["reader"]
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise ConfigurationError(name, str(error)) from None
+
+
+def yes_no(text: str) -> bool:
+    """Read `yes` or `no`.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    answers = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+    if text.lower() not in answers:
+        raise ValueError("write yes or no")
+    return answers[text.lower()]
+
+
+def positive_number(text: str) -> int:
+    """Read a whole number of 1 or more.
+
+    Raises:
+        ValueError: it is not one.
+    """
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ValueError("write a whole number of 1 or more")
+    return int(text)
+
+
+def http_url(text: str) -> str:
+    """Read a base URL; a slash at its end is dropped.
+
+    Raises:
+        ValueError: it is no http or https URL with a host.
+    """
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not text.isascii():
+        raise ValueError("write an http:// or https:// URL")
+    return text.rstrip("/")
+
+
+def secrets(text: str) -> tuple[Secret, ...]:
+    """Read signing secrets, separated by commas; all of them sign, any of them verifies.
+
+    Raises:
+        ValueError: one of them is malformed.
+    """
+    return tuple(Secret.parse(part.strip()) for part in text.split(","))

@@ -1,0 +1,302 @@
+"""What every adapter must keep, checked over real sockets against a server that misbehaves.
+
+Bring a `Subject`: the adapter, configured to talk to a fake of its vendor, and the fake's
+controls. Run each check of CHECKS on a fresh Subject; it raises ContractBroken with what was
+wrong.
+
+    @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
+    def test_keeps_the_contract(check, subject):
+        check(subject)
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from itertools import count
+from time import monotonic
+from typing import Final, Protocol
+from uuid import UUID
+
+from providers.contract import (
+    Accepted,
+    Channel,
+    Message,
+    Misconfigured,
+    Outcome,
+    Provider,
+    Rejected,
+    Result,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
+
+PATIENCE: Final = timedelta(seconds=10)
+"""Deadline of sends that are meant to succeed."""
+
+SHORT: Final = timedelta(milliseconds=600)
+"""Deadline of sends that are meant to run into it."""
+
+MARGIN: Final = timedelta(milliseconds=700)
+"""How much later than its deadline a result may come, on a busy machine."""
+
+
+class Act(StrEnum):
+    """What the fake does with every message until told otherwise."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    """Refuses the message for good, and repeats the address in its answer, as vendors do."""
+    THROTTLE = "throttle"
+    UNAVAILABLE = "unavailable"
+    BAD_CREDENTIALS = "bad_credentials"
+    CUT = "cut"
+    """Reads the whole message, then closes the connection."""
+    HANG = "hang"
+    """Reads the whole message, then nothing."""
+
+
+EXPECTED: Final[Mapping[Act, type[Outcome]]] = {
+    Act.ACCEPT: Accepted,
+    Act.REJECT: Rejected,
+    Act.THROTTLE: Throttled,
+    Act.UNAVAILABLE: Unavailable,
+    Act.BAD_CREDENTIALS: Misconfigured,
+    Act.CUT: Unanswered,
+    Act.HANG: Unanswered,
+}
+
+
+class FakeVendor(Protocol):
+    """The controls of the server on the other side."""
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """What the vendor can tell repeats by, of each message that it read, in order."""
+
+    @property
+    def retry_after(self) -> timedelta | None:
+        """What its THROTTLE asks for; None where the protocol cannot say."""
+
+    def act(self, act: Act) -> None:
+        """Behave so from now on."""
+
+    def stop(self) -> None:
+        """Refuse connections, and close those that are open."""
+
+    def start(self) -> None:
+        """Listen again, at the same address."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """An adapter and the server it talks to."""
+
+    provider: Provider
+    server: FakeVendor
+    channel: Channel
+    address: str
+    secrets: Sequence[str] = ()
+    """Texts of its settings that must never show up in a log."""
+    _serial: count[int] = field(default_factory=lambda: count(1))
+
+    def messages(self, number: int) -> list[Message]:
+        """Make new messages."""
+        return [self._message(next(self._serial)) for _ in range(number)]
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta = PATIENCE) -> list[Result]:
+        """Send a batch to its end; exactly one result each is checked everywhere.
+
+        Raises:
+            ContractBroken: a message has no result, or two.
+        """
+        results = list(self.provider.send(batch, deadline=deadline))
+        counts = Counter(result.delivery_id for result in results)
+        _require(
+            counts == Counter(message.delivery_id for message in batch),
+            "each message must get exactly one result",
+        )
+        return results
+
+    def outcome(self, *, deadline: timedelta = PATIENCE) -> Outcome:
+        """Send one new message."""
+        return self.send(self.messages(1), deadline=deadline)[0].outcome
+
+    def _message(self, serial: int) -> Message:
+        delivery_id = UUID(int=serial)
+        return Message(
+            delivery_id=delivery_id,
+            notification_id=UUID(int=serial + 2**64),
+            idempotency_key=f"{delivery_id}.0",
+            channel=self.channel,
+            address=self.address,
+            title="A private subject",
+            body="A private body, grüße €",
+            data={"type": "ORDER_READY"},
+        )
+
+
+class ContractBroken(AssertionError):
+    """The adapter does not keep `providers.contract`: the message says which promise."""
+
+
+def accepts_one_message(subject: Subject) -> None:
+    """A batch of one is a batch."""
+    _expect(subject, Act.ACCEPT)
+
+
+def accepts_no_message(subject: Subject) -> None:
+    """An empty batch ends at once."""
+    _require(subject.send([]) == [], "an empty batch has no results")
+
+
+def accepts_the_largest_batch(subject: Subject) -> None:
+    """`batch_limit` messages get their own result each."""
+    results = subject.send(subject.messages(subject.provider.capabilities.batch_limit))
+    for result in results:
+        _require_kind(result.outcome, Accepted)
+
+
+def translates_every_answer(subject: Subject) -> None:
+    """Each way to refuse or to fail has its outcome."""
+    for act in (Act.REJECT, Act.THROTTLE, Act.UNAVAILABLE, Act.BAD_CREDENTIALS):
+        _expect(subject, act)
+
+
+def passes_retry_after_on(subject: Subject) -> None:
+    """A vendor's own waiting time reaches the caller."""
+    outcome = _expect(subject, Act.THROTTLE)
+    _require(
+        isinstance(outcome, Throttled) and outcome.retry_after == subject.server.retry_after,
+        f"retry_after must be {subject.server.retry_after}",
+    )
+
+
+def is_unsure_when_the_connection_is_cut(subject: Subject) -> None:
+    """Read but not answered may be sent, on a new connection and on a used one."""
+    _expect(subject, Act.CUT)
+    _expect(subject, Act.ACCEPT)
+    before = len(subject.server.keys)
+    _expect(subject, Act.CUT)
+    _require(len(subject.server.keys) == before + 1, "it must not be sent twice in secret")
+
+
+def is_sure_when_the_connection_is_refused(subject: Subject) -> None:
+    """Nothing was sent, so it can be tried again; and it works once the server is back."""
+    subject.server.stop()
+    _require_kind(subject.outcome(), Unavailable)
+    subject.server.start()
+    _expect(subject, Act.ACCEPT)
+
+
+def recovers_when_the_server_restarts(subject: Subject) -> None:
+    """Connections that died while idle are noticed before anything is sent on them."""
+    _expect(subject, Act.ACCEPT)
+    subject.server.stop()
+    subject.server.start()
+    _expect(subject, Act.ACCEPT)
+
+
+def keeps_its_deadline(subject: Subject) -> None:
+    """A server that hangs costs the deadline and no more, also for those that wait."""
+    subject.server.act(Act.HANG)
+    started = monotonic()
+    results = subject.send(
+        subject.messages(subject.provider.capabilities.batch_limit), deadline=SHORT
+    )
+    took = timedelta(seconds=monotonic() - started)
+    _require(took < SHORT + MARGIN, f"took {took}, deadline {SHORT}")
+    kinds = {type(result.outcome) for result in results}
+    _require(kinds <= {Unanswered, Unavailable}, f"unexpected outcomes {kinds}")
+    _require(Unanswered in kinds, "what was read by the server is Unanswered")
+    sent = set(subject.server.keys)
+    sure = sum(isinstance(result.outcome, Unavailable) for result in results)
+    _require(sure + len(sent) <= len(results), "Unavailable was said of a message that was sent")
+
+
+def keeps_the_key_on_every_try(subject: Subject) -> None:
+    """The vendor, or its receiver, can tell a repeat."""
+    batch = subject.messages(1)
+    for act in (Act.ACCEPT, Act.UNAVAILABLE, Act.ACCEPT):
+        subject.server.act(act)
+        subject.send(batch)
+    _expect(subject, Act.ACCEPT)
+    *repeats, other = subject.server.keys
+    _require(len(set(repeats)) == 1, "the same message must carry the same key")
+    _require(other not in repeats, "another message must carry another key")
+
+
+def serves_several_threads(subject: Subject) -> None:
+    """Threads share an adapter; each gets its own results."""
+    batches = [subject.messages(10) for _ in range(8)]
+    with ThreadPoolExecutor(max_workers=len(batches)) as threads:
+        for results in threads.map(subject.send, batches):
+            for result in results:
+                _require_kind(result.outcome, Accepted)
+
+
+def keeps_secrets(subject: Subject) -> None:
+    """No secret, address or text appears in a log, nor the address in an outcome."""
+    lines: list[str] = []
+    handler = _Listener(lines)
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        acts = (Act.ACCEPT, Act.REJECT, Act.BAD_CREDENTIALS, Act.CUT)
+        outcomes = [_expect(subject, act) for act in acts]
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+    said = [*lines, repr(outcomes), repr(subject.provider)]
+    for secret in (*subject.secrets, subject.address, "A private"):
+        _require(not any(secret in line for line in said), "a secret, address or text leaked")
+
+
+class _Listener(logging.Handler):
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__(level=logging.DEBUG)
+        self._lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._lines.append(self.format(record))
+
+
+CHECKS: Final[Sequence[Callable[[Subject], None]]] = (
+    accepts_one_message,
+    accepts_no_message,
+    accepts_the_largest_batch,
+    translates_every_answer,
+    passes_retry_after_on,
+    is_unsure_when_the_connection_is_cut,
+    is_sure_when_the_connection_is_refused,
+    recovers_when_the_server_restarts,
+    keeps_its_deadline,
+    keeps_the_key_on_every_try,
+    serves_several_threads,
+    keeps_secrets,
+)
+
+
+def _expect(subject: Subject, act: Act) -> Outcome:
+    """Let the fake act so and require the outcome that goes with it."""
+    subject.server.act(act)
+    outcome = subject.outcome()
+    _require_kind(outcome, EXPECTED[act])
+    return outcome
+
+
+def _require_kind(outcome: Outcome, kind: type[Outcome]) -> None:
+    _require(isinstance(outcome, kind), f"expected {kind.__name__}, got {outcome}")
+
+
+def _require(holds: bool, promise: str) -> None:  # noqa: FBT001 - it is an assertion
+    if not holds:
+        raise ContractBroken(promise)

@@ -1,0 +1,225 @@
+"""What a provider adapter is: the words that every vendor's habits are translated into.
+
+A provider call ends in exactly one of six outcomes. They are values, not exceptions, because a
+batch has one each, and because the caller must answer every one of them (`match` with
+`assert_never`).
+
+    send(batch)             -> an Outcome for each message
+    parse_receipt(request)  -> [Receipt, ...]                  later, by HTTP
+
+Nothing in `providers/` knows Django, Celery or a database: an adapter runs alone in a shell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import IntEnum, StrEnum
+from typing import Protocol
+from uuid import UUID
+
+
+class Channel(IntEnum):
+    """A way to a person. The number is what Postgres stores; `label` is what people read."""
+
+    PUSH = 1
+    SMS = 2
+    EMAIL = 3
+    IN_APP = 4
+    WEBHOOK = 5
+    CHAT = 6
+
+    @property
+    def label(self) -> str:
+        """The name in the API, in lanes and in logs: `push`, `in_app` ..."""
+        return self.name.lower()
+
+    @classmethod
+    def from_label(cls, label: str) -> Channel:
+        """Read a name back; raises KeyError for a name that is no channel."""
+        return cls[label.upper()]
+
+
+class Repeat(StrEnum):
+    """What happens when the same message is handed over twice with the same idempotency key."""
+
+    DEDUPLICATED = "deduplicated"
+    """The provider recognises the key and sends once."""
+    HIDDEN = "hidden"
+    """Sent twice, but the second replaces the first where the person looks (push tag, collapse
+    id)."""
+    VISIBLE = "visible"
+    """The person gets it twice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What the pipeline must know of a provider before it calls it."""
+
+    channels: frozenset[Channel]
+    repeat: Repeat
+    gives_receipts: bool
+    """A receipt can come for each accepted message (else `sent` is all that we will ever know)."""
+    batch_limit: int = 500
+    """Most messages that one `send` may be given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One rendered message to one address: all that an adapter may know."""
+
+    delivery_id: UUID
+    notification_id: UUID
+    idempotency_key: str
+    """Delivery id and generation; the same on every retry, new only after a replay of a definite
+    rejection."""
+    channel: Channel
+    address: str
+    """Device token, E.164 number, mailbox, URL ... never logged."""
+    address_kind: str = ""
+    """What sort of address where a channel has several (`fcm_token`, `apns_token`, `web_push`)."""
+    title: str = ""
+    body: str = ""
+    html: str = ""
+    collapse_key: str = ""
+    urgent: bool = False
+    """P0 and P1: the device may be woken."""
+    time_to_live: timedelta = timedelta(days=1)
+    """How long the provider may keep trying: what is left of the notification's TTL."""
+    traceparent: str = ""
+    """W3C trace context to pass on where the provider is ours (webhook, sandbox)."""
+    data: Mapping[str, str] = field(default_factory=dict)
+    """Extra strings for the client: `type`, and whatever the template names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The provider took it and answered so."""
+
+    message_id: str = ""
+    """The provider's own id, where it gives one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throttled:
+    """Too much, too fast; nothing was sent. Try again, not before `retry_after`."""
+
+    code: str = ""
+    detail: str = ""
+    retry_after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailable:
+    """The provider is down or could not be reached; nothing was sent. Try again."""
+
+    code: str = ""
+    detail: str = ""
+    retry_after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """This message can never succeed. Trying again would spend quota and change nothing."""
+
+    code: str = ""
+    detail: str = ""
+    contact_is_dead: bool = False
+    """The address itself is gone (unregistered token, no such mailbox, opted out): stop using it.
+    The address itself is gone (unregistered token, no such mailbox, opted out): stop using it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misconfigured:
+    """Our fault, not the recipient's: credentials, sender, account. Never burn the backlog."""
+
+    code: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """Bytes were sent and no answer came: it may or may not have been sent."""
+
+    code: str = ""
+    detail: str = ""
+
+
+Outcome = Accepted | Throttled | Unavailable | Rejected | Misconfigured | Unanswered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The outcome of one message of a batch."""
+
+    delivery_id: UUID
+    outcome: Outcome
+    latency: timedelta
+    """From handing the request to the transport until its outcome."""
+
+
+class ReceiptKind(StrEnum):
+    """What a provider, or our own client, says later about a message that it took."""
+
+    DELIVERED = "delivered"
+    """It reached the device, handset or mailbox."""
+    READ = "read"
+    """The person opened it."""
+    BOUNCED = "bounced"
+    """It was taken and came back (mailbox gone, handset unknown)."""
+    FAILED = "failed"
+    """The provider gave up on it after taking it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """One line of a provider's callback. At least one of the two ids is set."""
+
+    kind: ReceiptKind
+    delivery_id: UUID | None = None
+    """Where the provider echoes what we gave it."""
+    provider_message_id: str = ""
+    occurred_at: datetime | None = None
+    code: str = ""
+    detail: str = ""
+    contact_is_dead: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptRequest:
+    """A provider's callback as it came in."""
+
+    url: str
+    """The public URL that the provider called, query included: some vendors sign it."""
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+
+
+class Provider(Protocol):
+    """An adapter: one vendor, configured and ready. Safe to use from several threads at once."""
+
+    @property
+    def name(self) -> str:
+        """The name in routes, rows, metrics and logs."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """Hand over a batch and yield each outcome as soon as it is known, in any order.
+
+        Yields exactly one Result for each message, all of them within `deadline` (plus a little)
+        whatever the provider does; raises nothing for what a provider or a network can do.
+        """
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        """Verify a callback's signature and translate it.
+
+        Raises:
+            providers.errors.InvalidSignature: it was not signed by the provider.
+            providers.errors.MalformedReceipt: signed, but not understood.
+            providers.errors.NoReceipts: this provider sends none.
+        """

@@ -1,0 +1,253 @@
+"""Any SMTP server: a few connections kept open, one recipient per envelope.
+
+One recipient per envelope gives one answer per delivery. Each process keeps up to `connections`
+sessions, each used by one thread at a time; a batch spreads over them.
+
+    send(batch) -> threads -> Session (kept) -> server
+         ^            '-> Outcome -> queue
+         '---------------------------'     whoever is not in the queue at the deadline is abandoned
+
+It promises an answer within the deadline even when name resolution or a server hangs: the caller
+never waits for a thread, only for the queue. Bounces come later by mail to the From address;
+there are no receipts.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+from email.headerregistry import Address
+from email.utils import parseaddr
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Final
+from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import UUID
+
+from providers import clock, configuration
+from providers.configuration import read_by
+from providers.contract import (
+    Capabilities,
+    Channel,
+    Message,
+    Outcome,
+    Receipt,
+    ReceiptRequest,
+    Rejected,
+    Repeat,
+    Result,
+    Unavailable,
+)
+from providers.email import mime
+from providers.email.smtp_session import Delivery, Envelope, ReplyError, Server, Session, Tls
+from providers.errors import NoReceipts
+from providers.transport import Transport
+
+NAME: Final = "smtp"
+
+IDLE_LIFE_SECONDS: Final = 30
+"""Servers drop idle clients after a minute or more; we leave first."""
+
+MESSAGES_PER_SESSION: Final = 100
+"""Many servers cut a client off after that many."""
+
+
+def server_url(text: str) -> Server:
+    """Read `smtp://user:password@host:587?starttls=1` or `smtps://host`.
+
+    Raises:
+        ValueError: it is neither; the message repeats nothing of it.
+    """
+    parts = urlsplit(text)
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+        raise ValueError("write smtp://host:port, smtp://host:port?starttls=1 or smtps://host:port")
+    starttls = parse_qs(parts.query).get("starttls", ["no"])[-1]
+    tls = Tls.STARTTLS if configuration.yes_no(starttls) else Tls.NONE
+    if parts.scheme == "smtps":
+        tls = Tls.IMPLICIT
+    default_port = {Tls.NONE: 25, Tls.STARTTLS: 587, Tls.IMPLICIT: 465}[tls]
+    return Server(
+        host=parts.hostname,
+        port=parts.port or default_port,
+        tls=tls,
+        username=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+    )
+
+
+def mailbox(text: str) -> Address:
+    """Read `Shop <no-reply@shop.example>` or a bare address.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    name, address = parseaddr(text)
+    return Address(display_name=name, addr_spec=mime.checked_address(address))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_SMTP_*`."""
+
+    url: Server = field(metadata=read_by(server_url))
+    from_: Address = field(metadata=read_by(mailbox))
+    connections: int = field(default=4, metadata=read_by(configuration.positive_number))
+    """Open at once per process; more is faster and less welcome."""
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> Smtp:  # noqa: ARG001 - not HTTP
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    return Smtp(configuration.load(Config, vendor=NAME, environ=environ))
+
+
+class Smtp:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+    capabilities: Final = Capabilities(
+        channels=frozenset({Channel.EMAIL}), repeat=Repeat.VISIBLE, gives_receipts=False
+    )
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        now: clock.Clock = clock.now,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """Nothing is contacted until the first `send`; the context is the system's by default."""
+        self._config = config
+        self._now = now
+        self._ssl_context = ssl_context or ssl.create_default_context()
+        self._start_afresh()
+        os.register_at_fork(after_in_child=self._start_afresh)
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        started_at = monotonic()
+        finished: SimpleQueue[Result] = SimpleQueue()
+        waiting: dict[UUID, Delivery] = {}
+        for message in batch:
+            delivery = Delivery(
+                delivery_id=message.delivery_id,
+                started_at=started_at,
+                expires_at=started_at + deadline.total_seconds(),
+            )
+            waiting[message.delivery_id] = delivery
+            self._threads.submit(self._carry, message, delivery=delivery, finished=finished)
+        return _results(waiting, finished=finished)
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
+        """Refuse: SMTP has no callbacks.
+
+        Raises:
+            NoReceipts: always.
+        """
+        raise NoReceipts(self.name)
+
+    def close(self) -> None:
+        """Say goodbye on every idle connection and let the threads end."""
+        self._threads.shutdown()
+        while self._idle:
+            self._idle.pop().quit()
+
+    def _start_afresh(self) -> None:
+        """Begin with no connection and no thread: in the child of a fork neither may be shared."""
+        self._inherited = getattr(self, "_idle", None)
+        self._idle: list[Session] = []
+        self._threads = ThreadPoolExecutor(
+            max_workers=self._config.connections, thread_name_prefix="smtp"
+        )
+
+    def _carry(
+        self, message: Message, *, delivery: Delivery, finished: SimpleQueue[Result]
+    ) -> None:
+        """Run in a thread: one delivery, start to end."""
+        finished.put(delivery.result(self._outcome(message, delivery=delivery)))
+
+    def _outcome(self, message: Message, *, delivery: Delivery) -> Outcome:
+        if delivery.expires_at <= monotonic():
+            return Unavailable(code="not_started")
+        try:
+            return self._carry_over_session(self._envelope(message), delivery=delivery)
+        except mime.MalformedAddress as error:
+            return Rejected(code="malformed_address", detail=str(error))
+        except ReplyError as error:
+            return error.outcome
+        except ssl.SSLError:
+            return Unavailable(code="tls")
+        except OSError as error:
+            return Unavailable(code="timeout" if isinstance(error, TimeoutError) else "connect")
+
+    def _envelope(self, message: Message) -> Envelope:
+        sender = self._config.from_
+        to = mime.checked_address(message.address)
+        return Envelope(
+            sender=sender.addr_spec,
+            to=to,
+            content=mime.encode(message, sender=sender, to=to, at=self._now()),
+            message_id=mime.message_id(message, sender=sender.addr_spec),
+        )
+
+    def _carry_over_session(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
+        session = self._session(delivery)
+        if not delivery.board(session):
+            session.quit()
+            return Unavailable(code="not_sent")
+        keep = False
+        try:
+            outcome = session.deliver(envelope, delivery=delivery)
+            keep = session.used_count < MESSAGES_PER_SESSION
+        finally:
+            delivery.leave()
+            if keep:
+                self._idle.append(session)
+            else:
+                session.quit()
+        return outcome
+
+    def _session(self, delivery: Delivery) -> Session:
+        """Take the most recently used connection that still lives, or open one."""
+        while self._idle:
+            try:
+                session = self._idle.pop()
+            except IndexError:
+                break  # another thread was quicker
+            fresh = session.used_at > monotonic() - IDLE_LIFE_SECONDS
+            if fresh and session.is_ready(timeout_seconds=delivery.remaining_seconds):
+                return session
+            session.quit()
+        return Session(
+            self._config.url,
+            timeout_seconds=delivery.remaining_seconds,
+            ssl_context=self._ssl_context,
+        )
+
+
+def _results(waiting: dict[UUID, Delivery], *, finished: SimpleQueue[Result]) -> Iterator[Result]:
+    """Yield what finishes, and at the deadline what did not."""
+    try:
+        while waiting:
+            try:
+                result = finished.get(timeout=next(iter(waiting.values())).remaining_seconds)
+            except Empty:
+                break
+            del waiting[result.delivery_id]
+            yield result
+        while waiting:
+            _, delivery = waiting.popitem()
+            yield delivery.result(delivery.abandon())
+    finally:
+        for delivery in waiting.values():
+            delivery.abandon()

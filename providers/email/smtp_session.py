@@ -1,0 +1,224 @@
+"""One SMTP connection, and the delivery of one message over it.
+
+The line between "nothing was sent" and "perhaps sent" is the content's final dot: before it a
+server must not deliver, after it the answer alone tells. `Delivery.commit` is that line. A caller
+whose deadline passed and the thread that sends meet there under a lock, so a message that was
+reported as not sent is never sent afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+import smtplib
+import socket
+import ssl
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum, auto
+from threading import Lock
+from time import monotonic
+from typing import Final
+from uuid import UUID
+
+from providers.contract import Accepted, Misconfigured, Outcome, Result, Unanswered, Unavailable
+from providers.email.smtp_replies import Stage, outcome_of
+
+CONNECT_TIMEOUT_SECONDS: Final = 2.5
+"""TCP; below the shortest deadline (3 s), so that a dead server is told from a slow one."""
+
+OK: Final = 250
+GO_AHEAD: Final = 354
+
+
+class Tls(Enum):
+    """How a connection is encrypted; certificates are always verified."""
+
+    NONE = auto()
+    """For a relay on the same machine or private network."""
+    STARTTLS = auto()
+    IMPLICIT = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where to, and as whom."""
+
+    host: str
+    port: int
+    tls: Tls
+    username: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+
+
+class ReplyError(Exception):
+    """The server refused; carries what that means."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(type(outcome).__name__)
+        self.outcome = outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """What is handed to the server."""
+
+    sender: str
+    to: str
+    content: bytes = field(repr=False)
+    message_id: str
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Delivery:
+    """One message on its way, seen by the caller and by the thread that carries it."""
+
+    delivery_id: UUID
+    started_at: float
+    """Monotonic seconds, like `expires_at`."""
+    expires_at: float
+    _lock: Lock = field(default_factory=Lock)
+    _committed: bool = False
+    _abandoned: bool = False
+    _session: Session | None = None
+
+    @property
+    def remaining_seconds(self) -> float:
+        """Until the deadline; at least a millisecond, because 0 means no timeout to sockets."""
+        return max(0.001, self.expires_at - monotonic())
+
+    def result(self, outcome: Outcome) -> Result:
+        """Give the outcome its place in the batch."""
+        latency = timedelta(seconds=monotonic() - self.started_at)
+        return Result(delivery_id=self.delivery_id, outcome=outcome, latency=latency)
+
+    def board(self, session: Session) -> bool:
+        """Note the connection that carries it; False when its caller has gone."""
+        with self._lock:
+            self._session = session
+            return not self._abandoned
+
+    def commit(self) -> bool:
+        """Ask to send the content; False when its caller has gone."""
+        with self._lock:
+            self._committed = not self._abandoned
+            return self._committed
+
+    def leave(self) -> None:
+        """Forget the connection: the delivery is over, and others may use it."""
+        with self._lock:
+            self._session = None
+
+    def abandon(self) -> Outcome:
+        """Give up waiting, cut the connection, and say what may be concluded."""
+        with self._lock:
+            self._abandoned = True
+            if self._session is not None:
+                self._session.cut()
+            return Unanswered(code="timeout") if self._committed else Unavailable(code="not_sent")
+
+
+class Session:
+    """An open, greeted, authenticated connection. One thread uses it; any may cut it."""
+
+    def __init__(
+        self, server: Server, *, timeout_seconds: float, ssl_context: ssl.SSLContext
+    ) -> None:
+        """Connect.
+
+        Raises:
+            ReplyError: the server would not have us.
+            OSError: it cannot be reached, or its certificate is wrong.
+        """
+        timeout = min(timeout_seconds, CONNECT_TIMEOUT_SECONDS)
+        try:
+            self._smtp: smtplib.SMTP = (
+                smtplib.SMTP_SSL(server.host, server.port, timeout=timeout, context=ssl_context)
+                if server.tls is Tls.IMPLICIT
+                else smtplib.SMTP(server.host, server.port, timeout=timeout)
+            )
+            with ExitStack() as on_failure:
+                on_failure.callback(self._smtp.close)
+                self._set_timeout(timeout_seconds)
+                self._greet(server, ssl_context=ssl_context)
+                on_failure.pop_all()
+        except smtplib.SMTPResponseException as error:
+            text = error.smtp_error if isinstance(error.smtp_error, bytes) else b""
+            raise ReplyError(outcome_of(error.smtp_code, text, stage=Stage.CONNECT)) from None
+        except smtplib.SMTPNotSupportedError as error:
+            raise ReplyError(Misconfigured(code="not_supported", detail=str(error))) from None
+        self.used_at = monotonic()
+        self.used_count = 0
+
+    def _greet(self, server: Server, *, ssl_context: ssl.SSLContext) -> None:
+        if server.tls is Tls.STARTTLS:
+            self._smtp.starttls(context=ssl_context)
+        if server.username:
+            self._smtp.login(server.username, server.password)
+        self._smtp.ehlo_or_helo_if_needed()
+
+    def is_ready(self, *, timeout_seconds: float) -> bool:
+        """Clear what an earlier message left; False when the connection is dead."""
+        try:
+            self._set_timeout(timeout_seconds)
+            return self._smtp.docmd("RSET")[0] == OK
+        except (smtplib.SMTPException, OSError):
+            return False
+
+    def deliver(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
+        """Send one message to one recipient.
+
+        Raises:
+            OSError: the connection broke before the content was sent (smtplib's own errors are
+            OSErrors too).
+        """
+        self.used_at, self.used_count = monotonic(), self.used_count + 1
+        steps = (
+            (f"MAIL FROM:<{envelope.sender}>", Stage.SENDER, {OK}),
+            (f"RCPT TO:<{envelope.to}>", Stage.RECIPIENT, {OK, 251}),
+            ("DATA", Stage.DATA, {GO_AHEAD}),
+        )
+        for command, stage, good in steps:
+            self._set_timeout(delivery.remaining_seconds)
+            code, text = self._smtp.docmd(command)
+            if code not in good:
+                return outcome_of(code, text, stage=stage, hide=envelope.to)
+        if not delivery.commit():
+            self.cut()
+            return Unavailable(code="not_sent")
+        return self._send_content(envelope, delivery=delivery)
+
+    def _send_content(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
+        self._set_timeout(delivery.remaining_seconds)
+        try:
+            self._smtp.send(_stuffed(envelope.content))
+            code, text = self._smtp.getreply()
+        except (smtplib.SMTPException, OSError):
+            self.cut()
+            return Unanswered(code="cut" if delivery.expires_at > monotonic() else "timeout")
+        if code != OK:
+            return outcome_of(code, text, stage=Stage.DATA, hide=envelope.to)
+        return Accepted(message_id=envelope.message_id)
+
+    def quit(self) -> None:
+        """Say goodbye, without insisting."""
+        with suppress(smtplib.SMTPException, OSError):
+            self._set_timeout(1)
+            self._smtp.quit()
+        self._smtp.close()
+
+    def cut(self) -> None:
+        """Break the connection, from any thread; whoever reads from it wakes with an error."""
+        if isinstance(self._smtp.sock, socket.socket):
+            with suppress(OSError):
+                self._smtp.sock.shutdown(socket.SHUT_RDWR)
+
+    def _set_timeout(self, seconds: float) -> None:
+        if isinstance(self._smtp.sock, socket.socket):
+            self._smtp.sock.settimeout(seconds)
+
+
+def _stuffed(content: bytes) -> bytes:
+    """Double leading dots and end with a dot on its own line (RFC 5321, 4.5.2)."""
+    end = b"" if content.endswith(b"\r\n") else b"\r\n"
+    return re.sub(rb"(?m)^\.", b"..", content) + end + b".\r\n"

@@ -1,0 +1,83 @@
+"""From an HTTP answer, or none, to an Outcome: the part that all HTTP vendors share.
+
+A vendor's own table comes first and asks this one for the rest:
+
+| answer | outcome |
+| --- | --- |
+| 2xx | the vendor's `accepted` |
+| 401, 403, 407 | Misconfigured |
+| 408, 425, 5xx | Unavailable, with Retry-After |
+| 429 | Throttled, with Retry-After |
+| other 3xx, 4xx | Rejected; redirects are never followed: the target was not agreed upon |
+| none, nothing sent | Unavailable |
+| none, something sent | Unanswered |
+| refused by our guard | Rejected |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, assert_never
+
+from providers.contract import (
+    Misconfigured,
+    Outcome,
+    Rejected,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
+from providers.transport import Failure, FailureKind, Reply, Response
+
+MISCONFIGURED: Final = frozenset({401, 403, 407})
+TRY_AGAIN: Final = frozenset({408, 425})
+"""The server gave up on reading us, or found us too early: it acted on nothing."""
+TOO_MANY: Final = 429
+
+DETAIL_LIMIT: Final = 200
+"""Characters of an answer that are kept: enough for every vendor's message."""
+
+
+def outcome_of(reply: Reply, *, accepted: Callable[[Response], Outcome], hide: str) -> Outcome:
+    """Judge a reply; `accepted` reads a 2xx, `hide` is the address, kept out of every detail."""
+    match reply:
+        case Failure():
+            return _of_failure(reply)
+        case Response(status=status) if 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
+            return accepted(reply)
+        case Response():
+            return of_status(reply, detail=excerpt(reply.body, hide=hide))
+        case _:
+            assert_never(reply)
+
+
+def of_status(response: Response, *, detail: str) -> Outcome:
+    """Judge an answer that is no success."""
+    status, code = response.status, str(response.status)
+    if status == TOO_MANY:
+        return Throttled(code=code, detail=detail, retry_after=response.retry_after)
+    if status in MISCONFIGURED:
+        return Misconfigured(code=code, detail=detail)
+    if status in TRY_AGAIN or status >= 500:  # noqa: PLR2004 - HTTP's own classes
+        return Unavailable(code=code, detail=detail, retry_after=response.retry_after)
+    return Rejected(code=code, detail=detail)
+
+
+def _of_failure(failure: Failure) -> Outcome:
+    match failure.kind:
+        case FailureKind.NEVER_SENT:
+            return Unavailable(code=failure.code)
+        case FailureKind.NO_ANSWER:
+            return Unanswered(code=failure.code)
+        case FailureKind.REFUSED:
+            return Rejected(code=failure.code)
+        case _:
+            assert_never(failure.kind)
+
+
+def excerpt(body: bytes, *, hide: str) -> str:
+    """Give the start of an answer on one line, without the address that it may repeat."""
+    text = body[: 4 * DETAIL_LIMIT].decode(errors="replace")
+    if hide:
+        text = text.replace(hide, "[address]")
+    return " ".join(text.split())[:DETAIL_LIMIT]

@@ -1,0 +1,159 @@
+"""The sandbox: a provider for every channel, whose addresses choose the outcome.
+
+It is a real provider over real HTTP (`providers.sandbox_server`, a process of its own), so a
+demo, a test key and a benchmark walk the same way as production. What an address can ask for is
+one table: `providers.sandbox_server.steering`.
+
+    POST {url}/v1/messages  ->  202 {"message_id": ...}
+    receipts: POST to us, signed (Standard Webhooks), a list in each call
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import orjson
+
+from providers import clock, configuration, http_outcomes, standard_webhooks
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Message,
+    Outcome,
+    Receipt,
+    ReceiptKind,
+    ReceiptRequest,
+    Rejected,
+    Repeat,
+    Result,
+)
+from providers.errors import MalformedReceipt
+from providers.transport import Reply, Request, Response, Transport
+
+NAME: Final = "sandbox"
+
+DEAD_ADDRESS: Final = 410
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_SANDBOX_*`."""
+
+    url: str = field(metadata=read_by(configuration.http_url))
+    secret: tuple[standard_webhooks.Secret, ...] = field(metadata=read_by(configuration.secrets))
+    """Signs the receipts; several while one replaces another."""
+    dedup: bool = field(default=True, metadata=read_by(configuration.yes_no))
+    """`no`: the sandbox shows repeats, like an SMS vendor without idempotency keys."""
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> Sandbox:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    return Sandbox(config, transport=transport)
+
+
+class Sandbox:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+
+    def __init__(
+        self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
+    ) -> None:
+        """Nothing is contacted until the first `send`."""
+        self._transport = transport
+        self._now = now
+        self._url = config.url + "/v1/messages"
+        self._secrets = config.secret
+        self._headers = ["Content-Type: application/json", "Accept: application/json"]
+        if not config.dedup:
+            self._headers.append("Sandbox-Dedup: no")
+        self.capabilities = Capabilities(
+            channels=frozenset(Channel),
+            repeat=Repeat.DEDUPLICATED if config.dedup else Repeat.VISIBLE,
+            gives_receipts=True,
+        )
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        requests = [self._request(message) for message in batch]
+        for index, reply in self._transport.send(requests, deadline=deadline):
+            message = batch[index]
+            yield Result(
+                delivery_id=message.delivery_id,
+                outcome=_outcome(reply, address=message.address),
+                latency=reply.elapsed,
+            )
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        """See `providers.contract.Provider.parse_receipt`.
+
+        Raises:
+            InvalidSignature: it was not signed with our secret.
+            MalformedReceipt: it was, but is not what our sandbox sends.
+        """
+        standard_webhooks.verify(
+            request.body, headers=request.headers, secrets=self._secrets, now=self._now()
+        )
+        try:
+            return [_receipt(line) for line in orjson.loads(request.body)["receipts"]]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise MalformedReceipt("not a list of sandbox receipts") from error
+
+    def _request(self, message: Message) -> Request:
+        headers = [*self._headers, "Idempotency-Key: " + message.idempotency_key]
+        if message.traceparent:
+            headers.append("traceparent: " + message.traceparent)
+        body = {
+            "delivery_id": message.delivery_id,
+            "notification_id": message.notification_id,
+            "channel": message.channel.label,
+            "address": message.address,
+            "address_kind": message.address_kind,
+            "title": message.title,
+            "body": message.body,
+            "html": message.html,
+            "collapse_key": message.collapse_key,
+            "urgent": message.urgent,
+            "ttl_seconds": int(message.time_to_live.total_seconds()),
+            "data": dict(message.data),
+        }
+        return Request(url=self._url, headers=headers, body=orjson.dumps(body))
+
+
+def _outcome(reply: Reply, *, address: str) -> Outcome:
+    if isinstance(reply, Response) and reply.status == DEAD_ADDRESS:
+        detail = http_outcomes.excerpt(reply.body, hide=address)
+        return Rejected(code=str(DEAD_ADDRESS), detail=detail, contact_is_dead=True)
+    return http_outcomes.outcome_of(reply, accepted=_accepted, hide=address)
+
+
+def _accepted(response: Response) -> Outcome:
+    try:
+        return Accepted(message_id=str(orjson.loads(response.body)["message_id"]))
+    except (ValueError, KeyError, TypeError):
+        return Accepted()  # a 2xx is the promise; without an id, receipts still name the delivery
+
+
+def _receipt(line: Mapping[str, str]) -> Receipt:
+    return Receipt(
+        kind=ReceiptKind(line["kind"]),
+        delivery_id=UUID(line["delivery_id"]),
+        provider_message_id=line["message_id"],
+        occurred_at=datetime.fromisoformat(line["occurred_at"]),
+        code=line.get("code", ""),
+        contact_is_dead=line.get("code") == "no_such_address",
+    )

@@ -1,0 +1,231 @@
+"""The sandbox's doors, and its one decision: what becomes of a call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+from secrets import token_hex
+from typing import Any, Final, assert_never
+
+import orjson
+
+from providers import clock
+from providers.contract import Channel
+from providers.sandbox_server import page
+from providers.sandbox_server.ledger import Call, Entry, Ledger
+from providers.sandbox_server.receipts import Note, ReceiptSender
+from providers.sandbox_server.steering import (
+    DEFAULT_RETRY_AFTER_SECONDS,
+    REFUSALS,
+    Ending,
+    Steering,
+    steering_of,
+    unknown_words,
+)
+from providers.sandbox_server.wire import Answer, Request
+
+FILTERS: Final[tuple[str, ...]] = ("delivery_id", "notification_id", "address", "channel")
+REQUIRED: Final = ("delivery_id", "channel", "address")
+_MAY_WAIT: Final = HTTPStatus.TOO_MANY_REQUESTS
+"""This status and those above it carry Retry-After."""
+
+
+@dataclass(slots=True)
+class App:
+    """Everything but the sockets."""
+
+    ledger: Ledger
+    sender: ReceiptSender | None
+    """None: nobody wants receipts."""
+    steer: dict[str, str] = field(default_factory=dict)
+    """Channel -> words for all of its addresses."""
+
+    def handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
+        """Answer a request; see the package for the table of paths."""
+        match request.method, request.path:
+            case "POST", "/v1/messages":
+                return self._message(request)
+            case "POST", "/steer":
+                return self._steer(request)
+            case "DELETE", "/messages":
+                self.ledger.clear()
+                return _json({})
+            case "GET", _:
+                return self._look(request)
+            case _:
+                return _problem(HTTPStatus.NOT_FOUND, "no such path")
+
+    def _look(self, request: Request) -> Answer:
+        match request.path:
+            case "/":
+                return page.render(self.ledger, channel=request.query.get("channel", ""))
+            case "/messages.json":
+                return self._messages(request.query)
+            case "/stats.json":
+                return _json(self.ledger.stats())
+            case "/steer":
+                return _json(self.steer)
+            case "/healthz":
+                return _json({"status": "ok"})
+            case _:
+                return _problem(HTTPStatus.NOT_FOUND, "no such path")
+
+    def _messages(self, query: dict[str, str]) -> Answer:
+        try:
+            since = datetime.fromisoformat(query["since"]) if "since" in query else None
+            limit = int(query["limit"]) if "limit" in query else None
+            equal = {name: query[name] for name in FILTERS if name in query}
+            found = self.ledger.select(equal=equal, since=since, limit=limit)
+        except (ValueError, TypeError):
+            return _problem(
+                HTTPStatus.BAD_REQUEST, "since is an instant with its offset, limit a number"
+            )
+        return _json({"messages": found})
+
+    def _steer(self, request: Request) -> Answer:
+        try:
+            wish = orjson.loads(request.body or b"{}")
+            words = str(wish.get("words", ""))
+            labels = [Channel.from_label(label).label for label in wish.get("channels", ())]
+        except (ValueError, AttributeError, KeyError, TypeError):
+            return _problem(HTTPStatus.BAD_REQUEST, "send words, and channels if not all")
+        if unknown := unknown_words(words):
+            return _problem(HTTPStatus.BAD_REQUEST, f"unknown words: {', '.join(unknown)}")
+        for label in labels or [channel.label for channel in Channel]:
+            self.steer[label] = words
+        return _json(self.steer)
+
+    def _message(self, request: Request) -> Answer | Awaitable[Answer | None]:
+        message = _read(request.body)
+        if message is None:
+            return _problem(HTTPStatus.BAD_REQUEST, f"a message has {', '.join(REQUIRED)}")
+        entry = self.ledger.entry(message)
+        also = self.steer.get(message["channel"], "")
+        steering = steering_of(message["address"], also=also).at_call(len(entry.calls) + 1)
+        if steering.refusal is not None:
+            self._record(entry, request, effect="refused", status=steering.refusal)
+            return _after(steering.delay_seconds, _refusal(steering, channel=message["channel"]))
+        if steering.ending is Ending.STALL:
+            self._record(entry, request, effect="refused", status=0)
+            return _never()
+        return self._accept(entry, request, steering=steering)
+
+    def _accept(
+        self, entry: Entry, request: Request, *, steering: Steering
+    ) -> Answer | Awaitable[Answer | None]:
+        dedup = steering.dedup and request.headers.get("sandbox-dedup") != "no"
+        known = entry.accepted.get(request.headers.get("idempotency-key", ""), "") if dedup else ""
+        message_id = known or f"sbx_{token_hex(10)}"
+        answered = steering.ending is Ending.ANSWER
+        self._record(
+            entry,
+            request,
+            effect="duplicate" if known else "shown",
+            status=HTTPStatus.ACCEPTED if answered else 0,
+            message_id=message_id,
+        )
+        notes = [] if known else _notes(entry, steering=steering, message_id=message_id)
+        answer = _json(
+            {"message_id": message_id, "duplicate": bool(known)}, status=HTTPStatus.ACCEPTED
+        )
+        if self.sender is not None and notes and steering.receipt_early:
+            return _receipts_first(self.sender, notes, steering=steering, answer=answer)
+        if self.sender is not None and notes:
+            self.sender.schedule(notes, delay_seconds=steering.receipt_delay_seconds)
+        return _end(steering, answer)
+
+    def _record(
+        self, entry: Entry, request: Request, *, effect: str, status: int, message_id: str = ""
+    ) -> None:
+        headers = request.headers
+        call = Call(
+            at=clock.now().isoformat(),
+            idempotency_key=headers.get("idempotency-key", ""),
+            effect=effect,
+            status=status,
+            message_id=message_id,
+            traceparent=headers.get("traceparent", ""),
+            user_agent=headers.get("user-agent", ""),
+        )
+        self.ledger.record(entry, call)
+
+
+def _read(body: bytes) -> dict[str, Any] | None:
+    try:
+        message = orjson.loads(body)
+    except ValueError:
+        return None
+    if not isinstance(message, dict):
+        return None
+    return message if all(isinstance(message.get(name), str) for name in REQUIRED) else None
+
+
+def _notes(entry: Entry, *, steering: Steering, message_id: str) -> list[Note]:
+    line = {
+        "delivery_id": entry.message["delivery_id"],
+        "message_id": message_id,
+        "occurred_at": clock.now().isoformat(),
+    }
+    notes = []
+    for kind in steering.receipts:
+        code = {"code": "no_such_address"} if kind == "bounced" else {}
+        notes.append(Note(line | {"kind": kind} | code, log=entry.receipts))
+    return notes
+
+
+async def _receipts_first(
+    sender: ReceiptSender, notes: list[Note], *, steering: Steering, answer: Answer
+) -> Answer | None:
+    await sender.send(notes)
+    end = _end(steering, answer)
+    return end if isinstance(end, Answer) else await end
+
+
+def _end(steering: Steering, answer: Answer) -> Answer | Awaitable[Answer | None]:
+    match steering.ending:
+        case Ending.ANSWER:
+            return _after(steering.delay_seconds, answer)
+        case Ending.CRASH:
+            return _after_a_while(steering.delay_seconds, None)
+        case Ending.HANG | Ending.STALL:
+            return _never()
+        case _:
+            assert_never(steering.ending)
+
+
+def _refusal(steering: Steering, *, channel: str) -> Answer:
+    status = HTTPStatus(steering.refusal or HTTPStatus.INTERNAL_SERVER_ERROR)
+    seconds = steering.retry_after_seconds
+    if seconds is None and status == HTTPStatus.TOO_MANY_REQUESTS:
+        seconds = DEFAULT_RETRY_AFTER_SECONDS
+    headers = (("Retry-After", str(seconds)),) if seconds and status >= _MAY_WAIT else ()
+    code = REFUSALS[status]
+    if code == "invalid_address" and channel == Channel.SMS.label:
+        code = "invalid_number"
+    body = {"code": code, "detail": "the address asked for this answer"}
+    return Answer(status=status, body=orjson.dumps(body), headers=headers)
+
+
+def _after(delay_seconds: float, answer: Answer) -> Answer | Awaitable[Answer | None]:
+    return _after_a_while(delay_seconds, answer) if delay_seconds else answer
+
+
+async def _after_a_while(delay_seconds: float, answer: Answer | None) -> Answer | None:
+    await asyncio.sleep(delay_seconds)
+    return answer
+
+
+async def _never() -> Answer | None:
+    await asyncio.Event().wait()  # until the client goes away
+    return None
+
+
+def _json(content: object, *, status: int = HTTPStatus.OK) -> Answer:
+    return Answer(status=status, body=orjson.dumps(content))
+
+
+def _problem(status: HTTPStatus, detail: str) -> Answer:
+    return _json({"code": status.phrase.lower().replace(" ", "_"), "detail": detail}, status=status)

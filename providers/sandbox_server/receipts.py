@@ -1,0 +1,97 @@
+"""What the sandbox tells afterwards: receipts, signed, in lists, to the one address it was given.
+
+Tried again while the receiver is away; given up after a minute. Those that wait are lost with the
+process, as a vendor's may be: the receiver must not depend on one coming.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+import orjson
+
+from providers import clock, standard_webhooks
+from providers.transport import Request, Response, Transport
+
+PER_CALL: Final = 100
+"""Receipts in one POST, like the vendors that send lists."""
+
+DEADLINE: Final = timedelta(seconds=5)
+
+BACKOFF_SECONDS: Final = (0.25, 0.5, 1, 2, 4, 8, 15, 30)
+"""Waits between tries; about a minute together."""
+
+
+@dataclass(slots=True, eq=False)
+class Note:
+    """One receipt on its way."""
+
+    line: dict[str, str]
+    log: list[dict[str, Any]] = field(repr=False)
+    """Where to note what became of it."""
+    tries: int = 0
+
+
+class ReceiptSender:
+    """Sends receipts from one task; a Note waits on a timer of the loop until it is due."""
+
+    def __init__(
+        self, *, url: str, secrets: Sequence[standard_webhooks.Secret], transport: Transport
+    ) -> None:
+        """`url` is the receipts endpoint, one of ours: it is not guarded."""
+        self._url, self._secrets, self._transport = url, secrets, transport
+        self._due: list[Note] = []
+        self._wake = asyncio.Event()
+
+    def schedule(self, notes: Sequence[Note], *, delay_seconds: float) -> None:
+        """Send these after a delay, in this order."""
+        if delay_seconds > 0:
+            asyncio.get_running_loop().call_later(delay_seconds, self._add, notes)
+        else:
+            self._add(notes)
+
+    async def send(self, notes: Sequence[Note]) -> None:
+        """Send these now; what fails is scheduled again."""
+        body = orjson.dumps({"receipts": [note.line for note in notes]})
+        signed = standard_webhooks.sign(
+            body, message_id=f"rcpt_{uuid4().hex}", at=clock.now(), secrets=self._secrets
+        )
+        headers = [f"{name}: {value}" for name, value in signed.items()]
+        request = Request(
+            url=self._url, headers=["Content-Type: application/json", *headers], body=body
+        )
+        status = await asyncio.to_thread(self._post, request)
+        for note in notes:
+            note.tries += 1
+            note.log.append({"kind": note.line["kind"], "at": note.line["occurred_at"]})
+            note.log[-1] |= {"status": status, "try": note.tries}
+        if not 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
+            self._try_again(notes)
+
+    async def run(self) -> None:
+        """Send what is due, for ever."""
+        while True:
+            await self._wake.wait()
+            now, self._due = self._due[:PER_CALL], self._due[PER_CALL:]
+            if not self._due:
+                self._wake.clear()
+            await self.send(now)
+
+    def _add(self, notes: Sequence[Note]) -> None:
+        self._due.extend(notes)
+        self._wake.set()
+
+    def _try_again(self, notes: Sequence[Note]) -> None:
+        for note in notes:
+            if note.tries <= len(BACKOFF_SECONDS):
+                self.schedule([note], delay_seconds=BACKOFF_SECONDS[note.tries - 1])
+
+    def _post(self, request: Request) -> int:
+        """Give the status, 0 without an answer."""
+        ((_, reply),) = self._transport.send([request], deadline=DEADLINE)
+        return reply.status if isinstance(reply, Response) else 0

@@ -1,0 +1,181 @@
+"""One request on one libcurl handle: its options, and what its errors mean.
+
+A handle is made once and used for many requests: what never changes is set in `__init__`, and
+`begin` sets the rest.
+
+libcurl sends a request again by itself when a reused connection dies before the first byte of an
+answer. For a provider that crashed after accepting, that is a second message to the person, and
+nobody would know. The pre-request callback runs each time that a request is about to be written:
+it lets the first time pass and aborts the second. It is also how we know, without guessing,
+whether anything was sent.
+"""
+
+from __future__ import annotations
+
+import math
+import socket
+import ssl
+from datetime import timedelta
+from typing import Final, Literal
+
+import pycurl
+
+from providers.transport.exchange import Failure, FailureKind, Reply, Request, Response
+from providers.transport.guard import AddressPolicy
+from providers.transport.sockets import Sockets
+
+BODY_LIMIT_BYTES: Final = 64 * 1024
+"""No vendor answers with more; a hostile endpoint might, for ever."""
+
+CONNECT_TIMEOUT: Final = timedelta(seconds=2)
+"""DNS, TCP and TLS together. Below the shortest deadline (3 s), so that a dead host is told from
+a slow one."""
+
+IDLE_CONNECTION_LIFE: Final = timedelta(seconds=30)
+"""Older idle connections are not reused: servers drop theirs after 60 s, and losing that race
+costs an answer."""
+
+_BEFORE_SENDING: Final = {
+    pycurl.E_COULDNT_RESOLVE_HOST: "resolve",
+    pycurl.E_COULDNT_CONNECT: "connect",
+    pycurl.E_SSL_CONNECT_ERROR: "tls",
+    pycurl.E_PEER_FAILED_VERIFICATION: "tls",
+    pycurl.E_SSL_CACERT_BADFILE: "tls",
+}
+"""Errors of the phases before the request. Any other counts as one of them only if nothing was
+sent."""
+
+
+class Easy:
+    """A reusable handle with at most one request in flight. Belongs to the loop's thread."""
+
+    __slots__ = (
+        "_blocked",
+        "_body",
+        "_guard",
+        "_length",
+        "_lent",
+        "_sent",
+        "_sockets",
+        "curl",
+        "met_closed",
+    )
+
+    def __init__(self, sockets: Sockets) -> None:
+        """Preset all that requests have in common."""
+        self.curl = curl = pycurl.Curl()
+        self._sockets = sockets
+        self.met_closed = False
+        self._body: list[bytes] = []
+        self._length = 0
+        self._guard: AddressPolicy | None = None
+        self._sent = False
+        self._blocked = False
+        self._lent: socket.socket | None = None
+        curl.setopt(pycurl.POST, 1)
+        curl.setopt(pycurl.NOSIGNAL, 1)  # signals and threads do not mix
+        curl.setopt(pycurl.PROXY, "")  # http_proxy in the environment must not reroute secrets
+        curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
+        curl.setopt(pycurl.FOLLOWLOCATION, 0)
+        curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
+        curl.setopt(pycurl.CONNECTTIMEOUT_MS, _milliseconds(CONNECT_TIMEOUT.total_seconds()))
+        curl.setopt(pycurl.MAXAGE_CONN, int(IDLE_CONNECTION_LIFE.total_seconds()))
+        curl.setopt(pycurl.SSL_VERIFYPEER, 1)
+        curl.setopt(pycurl.SSL_VERIFYHOST, 2)
+        ca_file = ssl.get_default_verify_paths().cafile  # SSL_CERT_FILE, else the system's bundle
+        if ca_file:
+            curl.setopt(pycurl.CAINFO, ca_file)
+        curl.setopt(pycurl.WRITEFUNCTION, self._write)
+        curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        curl.setopt(pycurl.SOCKOPTFUNCTION, self._socket_created)
+        curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
+
+    def begin(self, request: Request, *, remaining_seconds: float, fresh: bool = False) -> None:
+        """Prepare the handle for a request; the caller then adds it to the multi.
+
+        `fresh` forbids reusing a connection: for a request whose `met_closed` says that the other
+        side had closed the one it was given. Nothing was sent then.
+
+        Raises:
+            ValueError: the request cannot be put on the wire as it is.
+        """
+        if "\n" in "".join(request.headers) or "\r" in "".join(request.headers):
+            raise ValueError("a header has a line break")
+        self._body.clear()
+        self._length = 0
+        self._guard = request.guard
+        self._sent = self._blocked = self.met_closed = False
+        curl = self.curl
+        curl.setopt(pycurl.URL, request.url)
+        # One HTTP/2 connection instead of sixty. Over plain HTTP it would only wait for the first
+        # answer.
+        curl.setopt(pycurl.PIPEWAIT, request.url.startswith("https:"))
+        curl.setopt(pycurl.HTTPHEADER, request.headers)
+        curl.setopt(pycurl.POSTFIELDS, request.body)
+        curl.setopt(pycurl.TIMEOUT_MS, _milliseconds(remaining_seconds))
+        curl.setopt(pycurl.FRESH_CONNECT, fresh)
+
+    def finish(self, error: int, *, elapsed: timedelta) -> Reply:
+        """Say what became of the request, given libcurl's code (`E_OK` is 0)."""
+        status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
+        if error == pycurl.E_OK or status >= 200:  # noqa: PLR2004 - 1xx are not answers
+            seconds: int = self.curl.getinfo(pycurl.RETRY_AFTER)
+            return Response(
+                status=status,
+                body=b"".join(self._body),
+                elapsed=elapsed,
+                retry_after=timedelta(seconds=seconds) if seconds > 0 else None,
+                complete=error == pycurl.E_OK,
+            )
+        kind, code = self._judge(error)
+        return Failure(kind=kind, code=code, elapsed=elapsed)
+
+    def _judge(self, error: int) -> tuple[FailureKind, str]:
+        timed_out = error == pycurl.E_OPERATION_TIMEDOUT
+        if self._sent:
+            return FailureKind.NO_ANSWER, "timeout" if timed_out else "cut"
+        if self._blocked:
+            return FailureKind.REFUSED, "forbidden_address"
+        if error in {pycurl.E_URL_MALFORMAT, pycurl.E_UNSUPPORTED_PROTOCOL}:
+            return FailureKind.REFUSED, "malformed_request"
+        return FailureKind.NEVER_SENT, _BEFORE_SENDING.get(error, "connect")
+
+    # Called by libcurl, on the loop's thread
+
+    def _write(self, chunk: bytes) -> int | None:
+        self._length += len(chunk)
+        if self._length > BODY_LIMIT_BYTES:
+            return -1  # ends the transfer; the status is known
+        self._body.append(chunk)
+        return None
+
+    def _open_socket(self, _purpose: int, target: pycurl.CurlSockAddr) -> socket.socket | int:
+        if self._guard is not None and not self._guard.permits(str(target.addr[0])):
+            self._blocked = True
+            return pycurl.SOCKET_BAD
+        self._lent = socket.socket(target.family, target.socktype, target.protocol)
+        return self._lent
+
+    def _socket_created(self, descriptor: int, _purpose: int) -> int:
+        if self._lent is not None:
+            self._lent.close()  # pycurl has duplicated it, and closes only its own
+            self._lent = None
+        self._sockets.created(descriptor)
+        return pycurl.SOCKOPT_OK
+
+    def _before_request(
+        self, address: str, _local: str, _port: int, local_port: int
+    ) -> Literal[0, 1]:
+        if self._sent:
+            return 1
+        if self._guard is not None and not self._guard.permits(address):
+            self._blocked = True  # an unguarded request had opened this connection
+            return 1
+        self.met_closed = self._sockets.is_closed(local_port)
+        self._sent = not self.met_closed
+        return 1 if self.met_closed else 0
+
+
+def _milliseconds(seconds: float) -> int:
+    """Round up: 0 would mean no limit to libcurl."""
+    return max(1, math.ceil(seconds * 1000))

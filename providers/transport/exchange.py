@@ -1,0 +1,64 @@
+"""What goes into the transport and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+from providers.transport.guard import AddressPolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One HTTP POST."""
+
+    url: str
+    headers: Sequence[str]
+    """Whole lines, `Name: value`; a line break in one makes the request REFUSED."""
+    body: bytes
+    guard: AddressPolicy | None = None
+    """Set for a URL that a stranger gave us; None for one from our own settings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """The other side answered."""
+
+    status: int
+    body: bytes
+    """At most `easy.BODY_LIMIT_BYTES`."""
+    elapsed: timedelta
+    """From the call of `send`, waiting for a free slot included."""
+    retry_after: timedelta | None = None
+    """From the Retry-After header, whether it came as seconds or as a date; libcurl caps it at
+    six hours."""
+    complete: bool = True
+    """False: the status arrived, but the body was too long or was cut off."""
+
+
+class FailureKind(StrEnum):
+    """What the caller may conclude from having no answer."""
+
+    NEVER_SENT = "never_sent"
+    """No byte of the request left: trying again cannot make a second message."""
+    NO_ANSWER = "no_answer"
+    """At least a part of it left: it may or may not have been acted on."""
+    REFUSED = "refused"
+    """We would not send it: a forbidden address or a malformed request. Trying again changes
+    nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """No answer came."""
+
+    kind: FailureKind
+    code: str
+    """`resolve`, `connect`, `tls`, `not_started`, `timeout`, `cut`, `forbidden_address` or
+    `malformed_request`."""
+    elapsed: timedelta
+
+
+Reply = Response | Failure

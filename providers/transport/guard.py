@@ -1,0 +1,110 @@
+"""Which addresses a URL that a stranger gave us may lead to.
+
+A webhook URL is an order to our servers to send a request somewhere: without a guard,
+`http://169.254.169.254/` reads a cloud's credentials. Two checks, because each alone has a hole:
+
+- `check_url` where the URL is entered: its shape, for a clear error message. It cannot see where
+  a name leads.
+- `AddressPolicy` where libcurl has resolved the name and is about to connect: the address itself,
+  so a name that resolves to something else the second time (DNS rebinding) gains nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from providers.errors import ForbiddenAddress
+
+PORTS = frozenset({443, 8443})
+"""Where webhooks live; anything else is more likely somebody's database."""
+
+URL_LIMIT = 2048
+"""Characters; what browsers and proxies agree on."""
+
+NEVER_PUBLIC = tuple(
+    ip_network(network)
+    for network in (
+        "100.64.0.0/10",  # carrier-grade NAT, and some clouds' metadata
+        "192.0.0.0/24",  # protocol assignments
+        "192.88.99.0/24",  # 6to4 relays
+        "198.18.0.0/15",  # benchmarks
+        "64:ff9b::/96",  # NAT64: an IPv4 address in disguise
+        "64:ff9b:1::/48",
+        "2001::/32",  # Teredo: the same
+        "2002::/16",  # 6to4: the same
+        "5f00::/16",  # segment routing
+    )
+)
+"""Ranges that Python 3.11's `is_global` lets through, or judges by the disguise instead of what
+is behind it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressPolicy:
+    """Who may be connected to. Make it once; requests share it."""
+
+    allow_private: bool = False
+    """True where the whole installation lives on one private network, and in tests."""
+
+    def permits(self, address: str) -> bool:
+        """Tell whether a resolved IP address may be connected to."""
+        if self.allow_private:
+            return True
+        ip = _unwrapped(address)
+        return ip.is_global and not ip.is_multicast and not any(ip in net for net in NEVER_PUBLIC)
+
+    def check_url(self, url: str) -> None:
+        """Check the shape of a URL where somebody enters it.
+
+        Raises:
+            ForbiddenAddress: with what is wrong, for the person who entered it. The URL is not
+            repeated.
+        """
+        parts = _split(url)
+        schemes = {"https", "http"} if self.allow_private else {"https"}
+        if parts.scheme not in schemes:
+            raise ForbiddenAddress("the URL must start with https://")
+        if not parts.hostname:
+            raise ForbiddenAddress("the URL names no host")
+        if parts.username is not None or parts.password is not None:
+            raise ForbiddenAddress("the URL must not carry a user name or password")
+        if not self.allow_private and (parts.port or 443) not in PORTS:
+            raise ForbiddenAddress("the URL's port must be 443 or 8443")
+        if _is_literal(parts.hostname) and not self.permits(parts.hostname):
+            raise ForbiddenAddress("the URL points at a private address")
+
+
+def _split(url: str) -> SplitResult:
+    """Split a URL, refusing what parsers disagree about.
+
+    Raises:
+        ForbiddenAddress: it is one of those.
+    """
+    if len(url) > URL_LIMIT:
+        raise ForbiddenAddress(f"the URL is longer than {URL_LIMIT} characters")
+    if not url.isascii() or any(char <= " " or char in '\\"<>\x7f' for char in url):
+        raise ForbiddenAddress("the URL has characters that must be percent-encoded")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # the port is only checked when it is read
+    except ValueError as error:
+        raise ForbiddenAddress("the URL is malformed") from error
+    return parts
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _unwrapped(address: str) -> IPv4Address | IPv6Address:
+    """Read an address; `::ffff:10.0.0.1` counts as 10.0.0.1."""
+    ip = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+        return ip.ipv4_mapped
+    return ip

@@ -1,0 +1,260 @@
+"""The thread that drives libcurl: bounded in flight, one deadline per batch.
+
+Each origin (scheme, host and port) has its own queue and its own share of the slots, so a
+provider that hangs fills its own share and slows nobody else. A request whose deadline passes
+while it still waits has never been sent, and is answered so. Replies of one turn of the loop go
+back as one list: waking the caller costs more than a request.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from queue import Empty, SimpleQueue
+from threading import Thread
+from time import monotonic
+from typing import Final, Literal
+
+import pycurl
+
+from providers.transport.easy import Easy
+from providers.transport.exchange import Failure, FailureKind, Reply, Request
+from providers.transport.sockets import Sockets
+
+_READ_OR_WRITE: Final = {
+    pycurl.POLL_IN: selectors.EVENT_READ,
+    pycurl.POLL_OUT: selectors.EVENT_WRITE,
+    pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
+}
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """The requests of one `send` and the way back to its caller, who is on another thread."""
+
+    requests: Sequence[Request]
+    started_at: float
+    """Monotonic seconds, like `expires_at`."""
+    expires_at: float
+    replies: SimpleQueue[list[tuple[int, Reply]]] = field(default_factory=SimpleQueue)
+    abandoned: bool = False
+    """Set by a caller that went away: what has not started must never start."""
+    expired: bool = False
+    """Nothing of it waits any more; only what was in flight is still to come."""
+    unanswered: int = 0
+    fresh: list[tuple[int, Reply]] = field(default_factory=list)
+    """Replies of this turn, not yet handed back."""
+
+    def __post_init__(self) -> None:
+        """Count what is to be answered."""
+        self.unanswered = len(self.requests)
+
+    def answer(self, index: int, reply: Reply) -> None:
+        """Note the one reply of a request."""
+        self.fresh.append((index, reply))
+        self.unanswered -= 1
+
+
+@dataclass(slots=True, eq=False)
+class _Origin:
+    waiting: deque[tuple[Batch, int]] = field(default_factory=deque)
+    in_flight: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    easy: Easy
+    origin: str
+    batch: Batch
+    index: int
+    fresh: bool = False
+    """Its second take-off, on a connection of its own."""
+
+
+class Loop:
+    """Owns the multi, its sockets and its thread; only `submit` and `close` run elsewhere."""
+
+    def __init__(self, *, per_origin: int, in_total: int) -> None:
+        """Start the thread; `per_origin` and `in_total` bound the requests in flight."""
+        self._per_origin, self._in_total = per_origin, in_total
+        self._inbox: SimpleQueue[Batch] = SimpleQueue()
+        self._batches: set[Batch] = set()
+        self._origins: dict[str, _Origin] = {}
+        self._flights: dict[pycurl.Curl, _Flight] = {}
+        self._spare: list[Easy] = []
+        self._sockets = Sockets()
+        self._timer_at: float | None = None
+        self._closing = False
+        self._selector = selectors.DefaultSelector()
+        self._ear, self._mouth = socket.socketpair()
+        for end in (self._ear, self._mouth):
+            end.settimeout(0)
+        self._selector.register(self._ear, selectors.EVENT_READ)
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, in_total)
+        self._thread = Thread(target=self._run, name="http-transport", daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """False once closed, or after a bug ended the thread."""
+        return self._thread.is_alive()
+
+    def submit(self, batch: Batch) -> None:
+        """Hand over a batch; its replies arrive on its own queue."""
+        self._inbox.put(batch)
+        self._wake()
+
+    def close(self) -> None:
+        """End the thread; what is in flight is cut."""
+        self._closing = True
+        self._wake()
+        self._thread.join()
+
+    def _wake(self) -> None:
+        try:
+            self._mouth.send(b"\0")
+        except BlockingIOError:
+            return  # the pipe is full of wake-ups that it has yet to read: one more adds nothing
+
+    def _run(self) -> None:
+        while not self._closing:
+            self._wait()
+            self._take_in()
+            self._collect()
+            self._expire()
+            self._start()
+            self._hand_back()
+        self._multi.close()
+        self._selector.close()
+        self._ear.close()
+        self._mouth.close()
+
+    def _wait(self) -> None:
+        moments = [batch.expires_at for batch in self._batches if not batch.expired]
+        if self._timer_at is not None:
+            moments.append(self._timer_at)
+        timeout = max(0.0, min(moments) - monotonic()) if moments else None
+        for key, events in self._selector.select(timeout):
+            if key.fileobj is self._ear:
+                self._ear.recv(4096)
+            else:  # EVENT_READ and EVENT_WRITE have the values of CSELECT_IN and CSELECT_OUT
+                self._multi.socket_action(key.fd, events)
+        if self._timer_at is not None and self._timer_at <= monotonic():
+            self._timer_at = None
+            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+
+    def _take_in(self) -> None:
+        while True:
+            try:
+                batch = self._inbox.get_nowait()
+            except Empty:
+                return
+            self._batches.add(batch)
+            for index, request in enumerate(batch.requests):
+                origin = self._origins.setdefault(_origin_of(request.url), _Origin())
+                origin.waiting.append((batch, index))
+
+    def _collect(self) -> None:
+        more = 1
+        while more:
+            more, done, failed = self._multi.info_read()
+            for curl in done:
+                self._land(curl, pycurl.E_OK)
+            for curl, error, _message in failed:
+                self._land(curl, error)
+
+    def _land(self, curl: pycurl.Curl, error: int) -> None:
+        flight = self._flights.pop(curl)
+        self._multi.remove_handle(curl)
+        if flight.easy.met_closed and not flight.fresh:
+            flight.fresh = True
+            self._take_off(flight)
+            return
+        elapsed = timedelta(seconds=monotonic() - flight.batch.started_at)
+        flight.batch.answer(flight.index, flight.easy.finish(error, elapsed=elapsed))
+        self._spare.append(flight.easy)
+        self._origins[flight.origin].in_flight -= 1
+
+    def _expire(self) -> None:
+        """Answer what waited in vain. What is in flight is ended by libcurl's own timeout."""
+        now = monotonic()
+        over = {b for b in self._batches if not b.expired and (b.abandoned or b.expires_at <= now)}
+        for batch in over:
+            batch.expired = True
+        if not over:
+            return
+        for origin in self._origins.values():
+            for batch, index in origin.waiting:
+                if batch in over:
+                    batch.answer(index, _failure(batch, FailureKind.NEVER_SENT, "not_started"))
+            origin.waiting = deque(entry for entry in origin.waiting if entry[0] not in over)
+
+    def _start(self) -> None:
+        for name, origin in list(self._origins.items()):
+            while (
+                origin.waiting
+                and origin.in_flight < self._per_origin
+                and len(self._flights) < self._in_total
+            ):
+                batch, index = origin.waiting.popleft()
+                self._launch(name, batch=batch, index=index)
+            if not origin.waiting and not origin.in_flight:
+                del self._origins[name]
+
+    def _launch(self, origin: str, *, batch: Batch, index: int) -> None:
+        easy = self._spare.pop() if self._spare else Easy(self._sockets)
+        try:
+            self._take_off(_Flight(easy, origin, batch, index))
+        except ValueError:
+            self._spare.append(easy)
+            batch.answer(index, _failure(batch, FailureKind.REFUSED, "malformed_request"))
+            return
+        self._origins[origin].in_flight += 1
+
+    def _take_off(self, flight: _Flight) -> None:
+        remaining = flight.batch.expires_at - monotonic()
+        request = flight.batch.requests[flight.index]
+        flight.easy.begin(request, remaining_seconds=remaining, fresh=flight.fresh)
+        self._flights[flight.easy.curl] = flight
+        self._multi.add_handle(flight.easy.curl)
+
+    def _hand_back(self) -> None:
+        for batch in self._batches:
+            if batch.fresh:
+                batch.replies.put(batch.fresh)
+                batch.fresh = []
+        self._batches = {batch for batch in self._batches if batch.unanswered}
+
+    # Called by libcurl from within socket_action and add_handle
+
+    def _watch(self, event: int, fd: int, _multi: pycurl.CurlMulti, known: object) -> Literal[0]:
+        if event == pycurl.POLL_REMOVE:
+            self._selector.unregister(fd)
+            self._multi.assign(fd, None)
+        elif known is None:
+            self._selector.register(fd, _READ_OR_WRITE[event])
+            self._multi.assign(fd, self)
+        else:
+            self._selector.modify(fd, _READ_OR_WRITE[event])
+        return 0
+
+    def _set_timer(self, milliseconds: int) -> Literal[0]:
+        self._timer_at = None if milliseconds < 0 else monotonic() + milliseconds / 1000
+        return 0
+
+
+def _origin_of(url: str) -> str:
+    """`https://host:port`: what connections are shared by."""
+    end = url.find("/", 8)
+    return url if end < 0 else url[:end]
+
+
+def _failure(batch: Batch, kind: FailureKind, code: str) -> Failure:
+    return Failure(kind=kind, code=code, elapsed=timedelta(seconds=monotonic() - batch.started_at))

@@ -1,0 +1,1 @@
+"""Webhooks as a channel: a person's or a company's own endpoint as the address."""

@@ -1,0 +1,94 @@
+"""Callers with real keys, talking to the real URL table in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import orjson
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from notifications.models import Producer, Recipient
+from notifications.rules.lane import Mode
+from notifications.store import keys, limits, state
+
+EVERYTHING = ("notifications:*", "recipients:*", "operations:*")
+
+
+class Caller:
+    """A producer's service: it has a key and speaks JSON."""
+
+    def __init__(self, producer: Producer, *, mode: Mode, scopes: tuple[str, ...]) -> None:
+        self.producer = producer
+        self.mode = mode
+        self.key, self.secret = keys.issue(producer, mode=mode, scopes=scopes)
+        self._client = Client(headers={"Authorization": f"Bearer {self.secret}"})
+
+    def get(self, path: str, **query: object) -> HttpResponse:
+        return self._client.get(path, query)
+
+    def send(self, method: str, path: str, body: object = None, **headers: str) -> HttpResponse:
+        raw = body if isinstance(body, bytes) else orjson.dumps(body)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self._client.generic(
+            method, path, raw, content_type="application/json", headers=named
+        )
+
+    def post(self, path: str, body: object = None, **headers: str) -> HttpResponse:
+        return self.send("POST", path, {} if body is None else body, **headers)
+
+
+MakeCaller = Callable[..., Caller]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_state(db: None) -> Iterator[None]:
+    """No key, limit or Redis entry of another test."""
+    keys.forget()
+    state.client().flushdb()
+    limits.forget()
+    yield
+    keys.forget()
+
+
+@pytest.fixture
+def make_caller() -> MakeCaller:
+    def make(
+        name: str = "orders",
+        *,
+        mode: Mode = Mode.LIVE,
+        scopes: tuple[str, ...] = EVERYTHING,
+        **fields: Any,
+    ) -> Caller:
+        producer, _ = Producer.objects.update_or_create(
+            name=name, defaults={"may_send_content": True, **fields}
+        )
+        return Caller(producer, mode=mode, scopes=scopes)
+
+    return make
+
+
+@pytest.fixture
+def caller(make_caller: MakeCaller) -> Caller:
+    return make_caller()
+
+
+@pytest.fixture
+def maria(caller: Caller) -> Recipient:
+    """Somebody who can be reached by mail and SMS."""
+    answer = caller.send(
+        "PUT",
+        "/v1/recipients/maria",
+        {
+            "locale": "pt-BR",
+            "timezone": "America/Sao_Paulo",
+            "contacts": [
+                {"channel": "email", "address": "maria@example.com"},
+                {"channel": "sms", "address": "+5511912345678"},
+            ],
+        },
+    )
+    assert answer.status_code == 201, answer.content
+    return Recipient.objects.get(user_id="maria")

@@ -1,0 +1,125 @@
+"""Who gets in, and for how long."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+
+from notifications import clock
+from notifications.models import ApiKey, Producer
+from notifications.rules.lane import Mode
+from notifications.store import keys
+from tests.api.conftest import Caller, MakeCaller
+
+
+def _ask(authorization: str | None) -> int:
+    headers = {} if authorization is None else {"Authorization": authorization}
+    return Client().get("/v1/notifications", headers=headers).status_code
+
+
+def _later(monkeypatch: pytest.MonkeyPatch, by: dt.timedelta) -> None:
+    instant = clock.monotonic() + by.total_seconds()
+    monkeypatch.setattr(clock, "monotonic", lambda: instant)
+
+
+def test_a_good_key_gets_in(caller: Caller) -> None:
+    assert _ask(f"Bearer {caller.secret}") == 200
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic YTpi",
+        "Bearer nk_live_aaaaaaaa_" + "a" * 52,
+        "Bearer nk_live_\x00aaaaaaa_" + "a" * 52,
+        "Bearer ünïcödé",
+        "Bearer " + "a" * 10_000,
+    ],
+)
+def test_anything_else_is_unauthenticated(authorization: str | None) -> None:
+    assert _ask(authorization) == 401
+
+
+def test_a_known_prefix_with_another_secret_is_unauthenticated(caller: Caller) -> None:
+    wrong = caller.secret[:-1] + ("a" if caller.secret[-1] != "a" else "b")
+    assert _ask(f"Bearer {wrong}") == 401
+
+
+def test_only_the_hash_of_a_key_is_kept(caller: Caller) -> None:
+    row = ApiKey.objects.get(prefix=caller.key.prefix)
+    kept = f"{row.prefix} {row.note} {bytes(row.digest).hex()}"
+    assert caller.secret.removeprefix(row.prefix) not in kept
+
+
+def test_a_revoked_key_stops_working_within_two_seconds(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _ask(f"Bearer {caller.secret}") == 200
+    ApiKey.objects.update(revoked_at=clock.now())
+    _later(monkeypatch, dt.timedelta(seconds=2))
+    assert _ask(f"Bearer {caller.secret}") == 401
+
+
+def test_a_key_is_read_once_a_second_and_not_once_a_request(
+    caller: Caller, django_assert_num_queries: pytest.FixtureRequest
+) -> None:
+    keys.recognise(caller.secret)
+    with django_assert_num_queries(0):  # type: ignore[operator] # pytest-django's fixture is a context manager
+        assert keys.recognise(caller.secret) is not None
+
+
+def test_an_expired_key_is_unauthenticated_even_while_it_is_remembered(
+    make_caller: MakeCaller,
+) -> None:
+    caller = make_caller()
+    assert _ask(f"Bearer {caller.secret}") == 200
+    known = keys.recognise(caller.secret)
+    assert known is not None
+    _, expired = keys.issue(
+        caller.producer, mode=Mode.LIVE, scopes=("notifications:read",), expires_at=clock.now()
+    )
+    assert _ask(f"Bearer {expired}") == 401
+
+
+def test_every_key_of_a_producer_that_is_switched_off_is_forbidden(
+    make_caller: MakeCaller,
+) -> None:
+    caller = make_caller(is_active=False)
+    assert _ask(f"Bearer {caller.secret}") == 403
+
+
+def test_a_key_without_the_scope_is_forbidden(make_caller: MakeCaller) -> None:
+    caller = make_caller(scopes=("recipients:read",))
+    answer = caller.get("/v1/notifications")
+    assert answer.status_code == 403
+    assert "notifications:read" in answer.json()["detail"]
+
+
+def test_a_wildcard_grants_its_noun_and_no_other(make_caller: MakeCaller) -> None:
+    caller = make_caller(scopes=("notifications:*",))
+    assert caller.get("/v1/notifications").status_code == 200
+    assert caller.get("/v1/alerts").status_code == 403
+
+
+def test_there_is_no_key_for_a_scope_that_does_not_exist(caller: Caller) -> None:
+    with pytest.raises(ValueError, match="no such scope: everything:read"):
+        keys.issue(caller.producer, mode=Mode.LIVE, scopes=("everything:read",))
+
+
+def test_the_command_prints_a_key_that_works(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("create_key", "billing", "--new", "--mode", "live")
+    assert _ask(f"Bearer {capsys.readouterr().out.strip()}") == 200
+
+
+def test_the_command_refuses_a_producer_that_is_only_mistyped() -> None:
+    with pytest.raises(CommandError, match="no producer 'biling'"):
+        call_command("create_key", "biling")
+    assert not Producer.objects.filter(name="biling").exists()

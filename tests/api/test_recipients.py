@@ -1,0 +1,135 @@
+"""Creating and changing whom producers notify."""
+
+from __future__ import annotations
+
+import pytest
+
+from notifications import clock
+from notifications.models import Contact
+from tests.api.conftest import Caller
+
+PATH = "/v1/recipients/maria"
+
+
+def _mail(address: str, **more: object) -> dict[str, object]:
+    return {"channel": "email", "address": address, **more}
+
+
+def _put(caller: Caller, *contacts: dict[str, object]) -> list[dict[str, object]]:
+    answer = caller.send("PUT", PATH, {"contacts": list(contacts)})
+    assert answer.status_code in {200, 201}, answer.content
+    found: list[dict[str, object]] = answer.json()["contacts"]
+    return found
+
+
+def test_putting_creates_and_then_changes(caller: Caller) -> None:
+    assert caller.send("PUT", PATH, {"locale": "pt-BR"}).status_code == 201
+    assert caller.send("PUT", PATH, {"timezone": "America/Sao_Paulo"}).status_code == 200
+    told = caller.get(PATH).json()
+    assert told == {
+        "user_id": "maria",
+        "locale": "pt-BR",
+        "timezone": "America/Sao_Paulo",
+        "contacts": [],
+    }
+
+
+def test_the_first_contact_of_a_channel_is_its_primary_one(caller: Caller) -> None:
+    told = _put(caller, _mail("a@example.com"), _mail("b@example.com"))
+    assert [one["primary"] for one in told] == [True, False]
+
+
+def test_naming_another_primary_contact_moves_it(caller: Caller) -> None:
+    _put(caller, _mail("a@example.com"), _mail("b@example.com"))
+    told = _put(caller, _mail("a@example.com"), _mail("b@example.com", primary=True))
+    assert [one["primary"] for one in told] == [False, True]
+
+
+def test_a_contact_that_is_left_out_is_no_longer_used_but_kept(caller: Caller) -> None:
+    _put(caller, _mail("a@example.com"), _mail("b@example.com"))
+    told = _put(caller, _mail("b@example.com"))
+    assert [(one["address"], one["valid"], one["primary"]) for one in told] == [
+        ("a@example.com", False, False),
+        ("b@example.com", True, True),
+    ]
+
+
+def test_an_address_that_came_back_is_valid_again(caller: Caller) -> None:
+    _put(caller, _mail("a@example.com"))
+    _put(caller)
+    assert [one["valid"] for one in _put(caller, _mail("a@example.com"))] == [True]
+
+
+def test_handing_in_a_dead_address_again_does_not_revive_it(caller: Caller) -> None:
+    _put(caller, _mail("a@example.com"))
+    Contact.objects.update(invalidated_at=clock.now(), invalid_reason="no such mailbox")
+    told = _put(caller, _mail("a@example.com", primary=True), _mail("b@example.com"))
+    assert [(one["valid"], one["primary"]) for one in told] == [(False, False), (True, True)]
+
+
+def test_one_contact_is_added_and_removed(caller: Caller) -> None:
+    caller.send("PUT", PATH, {})
+    contact = {"channel": "sms", "address": "+4915112345678"}
+    added = caller.post(f"{PATH}/contacts", contact)
+    assert (added.status_code, added.json()["primary"]) == (201, True)
+    again = caller.post(f"{PATH}/contacts", contact)
+    assert again.json()["id"] == added.json()["id"]
+    path = f"{PATH}/contacts/{added.json()['id']}"
+    assert caller.send("DELETE", path).status_code == 204
+    assert [one["valid"] for one in caller.get(PATH).json()["contacts"]] == [False]
+
+
+@pytest.mark.parametrize(
+    ("channel", "address"),
+    [
+        ("sms", "0151 12345678"),
+        ("sms", "+4915112345678\n"),
+        ("email", "maria"),
+        ("email", "maria@example.com\r\nBcc: all@example.com"),
+        ("email", "Maria <maria@example.com>"),
+        ("webhook", "http://example.com/hook"),
+        ("webhook", "https://169.254.169.254/latest"),
+        ("webhook", "https://user:secret@example.com/"),
+        ("webhook", "https://example.com:5432/"),
+        ("push", "token\x07"),
+        ("push", "token\x00"),
+        ("pigeon", "coo"),
+        ("push", ""),
+        ("push", "t" * 2049),
+    ],
+)
+def test_an_address_that_cannot_work_is_refused_where_it_is_entered(
+    caller: Caller, channel: str, address: str
+) -> None:
+    answer = caller.send("PUT", PATH, {"contacts": [{"channel": channel, "address": address}]})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"].startswith("/contacts/0")
+
+
+@pytest.mark.parametrize(
+    "body", [{"timezone": "Mars/Olympus"}, {"locale": "portuguese!"}, {"surprise": 1}, [], 1]
+)
+def test_a_profile_that_makes_no_sense_is_refused(caller: Caller, body: object) -> None:
+    assert caller.send("PUT", PATH, body).status_code == 422
+
+
+def test_who_has_said_nothing_allows_everything(caller: Caller) -> None:
+    caller.send("PUT", PATH, {})
+    told = caller.get(f"{PATH}/preferences").json()
+    assert told == {"channels_off": [], "channel_order": [], "categories_off": []}
+
+
+def test_a_preference_changes_alone(caller: Caller) -> None:
+    caller.send("PUT", PATH, {})
+    caller.send("PATCH", f"{PATH}/preferences", {"channels_off": ["sms"]})
+    told = caller.send("PATCH", f"{PATH}/preferences", {"categories_off": ["marketing"]}).json()
+    assert told == {
+        "channels_off": ["sms"],
+        "channel_order": [],
+        "categories_off": ["marketing"],
+    }
+
+
+def test_a_recipient_that_nobody_created_is_not_there(caller: Caller) -> None:
+    assert caller.get(f"{PATH}/preferences").status_code == 404
+    assert caller.post(f"{PATH}/contacts", _mail("a@example.com")).status_code == 404

@@ -1,0 +1,30 @@
+"""Every lane has a worker, here and in production: else its messages would wait for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from celeryconfig import OPS
+from notifications.rules.lane import LANES
+from notifyproj.supervisor.programs import PROGRAMS
+
+_ROOT = Path(__file__).resolve().parents[2]
+_QUEUES = sorted([OPS, *(lane.name for lane in LANES)])
+
+
+def _served(commands: Iterable[Iterable[str]]) -> list[str]:
+    flag = "--queues="
+    options = [part.removeprefix(flag) for each in commands for part in each if flag in part]
+    return sorted(queue for option in options for queue in option.split(","))
+
+
+def test_the_supervisor_serves_each_queue_once() -> None:
+    assert _served(program.arguments for program in PROGRAMS) == _QUEUES
+
+
+def test_the_compose_file_serves_each_queue_once() -> None:
+    services = yaml.safe_load((_ROOT / "docker-compose.yml").read_text())["services"].values()
+    assert _served(service.get("command", []) for service in services) == _QUEUES

@@ -1,0 +1,49 @@
+"""A file or function that outgrows a screen or two is cut before it lands."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parents[2]
+_LONGEST_FILE = 400
+_LONGEST_FUNCTION = 40
+"""Lines, from `def` to the last statement, without the docstring."""
+
+
+def _sources() -> list[Path]:
+    """Python files that git tracks or would: no environment, no data, no migrations."""
+    listed = subprocess.run(
+        ["/usr/bin/env", "git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = [_ROOT / line for line in listed.stdout.splitlines()]
+    return [path for path in paths if path.exists() and "migrations" not in path.parts]
+
+
+def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    last = function.body[-1].end_lineno or function.lineno
+    lines = last - function.lineno + 1
+    if ast.get_docstring(function) is not None:
+        docstring = function.body[0]
+        lines -= (docstring.end_lineno or docstring.lineno) - docstring.lineno + 1
+    return lines
+
+
+@pytest.mark.parametrize("path", _sources(), ids=lambda path: str(path.relative_to(_ROOT)))
+def test_files_and_functions_stay_short(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= _LONGEST_FILE
+    too_long = [
+        node.name
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and _body_lines(node) > _LONGEST_FUNCTION
+    ]
+    assert too_long == []

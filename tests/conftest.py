@@ -1,0 +1,61 @@
+"""Servers and settings for the whole test run, ready before anything imports Django's settings.
+
+Every test that talks to a database or to Valkey talks to a real one: the stack `test`, or what
+DATABASE_URL, REDIS_URL and CELERY_BROKER_URL name. It has its own data and ports, so a demo may run
+beside it; TEST_STACK=name gives a second run in the same checkout servers of its own. Postgres runs
+without fsync: a crash of the machine may lose a test's rows, which nobody would miss.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import django
+import pytest
+
+from notifyproj.embedded import EmbeddedError, Stack
+from notifyproj.environment import PREFIX
+
+_ROOT: Final = Path(__file__).resolve().parents[1]
+_CHANNELS: Final = ("push", "sms", "email", "in_app", "webhook", "chat")
+_SETTINGS: Final = {
+    "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
+    "NOTIFY_SECRET_KEY": "a-key-for-tests-that-signs-nothing-of-worth",
+    "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
+    "NOTIFY_PUBLIC_URL": "http://testserver",
+    "NOTIFY_ALLOWED_HOSTS": "127.0.0.1,localhost",
+    "NOTIFY_ROUTES": ",".join(f"{channel}=sandbox" for channel in _CHANNELS),
+    "NOTIFY_SANDBOX_URL": "http://127.0.0.1:1",  # nobody listens there: a test starts its own
+    "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
+}
+
+
+def _start() -> Stack:
+    """Start the servers and put all settings into the environment, free of the caller's own."""
+    stack = Stack(
+        os.environ.get("TEST_STACK", "test"), root=_ROOT, postgres_settings={"fsync": "off"}
+    )
+    try:
+        urls = stack.start()
+    except EmbeddedError as error:
+        pytest.exit(str(error), returncode=1)
+    for name in [name for name in os.environ if name.startswith(PREFIX)]:
+        del os.environ[name]
+    os.environ.update(_SETTINGS, **urls)
+    return stack
+
+
+_STACK: Final = _start()
+django.setup()
+
+
+def pytest_unconfigure() -> None:
+    _STACK.stop()
+
+
+@pytest.fixture(scope="session")
+def stack() -> Stack:
+    """The servers under all tests. A test that stops or kills one starts it again."""
+    return _STACK

@@ -1,0 +1,118 @@
+"""A process starts with a whole and valid environment, or says in a line each what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from notifyproj import environment
+from notifyproj.environment import InvalidEnvironment, LogLevel
+from providers.contract import Channel
+
+_KEY = "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk="
+_WHOLE = {
+    "DATABASE_URL": "postgresql://notify:hidden-1@db/notify",
+    "REDIS_URL": "redis://:hidden-2@state:6379/0",
+    "CELERY_BROKER_URL": "redis://:hidden-3@broker:6379/0",
+    "NOTIFY_SECRET_KEY": "hidden-4-and-as-long-as-it-has-to-be",
+    "NOTIFY_ENCRYPTION_KEYS": _KEY,
+    "NOTIFY_PUBLIC_URL": "https://notify.example.com/",
+    "NOTIFY_ROUTES": "push=sandbox, email=sandbox",
+    "NOTIFY_SANDBOX_URL": "http://127.0.0.1:1",
+    "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
+    "PATH": "/bin",
+}
+
+
+def _refusal(**changes: str) -> str:
+    with pytest.raises(InvalidEnvironment) as refused:
+        environment.load({**_WHOLE, **changes})
+    return str(refused.value)
+
+
+def test_a_whole_environment_is_read_into_types() -> None:
+    loaded = environment.load({**_WHOLE, "NOTIFY_DEBUG": "yes", "NOTIFY_LOG_LEVEL": "warning"})
+    assert loaded.routes == {Channel.PUSH: "sandbox", Channel.EMAIL: "sandbox"}
+    assert loaded.encryption_keys == (_KEY,)
+    assert loaded.public_url == "https://notify.example.com"
+    assert loaded.hosts == ["notify.example.com"]
+    assert loaded.debug is True
+    assert loaded.log_level is LogLevel.WARNING
+
+
+def test_rabbitmq_may_be_the_broker() -> None:
+    loaded = environment.load({**_WHOLE, "CELERY_BROKER_URL": "amqp://u:p@rabbit//"})
+    assert loaded.broker_url == "amqp://u:p@rabbit//"
+
+
+def test_everything_that_is_missing_is_told_at_once_a_line_each() -> None:
+    with pytest.raises(InvalidEnvironment) as refused:
+        environment.load({"NOTIFY_DEBUG": "yes"})
+    lines = str(refused.value).splitlines()
+    assert [line.split()[0] for line in lines] == [
+        "DATABASE_URL",
+        "REDIS_URL",
+        "CELERY_BROKER_URL",
+        "NOTIFY_SECRET_KEY",
+        "NOTIFY_ENCRYPTION_KEYS",
+        "NOTIFY_PUBLIC_URL",
+        "NOTIFY_ROUTES",
+    ]
+    assert all("is missing. Give " in line for line in lines)
+
+
+def test_a_variable_that_is_set_to_nothing_is_missing() -> None:
+    assert _refusal(NOTIFY_SECRET_KEY="  ").startswith("NOTIFY_SECRET_KEY is missing.")
+
+
+def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
+    said = _refusal(NOTIFY_PUBLIC_ULR="https://x")
+    assert said == (
+        "NOTIFY_PUBLIC_ULR is no setting of this service: did you mean NOTIFY_PUBLIC_URL?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("DATABASE_URL", "mysql://db/x", "must begin with postgresql:// or postgres://"),
+        ("DATABASE_URL", "postgresql:///x", "names no host"),
+        ("REDIS_URL", "redis://state:99999", "has a port that is no number up to 65535"),
+        ("CELERY_BROKER_URL", "memory://", "must begin with redis://"),
+        ("NOTIFY_SECRET_KEY", "hidden-short", "is shorter than 32 characters"),
+        ("NOTIFY_ENCRYPTION_KEYS", f"{_KEY},hidden", "key 2 is no Fernet key"),
+        ("NOTIFY_ENCRYPTION_KEYS", ",", "lists nothing"),
+        ("NOTIFY_ROUTES", "pidgeon=sandbox", "'pidgeon' is no channel (push, sms"),
+        ("NOTIFY_ROUTES", "push", "'push' is not of the form channel=provider"),
+        ("NOTIFY_ROUTES", "push=sandbox,push=sandbox", "names the channel push twice"),
+        ("NOTIFY_DEBUG", "perhaps", "is neither yes nor no"),
+        ("NOTIFY_LOG_LEVEL", "chatty", "is not known"),
+    ],
+)
+def test_a_wrong_value_is_told_in_one_line_that_names_it(
+    name: str, value: str, problem: str
+) -> None:
+    said = _refusal(**{name: value})
+    assert said.startswith(f"{name} {problem}")
+    assert "\n" not in said
+    assert "hidden" not in said
+
+
+def test_broker_and_state_on_one_server_are_refused_whatever_their_database_number() -> None:
+    one = {"REDIS_URL": "redis://one/0", "CELERY_BROKER_URL": "redis://one:6379/1"}
+    assert "name the same server" in _refusal(**one)
+    assert environment.load({**_WHOLE, **one, "NOTIFY_ALLOW_SHARED_REDIS": "yes"})
+
+
+def test_a_route_through_a_provider_without_settings_is_refused() -> None:
+    said = _refusal(NOTIFY_ROUTES="push=sandbox,sms=twilio")
+    assert said.startswith("NOTIFY_ROUTES sends sms through twilio, which has no settings")
+
+
+def test_a_vendors_own_setting_is_checked_at_start_and_not_repeated() -> None:
+    said = _refusal(NOTIFY_SANDBOX_SECRET="hidden")
+    assert said.startswith("NOTIFY_SANDBOX_SECRET: ")
+    assert "hidden" not in said
+
+
+def test_secrets_do_not_show_in_the_repr() -> None:
+    assert "hidden" not in repr(environment.load(_WHOLE))
