@@ -135,14 +135,21 @@ def depths(names: Sequence[str]) -> dict[str, int]:
     Raises:
         BrokerAway: it did not answer.
     """
+    quick = _quick_connection()
     try:
-        with pools.connections[_quick_connection()].acquire(block=True, timeout=1) as connection:
-            channel = connection.default_channel
-            return {name: channel.queue_declare(name, passive=True).message_count for name in names}
-    except _PUBLISH_ERRORS as error:
+        with pools.connections[quick].acquire(block=True, timeout=1) as connection:
+            return {name: _depth(connection, name) for name in names}
+    except (*_PUBLISH_ERRORS, *quick.connection_errors) as error:
         raise BrokerAway from error
-    except connection_errors() as error:
-        raise BrokerAway from error
+
+
+def _depth(connection: Connection, name: str) -> int:
+    try:
+        with connection.channel() as channel:
+            waiting: int = channel.queue_declare(name, passive=True).message_count
+    except connection.channel_errors:
+        return 0  # a queue that is not there: Redis keeps no empty list, and a wiped RabbitMQ none at all
+    return waiting
 
 
 def broker_is_up() -> bool:
@@ -152,10 +159,3 @@ def broker_is_up() -> bool:
     except BrokerAway:
         return False
     return True
-
-
-@functools.cache
-def connection_errors() -> tuple[type[Exception], ...]:
-    """What this broker's client raises when the connection or a channel breaks."""
-    connection = _quick_connection()
-    return (*connection.connection_errors, *connection.channel_errors)

@@ -1,1 +1,21 @@
-"""Providers."""
+"""Providers: everything that talks to a vendor, and nothing else.
+
+    registry --> a vendor's module (sandbox, email.smtp, webhook.standard)
+                   |  Config, configure(), send(batch), parse_receipt()
+                   |--> contract        the words: Message, six Outcomes, Receipt
+                   |--> http_outcomes   what HTTP vendors share
+                   '--> transport       one libcurl loop per process
+
+    conformance      what every adapter must keep, as checks over real sockets
+    sandbox_server   a provider of our own, for demonstrations and tests
+
+A vendor may import what is drawn beside the arrows; never another vendor, never Django, Celery or a
+database. To try one in a shell:
+
+    from providers import registry
+    provider = registry.configured(os.environ)["sandbox"]
+    for result in provider.send([message], deadline=timedelta(seconds=3)): ...
+
+The promise: one outcome per message, within the deadline, and "not sent" only where that is
+certain.
+"""

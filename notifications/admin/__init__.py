@@ -1,4 +1,4 @@
-"""The operators' door: who looks here at 3 a.m. must find a message, and bring it back, in a minute.
+"""The operators' door: who looks here at 3 a.m. finds a message, and brings it back.
 
     dashboard                    what is wrong now
     notifications, deliveries    find one; everything of it on one page
@@ -9,7 +9,7 @@
 
 Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
 by index); nothing here writes a delivery's status but through `pipeline.replay`; an address is
-shown on its recipient's own page alone, a sensitive variable nowhere; who may only view can change
+shown on the contact's own page alone, a sensitive variable nowhere; who may only view can change
 nothing. A new page keeps them by building on `reading`.
 """
 

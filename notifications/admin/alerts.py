@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.decorators import action, display
+from unfold.decorators import display
 
 from notifications import clock
 from notifications.admin import reading
+from notifications.admin.actions import action
 from notifications.models import Alert
 
 
@@ -45,7 +46,7 @@ class AlertAdmin(reading.ReadOnlyAdmin):
         """Who may change alerts."""
         return bool(request.user.has_perm("notifications.change_alert"))
 
-    @action(description="Resolve", permissions=["resolve"])
+    @action("Resolve", permissions=["resolve"])
     def resolve(self, request: HttpRequest, queryset: QuerySet[Alert]) -> None:
         """It comes back by itself if its cause is still there."""
         count = queryset.filter(resolved_at=None).update(resolved_at=clock.now())

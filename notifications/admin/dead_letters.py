@@ -7,8 +7,9 @@ thousands and a replay calls real people.
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -17,10 +18,11 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanWidget
 
 from notifications.admin import reading, selection
+from notifications.admin.actions import action
 from notifications.admin.letter_filters import FILTERS
 from notifications.models import DeadLetter
 from notifications.pipeline import replay
@@ -67,7 +69,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
     )
     readonly_fields = ("delivery", "shown_reason", "message")
     actions = ("replay", "discard")
-    actions_detail = ("replay_one", "discard_one")
+    actions_detail = ("replay_one", "discard_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     @display(description="Reason", label=True)
     def shown_reason(self, letter: DeadLetter) -> str:
@@ -95,7 +97,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         if not search_term:
             return queryset, False
         try:
-            return queryset.filter(delivery_id=ids.UUID(search_term.strip())), False
+            return queryset.filter(delivery_id=UUID(search_term.strip())), False
         except ValueError:
             return queryset.none(), False
 
@@ -103,23 +105,23 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         """Who may change dead letters may replay and discard; who may view them may not."""
         return bool(request.user.has_perm("notifications.change_deadletter"))
 
-    @action(description="Replay", permissions=["replay"])
+    @action("Replay", permissions=["replay"])
     def replay(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
         """Ask first, then start a replay job."""
         return self._ask("replay", request, queryset)
 
-    @action(description="Discard", permissions=["replay"])
+    @action("Discard", permissions=["replay"])
     def discard(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
         """Ask first, then close them."""
         return self._ask("discard", request, queryset)
 
-    @action(description="Replay", url_path="replay", permissions=["replay"], icon="replay")
+    @action("Replay", url_path="replay", permissions=["replay"], icon="replay")
     def replay_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask first, then start a replay job of one."""
         del request
         return _to_question("replay", {"ids": object_id})
 
-    @action(description="Discard", url_path="discard", permissions=["replay"], icon="delete")
+    @action("Discard", url_path="discard", permissions=["replay"], icon="delete")
     def discard_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask first, then close it."""
         del request
@@ -147,15 +149,18 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         wanted = self._wanted(request)
         form = ReplayForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
-            job = replay.start(
-                wanted,
-                requested_by=request.user.get_username(),
-                forced=form.cleaned_data["forced"],
-                renews_ttl=form.cleaned_data["renews_ttl"],
-            )
-            return HttpResponseRedirect(
-                reverse("admin:notifications_replayjob_change", args=[job.pk])
-            )
+            try:
+                job = replay.start(
+                    wanted,
+                    requested_by=request.user.get_username(),
+                    forced=form.cleaned_data["forced"],
+                    renews_ttl=form.cleaned_data["renews_ttl"],
+                )
+            except replay.Refused as error:
+                self.message_user(request, str(error), messages.ERROR)
+            else:
+                page = reverse("admin:notifications_replayjob_change", args=[job.pk])
+                return HttpResponseRedirect(page)
         return self._question(request, wanted, verb="Replay", form=form)
 
     def confirm_discard(self, request: HttpRequest) -> HttpResponse:
@@ -183,7 +188,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         self, request: HttpRequest, wanted: LetterFilter, *, verb: str, form: forms.Form | None
     ) -> HttpResponse:
         letters = _open(wanted)
-        groups: list[dict[str, Any]] = list(
+        groups = list(
             letters
             .order_by()
             .values("reason", "channel")

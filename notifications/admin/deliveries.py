@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from unfold.decorators import action, display
+from unfold.decorators import display
 
 from notifications.admin import finding, reading
+from notifications.admin.actions import action
 from notifications.models import Delivery
 from notifications.pipeline import replay
 from notifications.rules import ids
@@ -37,6 +39,7 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
     ) -> tuple[QuerySet[Delivery], bool]:
         """By index, through `store.search`; never by pattern."""
+        del request
         if not search_term:
             return queryset, False
         return queryset.filter(pk__in={hit.delivery_id for hit in finding.find(search_term)}), False
@@ -54,7 +57,7 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
         extra_context: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> HttpResponse:
         """A delivery is shown with all of its notification."""
-        delivery = ids.UUID(object_id)
+        delivery = UUID(object_id)
         page = reverse(
             "admin:notifications_notification_change", args=[ids.notification_of(delivery)]
         )
@@ -64,12 +67,12 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
         """Who may change deliveries may say what became of one."""
         return bool(request.user.has_perm("notifications.change_delivery"))
 
-    @action(description="Unknown: it was sent", permissions=["resolve"])
+    @action("Unknown: it was sent", permissions=["resolve"])
     def was_sent(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         """The provider's own log shows it."""
         self._resolve(request, queryset, as_sent=True)
 
-    @action(description="Unknown: it was not sent", permissions=["resolve"])
+    @action("Unknown: it was not sent", permissions=["resolve"])
     def was_not_sent(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         """The provider's own log does not show it."""
         self._resolve(request, queryset, as_sent=False)

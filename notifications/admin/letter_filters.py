@@ -1,4 +1,4 @@
-"""The filters beside the list of dead letters. Each only offers choices; `StateFilter` applies all."""
+"""The filters of the list of dead letters. Each offers choices; `StateFilter` applies them all."""
 
 from __future__ import annotations
 

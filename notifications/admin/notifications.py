@@ -55,6 +55,7 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
     ) -> tuple[QuerySet[Notification], bool]:
         """By index, through `store.search`; never by pattern."""
+        del request
         if not search_term:
             return queryset, False
         found = {hit.notification_id for hit in finding.find(search_term)}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
-from unfold.decorators import action, display
+from unfold.decorators import display
 
 from notifications import clock
 from notifications.admin import reading
+from notifications.admin.actions import action
 from notifications.admin.fields import several
 from notifications.models import ApiKey, Producer
 from notifications.models.choices import PRIORITIES
@@ -92,13 +93,15 @@ class ApiKeyAdmin(ModelAdmin):
             return "revoked"
         return "expired" if key.expires_at and key.expires_at <= clock.now() else "good"
 
-    @action(description="Revoke", permissions=["revoke"])
+    @action("Revoke", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         """At once, as far as `store.keys` remembers a key."""
         count = queryset.filter(revoked_at=None).update(revoked_at=clock.now())
         self.message_user(request, f"{count} keys revoked.", messages.SUCCESS)
 
-    def save_model(self, request: HttpRequest, obj: ApiKey, form: forms.Form, change: Any) -> None:  # noqa: ANN401, FBT001 - Django's signature
+    def save_model(
+        self, request: HttpRequest, obj: ApiKey, form: forms.Form, change: object
+    ) -> None:
         """Let `store.keys` make the key."""
         del request, change
         wanted = form.cleaned_data

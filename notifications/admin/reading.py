@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 from django.contrib import admin
@@ -90,12 +90,12 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # it is not subscr
     @cached_property
     def count(self) -> int:
         """How many rows there are, or COUNTED."""
-        rows: QuerySet[Model] = self.object_list
+        rows = cast("QuerySet[Model]", self.object_list)
         return rows[:COUNTED].count()
 
 
 class RecentFilter(admin.SimpleListFilter):
-    """Rows by their birth, read from the id: the only condition that spares the other partitions."""
+    """Rows by their birth, read from the id: what spares the partitions of other days."""
 
     title = "when"
     parameter_name = "within"

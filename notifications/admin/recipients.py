@@ -11,9 +11,10 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
-from unfold.decorators import action, display
+from unfold.decorators import display
 
 from notifications.admin import reading
+from notifications.admin.actions import action
 from notifications.admin.fields import ChannelOrderField, several
 from notifications.models import Contact, Preference, Recipient
 from notifications.models.choices import CHANNELS
@@ -107,7 +108,7 @@ class ContactAdmin(ModelAdmin):
         """Valid or invalid."""
         return "invalid" if contact.invalidated_at else "valid"
 
-    @action(description="Valid again", permissions=["change"])
+    @action("Valid again", permissions=["change"])
     def make_valid(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
         """The person has repaired it, or the provider was wrong."""
         repaired = queryset.exclude(invalidated_at=None).update(

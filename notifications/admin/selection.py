@@ -25,7 +25,7 @@ def read(query: QueryDict) -> LetterFilter:
     """
     ids, channel, mode = query.get("ids"), query.get("channel"), query.get("mode")
     producer = query.get("producer")
-    newer, older = query.get("within"), query.get("before")
+    newer, older = query.get("within", ""), query.get("before", "")
     now = clock.now()
     return LetterFilter(
         ids=tuple(int(number) for number in ids.split(",")) if ids else None,

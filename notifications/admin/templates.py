@@ -11,10 +11,11 @@ from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from unfold.admin import ModelAdmin, StackedInline
-from unfold.decorators import action, display
+from unfold.decorators import display
 
 from notifications import clock
 from notifications.admin import preview
+from notifications.admin.actions import action
 from notifications.models import Template, TemplateText
 from notifications.rules import locales, templating
 
@@ -82,7 +83,7 @@ class TemplateAdmin(ModelAdmin):
     search_fields = ("template_id",)
     inlines = (TextInline,)
     fields = ("template_id", "version", "published_at", "sensitive_variables", "note")
-    actions_detail = ("preview", "publish", "new_draft")
+    actions_detail = ("preview", "publish", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Template | None = None
@@ -113,8 +114,8 @@ class TemplateAdmin(ModelAdmin):
         return "published" if template.published_at else "draft"
 
     def save_model(
-        self, request: HttpRequest, obj: Template, form: forms.Form, change: Any
-    ) -> None:  # noqa: ANN401 - Django's signature
+        self, request: HttpRequest, obj: Template, form: forms.Form, change: object
+    ) -> None:
         """A new name begins at 1, a known one goes on after its last version."""
         if not change:
             obj.version = _next_version(obj.template_id)
@@ -131,7 +132,7 @@ class TemplateAdmin(ModelAdmin):
         """See `preview`."""
         return preview.show(self, request, pk)
 
-    @action(description="Preview", url_path="look", permissions=["view"], icon="visibility")
+    @action("Preview", url_path="look", permissions=["view"], icon="visibility")
     def preview(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """How it will look."""
         del request
@@ -139,7 +140,7 @@ class TemplateAdmin(ModelAdmin):
             reverse("admin:notifications_template_preview", args=[object_id])
         )
 
-    @action(description="Publish", url_path="publish", permissions=["write"], icon="publish")
+    @action("Publish", url_path="publish", permissions=["write"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """From now on producers get this version."""
         with transaction.atomic():
@@ -155,7 +156,7 @@ class TemplateAdmin(ModelAdmin):
         )
         return _to_page(template)
 
-    @action(description="New draft from this", url_path="draft", permissions=["write"], icon="edit")
+    @action("New draft from this", url_path="draft", permissions=["write"], icon="edit")
     def new_draft(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """A copy with the next version's number."""
         with transaction.atomic():

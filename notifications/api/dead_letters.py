@@ -176,7 +176,7 @@ class Discard(Door):
         discarded = replay.discard([letter_id], by=key.prefix)
         letter = mine.get()
         if not discarded:
-            said = f"the letter is {letter.resolution or 'resolved'} already"
+            said = f"the letter is {letter.resolution or 'in the hands of a replay job'}"
             refuse(Problem(Kind.CONFLICT, said))
         return Response(_letter(letter).wire())
 

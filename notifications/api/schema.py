@@ -9,6 +9,7 @@ follows from what it takes, so it is added here once instead of at every view.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any, Final
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
@@ -17,13 +18,13 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from drf_spectacular.views import SpectacularSwaggerView
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api import problems
 from notifications.api.door import OpenDoor
-from notifications.api.shapes import ProblemDetails
+from notifications.api.shapes import Answer, ProblemDetails
 from notifications.rules.problems import Kind
 
 IDEMPOTENCY_KEY: Final = OpenApiParameter(
@@ -52,32 +53,13 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
 
 
 @functools.cache
-def page_of(shape: type[BaseModel]) -> dict[str, Any]:
-    """The answer of a list of `shape`."""
-    return {
-        "type": "object",
-        "required": ["results", "next"],
-        "properties": {
-            "results": {"type": "array", "items": _inline(shape)},
-            "next": {"type": ["string", "null"], "description": "The next page's `cursor`."},
-        },
-    }
-
-
-def _inline(shape: type[BaseModel]) -> dict[str, Any]:
-    """A shape that refers to nothing outside itself."""
-    whole = shape.model_json_schema(mode="serialization", ref_template="{model}")
-    parts = whole.pop("$defs", {})
-
-    def resolve(node: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if isinstance(node, dict):
-            if "$ref" in node:
-                return resolve(parts[node["$ref"]])
-            return {key: resolve(value) for key, value in node.items()}
-        return [resolve(item) for item in node] if isinstance(node, list) else node
-
-    resolved: dict[str, Any] = resolve(whole)
-    return resolved
+def page_of(shape: type[Answer]) -> type[BaseModel]:
+    """The answer of a list of `shape`, as `pages.page` builds it."""
+    return create_model(
+        f"{shape.__name__}Page",
+        results=(list[shape], ...),
+        next=(str | None, ...),  # type: ignore[valid-type]  # the type is an argument
+    )
 
 
 class ShapeExtension(OpenApiSerializerExtension):
@@ -93,6 +75,10 @@ class ShapeExtension(OpenApiSerializerExtension):
 
     def get_name(self, auto_schema: AutoSchema, direction: str) -> str:  # noqa: ARG002 - its signature
         """The class's own name."""
+        return str(self.target.__name__)
+
+    def get_identity(self, auto_schema: AutoSchema, direction: str) -> str:  # noqa: ARG002 - the same
+        """The name again: that is what a shape inside another one is known by."""
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
@@ -126,8 +112,7 @@ def describe_problems(
     **_context: object,
 ) -> dict[str, Any]:
     """Post-processing hook: add to each operation the problems that it can answer."""
-    components = result.setdefault("components", {})
-    components.setdefault("schemas", {})["ProblemDetails"] = _inline(ProblemDetails)
+    components = result["components"]
     components["responses"] = {kind.name: _described(kind) for kind in Kind}
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
@@ -139,29 +124,32 @@ def describe_problems(
 
 def _described(kind: Kind) -> dict[str, Any]:
     title, cure = problems.CURES[kind]
-    problem = {"$ref": _REFERENCE.format(model="ProblemDetails")}
+    problem = {"$ref": _REFERENCE.format(model=ProblemDetails.__name__)}
     return {
         "description": f"{title}. {cure}",
         "content": {problems.MEDIA_TYPE: {"schema": problem}},
     }
 
 
-def _possible(path: str, method: str, operation: dict[str, Any]) -> list[Kind]:
-    """The problems of an operation, by what it takes. The first of a status describes it."""
-    found = [Kind.MALFORMED, Kind.NOT_ACCEPTABLE, Kind.UNAVAILABLE]
-    if any(operation.get("security", [])):
-        found += [Kind.UNAUTHENTICATED, Kind.FORBIDDEN]
+def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kind]:
+    """The problems of an operation, by what it takes; the first of a status describes it."""
+    has_body = "requestBody" in operation
+    taken = operation.get("parameters", [])
+    yield from (Kind.MALFORMED, Kind.NOT_ACCEPTABLE, Kind.UNAVAILABLE, Kind.UNAUTHENTICATED)
     if "{" in path:
-        found.append(Kind.NOT_FOUND)
-    if "requestBody" in operation:
-        found += [Kind.TOO_LARGE, Kind.UNSUPPORTED_MEDIA_TYPE]
-    if "requestBody" in operation or operation.get("parameters"):
-        found.append(Kind.INVALID)
-    if method == "post" and path.startswith("/v1/notifications"):
-        found += [Kind.IN_PROGRESS, Kind.RATE_LIMITED]
-    elif method == "post":
-        found.append(Kind.CONFLICT)
-    return found
+        yield Kind.NOT_FOUND
+    if has_body:
+        yield Kind.TOO_LARGE
+    if any(operation.get("security", [])):
+        yield Kind.FORBIDDEN
+        if has_body:
+            yield Kind.UNSUPPORTED_MEDIA_TYPE
+        if has_body or any(parameter["in"] != "path" for parameter in taken):
+            yield Kind.INVALID
+    if any(parameter["name"] == IDEMPOTENCY_KEY.name for parameter in taken):
+        yield from (Kind.IN_PROGRESS, Kind.RATE_LIMITED)
+    if method == "post" and path.startswith("/v1/dead-letters"):
+        yield Kind.CONFLICT
 
 
 @functools.cache

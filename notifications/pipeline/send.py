@@ -44,7 +44,7 @@ def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retr
     if not messages:
         return
     deadline = PACE[jobs[0].delivery.priority].deadline
-    for results in _in_batches(provider.send(messages, deadline=deadline), provider):
+    for results in _in_batches(([each] for each in provider.send(messages, deadline=deadline)), provider):
         pairs = [(by_id[result.delivery_id], result) for result in results]
         yield from settle.settle(pairs, provider=provider, token=token)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import orjson
 import pytest
@@ -44,8 +43,9 @@ MakeCaller = Callable[..., Caller]
 
 
 @pytest.fixture(autouse=True)
-def _fresh_state(db: None) -> Iterator[None]:
-    """No key, limit or Redis entry of another test."""
+def _fresh_state(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A database, and no key, limit or Redis entry of another test."""
+    request.getfixturevalue("db")
     keys.forget()
     state.client().flushdb()
     limits.forget()
@@ -60,7 +60,7 @@ def make_caller() -> MakeCaller:
         *,
         mode: Mode = Mode.LIVE,
         scopes: tuple[str, ...] = EVERYTHING,
-        **fields: Any,
+        **fields: object,
     ) -> Caller:
         producer, _ = Producer.objects.update_or_create(
             name=name, defaults={"may_send_content": True, **fields}

@@ -206,7 +206,11 @@ def test_a_list_is_newest_first_and_its_pages_meet_without_a_gap(caller: Caller)
 
 
 def test_a_list_narrows_by_person_type_status_and_time(caller: Caller) -> None:
-    caller.send("PUT", "/v1/recipients/joao", {"contacts": [{"channel": "email", "address": "j@example.com"}]})
+    caller.send(
+        "PUT",
+        "/v1/recipients/joao",
+        {"contacts": [{"channel": "email", "address": "j@example.com"}]},
+    )
     mine = _post(caller, type="A")["notification_id"]
     _post(caller, type="B", user_id="joao")
     Delivery.objects.filter(pk__gt=mine, pk__lte=ids.last_delivery_of(UUID(mine))).update(

@@ -1,0 +1,96 @@
+"""What probes and dashboards are told."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+
+from notifications import clock, lanes
+from notifications.api import health
+from notifications.models import Alert, Delivery, Recipient, SweepRun
+from notifications.store import backlog
+from tests.api.conftest import Caller
+
+
+@pytest.fixture(autouse=True)
+def _broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "broker_is_up", lambda: True)
+
+
+def _tick(*, ago: dt.timedelta) -> None:
+    SweepRun.objects.create(name="relay", started_at=clock.now() - ago)
+
+
+def _ready() -> tuple[int, str, list[str]]:
+    answer = Client().get("/readyz")
+    said = answer.json()
+    return answer.status_code, said["status"], said.get("wrong", [])
+
+
+def test_a_living_process_says_so() -> None:
+    assert Client().get("/healthz").json() == {"status": "ok"}
+
+
+def test_all_is_well() -> None:
+    _tick(ago=dt.timedelta(seconds=1))
+    assert _ready() == (200, "ready", [])
+    assert not Alert.objects.exists()
+
+
+def test_a_dead_beat_is_seen_and_raises_one_alert() -> None:
+    _tick(ago=dt.timedelta(minutes=3))
+    for _ in range(2):
+        status, word, [wrong] = _ready()
+        assert (status, word) == (200, "degraded")
+        assert "180 s ago" in wrong
+    assert Alert.objects.get().kind == "beat_dead"
+
+
+def test_a_broker_that_is_away_leaves_accepting_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    _tick(ago=dt.timedelta(seconds=1))
+    monkeypatch.setattr(lanes, "broker_is_up", lambda: False)
+    status, word, [wrong] = _ready()
+    assert (status, word) == (200, "degraded")
+    assert "broker" in wrong
+
+
+def test_without_a_database_nothing_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(health.backlog, "of_lanes", away)
+    monkeypatch.setattr(health.connection, "close", lambda: None)
+    assert _ready()[:2] == (503, "unavailable")
+    assert "notifications_database_up 0.0" in Client().get("/metrics").content.decode()
+
+
+def test_a_lane_that_is_behind_is_named(caller: Caller, maria: Recipient) -> None:
+    _tick(ago=dt.timedelta(seconds=1))
+    body = {
+        "user_id": maria.user_id,
+        "type": "SALE",
+        "priority": "P3",
+        "channels": ["email"],
+        "content": {"body": "Sale"},
+    }
+    caller.post("/v1/notifications", body)
+    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=20))
+    [lane] = backlog.of_lanes()
+    assert (lane.lane.name, lane.due) == ("p3.email", 1)
+    assert _ready() == (200, "degraded", ["p3.email is behind"])
+    told = Client().get("/metrics").content.decode()
+    assert 'notifications_due{lane="p3.email"} 1.0' in told
+    assert 'notifications_due{lane="p0.sms"} 0.0' in told
+
+
+def test_metrics_speak_prometheus() -> None:
+    _tick(ago=dt.timedelta(seconds=1))
+    answer = Client().get("/metrics", headers={"Accept": "text/plain;version=0.0.4;q=0.5"})
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    told = answer.content.decode()
+    assert "notifications_database_up 1.0" in told
+    assert 'notifications_sweep_age_seconds{sweep="relay"}' in told
+    assert "process_resident_memory_bytes" in told

@@ -1,0 +1,110 @@
+"""What the sandbox says later, over the path that every provider uses."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from notifications import clock
+from notifications.api.wire import MEBIBYTE
+from notifications.models import Delivery, Recipient
+from notifications.rules.states import Status
+from providers import standard_webhooks
+from tests.api.conftest import Caller
+
+PATH = "/v1/receipts/sandbox"
+
+
+def _send(body: bytes, **replaced: str) -> HttpResponse:
+    headers = standard_webhooks.sign(
+        body,
+        message_id="msg_1",
+        at=clock.now(),
+        secrets=[standard_webhooks.Secret.parse(os.environ["NOTIFY_SANDBOX_SECRET"])],
+    )
+    named = headers | {name.replace("_", "-"): value for name, value in replaced.items()}
+    return Client().post(PATH, body, content_type="application/json", headers=named)
+
+
+def _receipt(delivery_id: object, kind: str = "delivered") -> bytes:
+    line = {
+        "kind": kind,
+        "delivery_id": str(delivery_id),
+        "message_id": "sbx-1",
+        "occurred_at": clock.now().isoformat(),
+    }
+    return orjson.dumps({"receipts": [line]})
+
+
+@pytest.fixture
+def sent(caller: Caller, maria: Recipient) -> Delivery:
+    body = {
+        "user_id": maria.user_id,
+        "type": "ORDER_SHIPPED",
+        "priority": "P2",
+        "channels": ["email"],
+        "content": {"body": "On its way"},
+    }
+    said: dict[str, Any] = caller.post("/v1/notifications", body).json()
+    delivery = Delivery.objects.get(pk=said["deliveries"][0]["delivery_id"])
+    Delivery.objects.filter(pk=delivery.pk).update(
+        status=Status.SENT, provider="sandbox", due_at=None
+    )
+    return delivery
+
+
+def test_a_signed_receipt_moves_its_delivery(sent: Delivery) -> None:
+    answer = _send(_receipt(sent.pk))
+    assert answer.json() == {"receipts": 1, "matched": 1}
+    sent.refresh_from_db()
+    assert sent.status == Status.DELIVERED
+
+
+def test_a_repeated_receipt_does_no_harm(sent: Delivery) -> None:
+    _send(_receipt(sent.pk))
+    assert _send(_receipt(sent.pk)).json()["matched"] == 0
+
+
+def test_a_receipt_for_an_unknown_message_is_only_counted() -> None:
+    assert _send(_receipt(uuid4())).json() == {"receipts": 1, "matched": 0}
+
+
+def test_a_forged_receipt_is_unauthenticated_and_moves_nothing(sent: Delivery) -> None:
+    forged = _send(_receipt(sent.pk), webhook_signature="v1," + "A" * 43 + "=")
+    assert forged.status_code == 401
+    sent.refresh_from_db()
+    assert sent.status == Status.SENT
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{}",
+        b"null",
+        b"\xff",
+        b"[" * 5_000,
+        b'{"receipts": 1}',
+        b'{"receipts": [{}]}',
+        _receipt("x"),
+    ],
+)
+def test_a_signed_receipt_that_cannot_be_read_is_malformed(body: bytes) -> None:
+    assert _send(body).status_code == 400
+
+
+def test_a_receipt_that_is_too_large_is_not_read() -> None:
+    assert _send(b" " * (MEBIBYTE + 1)).status_code == 413
+
+
+@pytest.mark.parametrize("provider", ["nobody", "%00", "a" * 500])
+def test_a_provider_that_is_not_configured_is_not_there(provider: str) -> None:
+    assert (
+        Client().post(f"/v1/receipts/{provider}", b"{}", content_type="text/xml").status_code == 404
+    )

@@ -1,0 +1,59 @@
+"""Settings: what is read, and what a person sees when they are wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from providers import registry
+from providers.errors import ConfigurationError
+from tests.providers.messages import SECRET
+
+SANDBOX = {"NOTIFY_SANDBOX_URL": "http://127.0.0.1:8025/", "NOTIFY_SANDBOX_SECRET": SECRET}
+SMTP = {
+    "NOTIFY_SMTP_URL": "smtp://u:p%40ss@mail.example",
+    "NOTIFY_SMTP_FROM": "Shop <no-reply@shop.example>",
+}
+WEBHOOK = {"NOTIFY_WEBHOOK_SECRETS": SECRET}
+
+
+def test_only_vendors_with_settings_are_built() -> None:
+    assert registry.configured({}) == {}
+    assert set(registry.configured(SANDBOX)) == {"sandbox"}
+    assert set(registry.configured(SANDBOX | SMTP | WEBHOOK)) == {"sandbox", "smtp", "webhook"}
+
+
+def test_every_setting_is_known_by_name() -> None:
+    assert registry.settings_names() == {
+        "NOTIFY_SANDBOX_URL", "NOTIFY_SANDBOX_SECRET", "NOTIFY_SANDBOX_DEDUP",
+        "NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM", "NOTIFY_SMTP_CONNECTIONS",
+        "NOTIFY_WEBHOOK_SECRETS", "NOTIFY_WEBHOOK_ALLOW_PRIVATE",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("environ", "setting"),
+    [
+        (SANDBOX | {"NOTIFY_SANDBOX_SECRET": ""}, "NOTIFY_SANDBOX_SECRET"),
+        (SANDBOX | {"NOTIFY_SANDBOX_URL": "hunter2"}, "NOTIFY_SANDBOX_URL"),
+        (SANDBOX | {"NOTIFY_SANDBOX_URL": "http://[hunter2"}, "NOTIFY_SANDBOX_URL"),
+        (SANDBOX | {"NOTIFY_SANDBOX_DEDUP": "hunter2"}, "NOTIFY_SANDBOX_DEDUP"),
+        (SMTP | {"NOTIFY_SMTP_URL": "http://u:hunter2@mail.example"}, "NOTIFY_SMTP_URL"),
+        (SMTP | {"NOTIFY_SMTP_URL": "smtp://u:hunter2@mail.example:x1"}, "NOTIFY_SMTP_URL"),
+        (SMTP | {"NOTIFY_SMTP_FROM": "hunter2"}, "NOTIFY_SMTP_FROM"),
+        (SMTP | {"NOTIFY_SMTP_FROM": "Shop <a@b.c>\nBcc: hunter2@b.c"}, "NOTIFY_SMTP_FROM"),
+        (SMTP | {"NOTIFY_SMTP_CONNECTIONS": "0"}, "NOTIFY_SMTP_CONNECTIONS"),
+        ({"NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes"}, "NOTIFY_WEBHOOK_SECRETS"),
+        ({"NOTIFY_WEBHOOK_SECRETS": f"{SECRET},hunter2"}, "NOTIFY_WEBHOOK_SECRETS"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_never_repeated(environ: dict[str, str], setting: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        registry.configured(environ)
+    assert str(refused.value).startswith(f"{setting}: ")
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_configuration_shown_in_a_traceback_hides_its_secrets() -> None:
+    built = registry.configured(SANDBOX | SMTP | WEBHOOK)
+    assert "p@ss" not in repr(built)
+    assert SECRET not in repr(built)

@@ -1,0 +1,348 @@
+"""The transport against servers that behave badly."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import subprocess
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event, Thread
+from time import monotonic
+
+import pytest
+
+from providers.sandbox_server.wire import Answer, Connection
+from providers.sandbox_server.wire import Request as Seen
+from providers.transport import Failure, FailureKind, Reply, Request, Response, Transport
+from providers.transport.easy import BODY_LIMIT_BYTES
+from providers.transport.guard import AddressPolicy
+from tests.providers.fakes import Listener, cut, free_port, never
+
+SECOND = timedelta(seconds=1)
+Serve = Callable[[socket.socket], None]
+
+
+@pytest.fixture
+def transport() -> Iterator[Transport]:
+    with closing(Transport()) as it:
+        yield it
+
+
+def post(url: str, *, body: bytes = b"{}", guard: AddressPolicy | None = None) -> Request:
+    return Request(url=url, headers=["Content-Type: application/json"], body=body, guard=guard)
+
+
+def reply_to(transport: Transport, request: Request, *, deadline: timedelta = 2 * SECOND) -> Reply:
+    ((index, reply),) = transport.send([request], deadline=deadline)
+    assert index == 0
+    return reply
+
+
+def failed(reply: Reply) -> tuple[FailureKind, str]:
+    assert isinstance(reply, Failure)
+    return reply.kind, reply.code
+
+
+@contextmanager
+def raw_server(serve: Serve) -> Iterator[str]:
+    """Run `serve` on each connection, one after the other, until the test ends."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept() -> None:
+            while True:
+                try:
+                    client, _ = server.accept()
+                except OSError:
+                    return
+                with client:
+                    serve(client)
+
+        thread = Thread(target=accept, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+        server.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+
+
+@contextmanager
+def http_server(handler: Callable[[Seen], Answer | Awaitable[Answer | None]]) -> Iterator[str]:
+    with closing(Listener(lambda: Connection(handler))) as listener:
+        yield f"http://127.0.0.1:{listener.port}/"
+
+
+def test_each_request_gets_its_own_answer(transport: Transport) -> None:
+    with http_server(lambda seen: Answer(status=200, body=seen.body)) as url:
+        requests = [post(url, body=str(number).encode()) for number in range(300)]
+        replies = dict(transport.send(requests, deadline=5 * SECOND))
+    assert len(replies) == 300
+    for number, reply in replies.items():
+        assert isinstance(reply, Response)
+        assert reply.body == str(number).encode()
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://does-not-exist.invalid/", (FailureKind.NEVER_SENT, "resolve")),
+        (f"http://127.0.0.1:{free_port()}/", (FailureKind.NEVER_SENT, "connect")),
+        ("gopher://127.0.0.1/", (FailureKind.REFUSED, "malformed_request")),
+        ("http://127.0.0.1:notaport/", (FailureKind.REFUSED, "malformed_request")),
+        ("http://exämple/\0", (FailureKind.REFUSED, "malformed_request")),
+    ],
+)
+def test_what_cannot_start_was_never_sent(
+    transport: Transport, url: str, expected: tuple[FailureKind, str]
+) -> None:
+    assert failed(reply_to(transport, post(url))) == expected
+
+
+def test_a_line_break_in_a_header_is_refused(transport: Transport) -> None:
+    request = Request(url="http://127.0.0.1:9/", headers=["A: b\r\nEvil: yes"], body=b"")
+    assert failed(reply_to(transport, request)) == (FailureKind.REFUSED, "malformed_request")
+
+
+def test_a_server_that_never_answers_costs_exactly_the_deadline(transport: Transport) -> None:
+    with http_server(lambda _seen: never()) as url:
+        started = monotonic()
+        requests = [post(url) for _ in range(100)]
+        replies = [reply for _, reply in transport.send(requests, deadline=SECOND / 2)]
+        assert 0.5 <= monotonic() - started < 1.0
+    assert Counter(failed(reply) for reply in replies) == {
+        (FailureKind.NO_ANSWER, "timeout"): 64,
+        (FailureKind.NEVER_SENT, "not_started"): 36,
+    }
+
+
+def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> None:
+    with (
+        http_server(lambda _seen: never()) as hung,
+        http_server(lambda _seen: Answer(status=200)) as well,
+    ):
+        waiting = transport.send([post(hung) for _ in range(200)], deadline=5 * SECOND)
+        assert isinstance(reply_to(transport, post(well), deadline=SECOND), Response)
+        waiting.close()  # type: ignore[attr-defined]
+
+
+def test_what_a_caller_abandoned_is_never_started() -> None:
+    arrived, release = SimpleQueue[bytes](), Event()
+
+    def serve(client: socket.socket) -> None:
+        while data := client.recv(65536):
+            arrived.put(data)
+            release.wait(5)
+            client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    with closing(Transport(per_origin=1)) as transport, raw_server(serve) as url:
+        # The first is answered, the second is being read, the third still waits.
+        replies = transport.send([post(url, body=b"%d" % n) for n in range(3)], deadline=SECOND * 5)
+        release.set()
+        next(replies)
+        release.clear()
+        while not arrived.get(timeout=5).endswith(b"1"):
+            pass
+        replies.close()  # type: ignore[attr-defined]
+        other = transport.send([post(url, body=b"other")], deadline=5 * SECOND)
+        release.set()
+        assert isinstance(next(other)[1], Response)
+        assert arrived.get(timeout=5).endswith(b"other")
+        assert arrived.empty()
+
+
+def test_a_connection_that_dies_after_the_request_is_never_retried_in_secret(
+    transport: Transport,
+) -> None:
+    bodies: list[bytes] = []
+
+    def handler(seen: Seen) -> Answer | Awaitable[Answer | None]:
+        bodies.append(seen.body)
+        return Answer(status=200) if seen.body == b"first" else cut()
+
+    with http_server(handler) as url:
+        assert isinstance(reply_to(transport, post(url, body=b"first")), Response)
+        second = reply_to(transport, post(url, body=b"second"))
+    assert failed(second) == (FailureKind.NO_ANSWER, "cut")
+    assert bodies == [b"first", b"second"]
+
+
+def test_a_connection_that_was_closed_while_idle_is_replaced(transport: Transport) -> None:
+    closed = SimpleQueue[None]()
+
+    def serve(client: socket.socket) -> None:
+        client.recv(65536)
+        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        client.close()
+        closed.put(None)
+
+    with raw_server(serve) as url:
+        for _ in range(20):
+            assert isinstance(reply_to(transport, post(url)), Response)
+            closed.get(timeout=5)
+
+
+def test_a_server_that_closes_every_connection_at_once_ends_in_an_answer(
+    transport: Transport,
+) -> None:
+    with raw_server(lambda client: client.close()) as url:
+        reply = reply_to(transport, post(url))
+    assert isinstance(reply, Failure)
+
+
+@pytest.mark.parametrize("garbage", [b"SSH-2.0-nope\r\n", b"HTTP/1.1 ", b"\0" * 500])
+def test_an_answer_that_is_not_http_is_no_answer(transport: Transport, garbage: bytes) -> None:
+    def serve(client: socket.socket) -> None:
+        client.recv(65536)
+        client.sendall(garbage)
+
+    with raw_server(serve) as url:
+        assert failed(reply_to(transport, post(url)))[0] is FailureKind.NO_ANSWER
+
+
+def test_an_endless_body_is_cut_off_and_its_status_kept(transport: Transport) -> None:
+    with http_server(lambda _seen: Answer(status=200, body=b"x" * 2 * BODY_LIMIT_BYTES)) as url:
+        reply = reply_to(transport, post(url))
+    assert isinstance(reply, Response)
+    assert (reply.status, reply.complete) == (200, False)
+    assert len(reply.body) <= BODY_LIMIT_BYTES
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most"),
+    [("7", 7, 7), ("Fri, 31 Dec 2100 23:59:59 GMT", 6 * 3600, 6 * 3600), ("soon", None, None)],
+)
+def test_retry_after_is_read_as_seconds_or_date(
+    transport: Transport, value: str, least: int | None, most: int | None
+) -> None:
+    answer = Answer(status=429, headers=(("Retry-After", value),))
+    with http_server(lambda _seen: answer) as url:
+        reply = reply_to(transport, post(url))
+    assert isinstance(reply, Response)
+    if least is None or most is None:
+        assert reply.retry_after is None
+    else:
+        assert reply.retry_after is not None
+        assert least <= reply.retry_after.total_seconds() <= most
+
+
+def test_redirects_are_not_followed(transport: Transport) -> None:
+    seen: list[str] = []
+
+    def handler(request: Seen) -> Answer:
+        seen.append(request.path)
+        return Answer(status=302, headers=(("Location", "/elsewhere"),))
+
+    with http_server(handler) as url:
+        reply = reply_to(transport, post(url))
+    assert isinstance(reply, Response)
+    assert reply.status == 302
+    assert seen == ["/"]
+
+
+def test_a_proxy_in_the_environment_is_ignored(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
+    with http_server(lambda _seen: Answer(status=200)) as url:
+        assert isinstance(reply_to(transport, post(url)), Response)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0", "0x7f.1", "2130706433", "[::1]"])
+def test_a_guarded_request_never_reaches_a_private_address(transport: Transport, host: str) -> None:
+    with http_server(lambda _seen: Answer(status=200)) as url:
+        guarded = post(url.replace("127.0.0.1", host), guard=AddressPolicy())
+        assert failed(reply_to(transport, guarded)) == (FailureKind.REFUSED, "forbidden_address")
+
+
+def test_a_guarded_request_cannot_ride_on_an_open_private_connection(
+    transport: Transport,
+) -> None:
+    seen: list[bytes] = []
+
+    def handler(request: Seen) -> Answer:
+        seen.append(request.body)
+        return Answer(status=200)
+
+    with http_server(handler) as url:
+        assert isinstance(reply_to(transport, post(url, body=b"ours")), Response)
+        guarded = post(url, body=b"theirs", guard=AddressPolicy())
+        assert failed(reply_to(transport, guarded)) == (FailureKind.REFUSED, "forbidden_address")
+    assert seen == [b"ours"]
+
+
+def test_a_forked_child_sends_on_connections_of_its_own(transport: Transport) -> None:
+    clients: list[bytes] = []
+
+    def handler(request: Seen) -> Answer:
+        clients.append(request.body)
+        return Answer(status=200)
+
+    with http_server(handler) as url:
+        assert isinstance(reply_to(transport, post(url, body=b"parent")), Response)
+        child = os.fork()
+        if child == 0:
+            reply = reply_to(transport, post(url, body=b"child"))
+            os._exit(0 if isinstance(reply, Response) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert isinstance(reply_to(transport, post(url, body=b"parent again")), Response)
+    assert clients == [b"parent", b"child", b"parent again"]
+
+
+def test_a_transport_that_was_closed_starts_again() -> None:
+    transport = Transport()
+    with http_server(lambda _seen: Answer(status=200)) as url:
+        for _ in range(2):
+            assert isinstance(reply_to(transport, post(url)), Response)
+            transport.close()
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    key, chain = tmp_path / "key.pem", tmp_path / "chain.pem"
+    subprocess.run(
+        ["/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(chain)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return key, chain
+
+
+@contextmanager
+def tls_server(certificate: tuple[Path, Path]) -> Iterator[str]:
+    """Answer 200 to one request on each connection, over TLS."""
+    key, chain = certificate
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(chain, key)
+
+    def serve(client: socket.socket) -> None:
+        try:
+            with context.wrap_socket(client, server_side=True) as secure:
+                secure.recv(65536)
+                secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        except OSError:
+            return  # the client did not like the certificate
+
+    with raw_server(serve) as url:
+        yield url.replace("http", "https").replace("127.0.0.1", "localhost")
+
+
+def test_a_certificate_that_nobody_vouches_for_ends_the_call_before_it_is_sent(
+    transport: Transport, certificate: tuple[Path, Path]
+) -> None:
+    with tls_server(certificate) as url:
+        assert failed(reply_to(transport, post(url))) == (FailureKind.NEVER_SENT, "tls")
+
+
+def test_a_certificate_that_the_system_trusts_is_accepted_for_its_own_name_only(
+    certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[1]))
+    with closing(Transport()) as transport, tls_server(certificate) as url:
+        assert isinstance(reply_to(transport, post(url)), Response)
+        other = post(url.replace("localhost", "127.0.0.1"))
+        assert failed(reply_to(transport, other)) == (FailureKind.NEVER_SENT, "tls")
