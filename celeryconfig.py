@@ -1,7 +1,8 @@
 """Celery's configuration: plain data.
 
-The broker carries delivery ids and nothing else; Postgres is the truth. So a message may be lost, repeated or late, and
-nothing here tries to make the broker reliable: it is made quick to fail (short socket timeouts) and bounded.
+The broker carries delivery ids and nothing else; Postgres is the truth. So a message may be lost,
+repeated or late, and nothing here tries to make the broker reliable: it is made quick to fail
+(short socket timeouts) and bounded.
 
 Times stand in one order, so that each limit is reached before the next one acts:
 provider deadline (3 s, 10 s) < lease (6 s, 60 s) < visibility timeout (600 s).
@@ -16,7 +17,7 @@ from notifications.rules.lane import LANES
 broker_url = os.environ.get("CELERY_BROKER_URL", "")
 _on_redis = broker_url.startswith(("redis", "valkey"))
 
-# --- Queues -----------------------------------------------------------------------------------------------------------
+# --- Queues
 OPS = "ops"  # the tick and its sweeps
 _arguments = {} if _on_redis else {"x-queue-type": "quorum"}
 task_queues = [
@@ -30,7 +31,8 @@ broker_transport_options = (
     {
         "queue_order_strategy": "notifications.lanes.WeightedOrder",
         "visibility_timeout": 600,
-        "socket_timeout": 2.0,  # over the 1 s of a blocking pop; without it a silent broker hangs a publisher
+        # Over the 1 s of a blocking pop; without one a silent broker hangs a publisher for ever.
+        "socket_timeout": 2.0,
         "socket_connect_timeout": 2.0,
         "socket_keepalive": True,
         "priority_steps": [0],  # lanes are our priorities; four steps would be four times the keys
@@ -42,26 +44,28 @@ broker_transport_options = (
 broker_connection_retry_on_startup = True
 broker_pool_limit = 10
 
-# --- Messages ---------------------------------------------------------------------------------------------------------
+# --- Messages
 task_serializer = "json"
 accept_content = ["json"]
 task_ignore_result = True
 result_expires = None  # no results, so no clean-up task of theirs in beat
 task_publish_retry = False  # what could not be published is still due in Postgres
 
-# --- Tasks ------------------------------------------------------------------------------------------------------------
+# --- Tasks
 task_acks_late = True
 task_reject_on_worker_lost = True
 worker_prefetch_multiplier = 1
 worker_cancel_long_running_tasks_on_connection_loss = False  # a lease decides, not a connection
 worker_soft_shutdown_timeout = 15.0  # longer than a provider's deadline and its settling
-worker_enable_soft_shutdown_on_idle = True  # countdowns wait in memory: give them back to the broker
+worker_enable_soft_shutdown_on_idle = (
+    True  # countdowns wait in memory: give them back to the broker
+)
 worker_send_task_events = True  # Flower
 task_send_sent_event = False
 worker_hijack_root_logger = False
 worker_redirect_stdouts = False
 
-# --- Beat: one tick; which sweeps are due is decided in Postgres --------------------------------------------------------
+# --- Beat: one tick; which sweeps are due is decided in Postgres
 beat_scheduler = "django_celery_beat.schedulers:DatabaseScheduler"
 beat_max_loop_interval = 1
 beat_schedule = {

@@ -13,7 +13,10 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have partitions from the first moment: every migrate, which every deployment runs, makes them."""
+        """Have partitions from the first moment.
+
+        Every migrate, which every deployment runs, makes them.
+        """
         post_migrate.connect(_make_partitions, sender=self)
 
 

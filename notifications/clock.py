@@ -1,7 +1,7 @@
 """Time and chance: the only place that asks for either, so that everything else can be given them.
 
-Leases and due times are set by Postgres's clock inside SQL. What Python computes between two statements uses
-`now()`; the boot check refuses a machine whose clock is far from the database's.
+Leases and due times are set by Postgres's clock inside SQL. What Python computes between two
+statements uses `now()`; the boot check refuses a machine whose clock is far from the database's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The app's settings, typed. Read from Django's `NOTIFICATIONS`, which `notifyproj` fills from the environment."""
+"""The app's settings, typed.
+
+Read from Django's `NOTIFICATIONS`, which `notifyproj` fills from the environment.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The broker's side of a lane: publishing ids, and asking how much waits.
 
-This is the only module that publishes. It names a queue and a task by their names, so nothing that decides imports a
-task. A message is a list of delivery ids: losing it loses nothing, and two with the same ids do no harm.
+This is the only module that publishes. It names a queue and a task by their names, so nothing that
+decides imports a task. A message is a list of delivery ids: losing it loses nothing, and two with
+the same ids do no harm.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from notifications.rules.lane import Lane
 DELIVER: Final = "deliver"
 """The name of the task that delivers a list of ids."""
 CHUNK: Final = 250
-"""Ids a message: Celery's cost of one message is shared by this many, and a wave of calls has work."""
+"""Ids a message.
+
+Celery's cost of one message is shared by this many, and a wave of calls has work.
+"""
 _QUICK_TIMEOUT: Final = 0.3
 """Seconds that a publisher waits for a socket: the relay publishes later what it could not."""
 _REST: Final = 3.0
@@ -35,7 +39,7 @@ class BrokerAway(Exception):
     """The broker took nothing; what was to be published is still due in Postgres."""
 
 
-class WeightedOrder(round_robin_cycle):  # type: ignore[misc] - kombu is untyped
+class WeightedOrder(round_robin_cycle):
     """The order in which a worker asks its queues: P0, P1, then P2 and P3 at four to one.
 
     Within a priority the channel served last goes to the end, so channels take turns. Named in
@@ -90,7 +94,10 @@ _circuit = _Circuit()
 
 @functools.cache
 def _quick_connection() -> Connection:
-    """A connection that gives up quickly; a consumer's needs a socket timeout over its blocking pop's second."""
+    """A connection that gives up quickly.
+
+    A consumer's needs a socket timeout over its blocking pop's second.
+    """
     options = dict(current_app.conf.broker_transport_options)
     if "socket_timeout" in options:
         options |= {"socket_timeout": _QUICK_TIMEOUT, "socket_connect_timeout": _QUICK_TIMEOUT}
@@ -148,7 +155,7 @@ def _depth(connection: Connection, name: str) -> int:
         with connection.channel() as channel:
             waiting: int = channel.queue_declare(name, passive=True).message_count
     except connection.channel_errors:
-        return 0  # a queue that is not there: Redis keeps no empty list, and a wiped RabbitMQ none at all
+        return 0  # no such queue: Redis keeps no empty list, and a wiped RabbitMQ none at all
     return waiting
 
 

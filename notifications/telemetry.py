@@ -1,7 +1,8 @@
 """The wide line of each provider call: everything an operator asks of it later, and no address.
 
-Written straight to standard error, one write a batch: at thousands of calls a second a logging framework's path would cost
-as much as the calls. The format is that of every other line (JSON, sorted, `event`, `level`, `timestamp`).
+Written straight to standard error, one write a batch: at thousands of calls a second a logging
+framework's path would cost as much as the calls. The format is that of every other line (JSON,
+sorted, `event`, `level`, `timestamp`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Wiring only: environment, Django settings, the Celery app, URLs, WSGI, logging, and the embedded stack.
+"""Wiring only.
+
+Environment, Django settings, the Celery app, URLs, WSGI, logging, and the embedded stack.
 
 Nothing here decides anything about a notification; that is `notifications/`.
 """

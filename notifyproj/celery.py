@@ -1,4 +1,7 @@
-"""The Celery application: configured by `celeryconfig`, its tasks found in `notifications.tasks`."""
+"""The Celery application.
+
+Configured by `celeryconfig`, its tasks found in `notifications.tasks`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ def _keep_our_logging(**_signal: object) -> None:
 
 @task_prerun.connect
 def _drop_broken_connections(**_signal: object) -> None:
-    """Celery keeps a thread's connection over many tasks (`db_reuse_max`); one that broke must not stay."""
+    """Celery keeps a thread's connection over many tasks (`db_reuse_max`).
+
+    One that broke must not stay.
+    """
     from django.db import close_old_connections  # noqa: PLC0415 - after Django is set up
 
     close_old_connections()

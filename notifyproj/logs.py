@@ -1,22 +1,22 @@
 """Structured logs: one JSON line each on standard error, ours and every library's.
 
-The API's middleware binds a request's id and trace to its lines; `notifications.telemetry` writes the wide line of each
-provider call, with the trace that was stored when the notification was accepted.
+The API's middleware binds a request's id and trace to its lines; `notifications.telemetry` writes
+the wide line of each provider call, with the trace that was stored when the notification was
+accepted.
 """
 
 from __future__ import annotations
 
-import logging
 import logging.config
 from collections.abc import Mapping
 
 import structlog
-
+from structlog.typing import Processor
 
 
 def configure(config: Mapping[str, object]) -> None:
     """Django's LOGGING_CONFIG: structlog for us and for every library, JSON on standard error."""
-    shared = [
+    shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,

@@ -1,7 +1,7 @@
 """Django's settings, filled from a checked environment.
 
-Anything that differs between two installations is an environment variable (see `environment`); anything that is
-decided once is written here.
+Anything that differs between two installations is an environment variable (see `environment`);
+anything that is decided once is written here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import dj_database_url
 import django_stubs_ext
 
 from notifications.conf import Conf
-from notifyproj import environment, logs
+from notifyproj import environment
 
 django_stubs_ext.monkeypatch()  # makes ModelForm[Producer] and the like legal at run time
 
@@ -80,8 +80,8 @@ DATABASES["default"].setdefault("OPTIONS", {}).update({
     "connect_timeout": 3,
     # A transaction that a stuck process leaves open would keep its row locks.
     "options": "-c idle_in_transaction_session_timeout=30000 -c timezone=UTC"
-        # A row that is locked for two seconds has its holder in trouble; the caller comes back.
-        " -c lock_timeout=2000",
+    # A row that is locked for two seconds has its holder in trouble; the caller comes back.
+    " -c lock_timeout=2000",
     "keepalives_idle": 10,
     "keepalives_interval": 3,
     "keepalives_count": 3,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from providers.errors import ConfigurationError
 from providers.standard_webhooks import Secret
@@ -88,13 +88,27 @@ def positive_number(text: str) -> int:
     return int(text)
 
 
+def split_url(text: str) -> SplitResult:
+    """Split a URL that may carry a password: the library's own message would repeat a part of it.
+
+    Raises:
+        ValueError: it cannot be split.
+    """
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # only looked at when it is read
+    except ValueError:
+        raise ValueError("is no URL; percent-encode special characters in a password") from None
+    return parts
+
+
 def http_url(text: str) -> str:
     """Read a base URL; a slash at its end is dropped.
 
     Raises:
         ValueError: it is no http or https URL with a host.
     """
-    parts = urlsplit(text)
+    parts = split_url(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or not text.isascii():
         raise ValueError("write an http:// or https:// URL")
     return text.rstrip("/")

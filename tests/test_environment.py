@@ -100,7 +100,8 @@ def test_a_wrong_value_is_told_in_one_line_that_names_it(
 def test_broker_and_state_on_one_server_are_refused_whatever_their_database_number() -> None:
     one = {"REDIS_URL": "redis://one/0", "CELERY_BROKER_URL": "redis://one:6379/1"}
     assert "name the same server" in _refusal(**one)
-    assert environment.load({**_WHOLE, **one, "NOTIFY_ALLOW_SHARED_REDIS": "yes"})
+    allowed = environment.load({**_WHOLE, **one, "NOTIFY_ALLOW_SHARED_REDIS": "yes"})
+    assert allowed.broker_url == one["CELERY_BROKER_URL"]
 
 
 def test_a_route_through_a_provider_without_settings_is_refused() -> None:

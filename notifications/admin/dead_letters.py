@@ -28,6 +28,7 @@ from notifications.models import DeadLetter
 from notifications.pipeline import replay
 from notifications.rules import ids
 from notifications.rules.letters import LetterFilter
+from notifications.store import dead_letters
 
 _CHUNK: Final = 10_000
 """Letters discarded in one statement: its locks are held for a fraction of a second."""
@@ -167,7 +168,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         """Show what would be discarded; on POST do it."""
         wanted = self._wanted(request)
         if request.method == "POST":
-            chosen = list(_open(wanted).values_list("pk", flat=True))
+            chosen = list(dead_letters.matching(wanted).values_list("pk", flat=True))
             discarded = sum(
                 replay.discard(chosen[start : start + _CHUNK], by=request.user.get_username())
                 for start in range(0, len(chosen), _CHUNK)
@@ -187,7 +188,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
     def _question(
         self, request: HttpRequest, wanted: LetterFilter, *, verb: str, form: forms.Form | None
     ) -> HttpResponse:
-        letters = _open(wanted)
+        letters = dead_letters.matching(wanted)
         groups = list(
             letters
             .order_by()
@@ -213,10 +214,6 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
             title=f"{verb} dead letters",
             context=context,
         )
-
-
-def _open(wanted: LetterFilter) -> QuerySet[DeadLetter]:
-    return selection.narrow(DeadLetter.objects.filter(resolved_at=None), wanted)
 
 
 def _to_question(verb: str, query: dict[str, str]) -> HttpResponseRedirect:

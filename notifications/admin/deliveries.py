@@ -11,12 +11,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from unfold.decorators import display
 
-from notifications.admin import finding, reading
+from notifications.admin import reading
 from notifications.admin.actions import action
 from notifications.models import Delivery
 from notifications.pipeline import replay
 from notifications.rules import ids
 from notifications.rules.states import Status
+from notifications.store import finding
 
 
 @admin.register(Delivery)

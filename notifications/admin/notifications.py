@@ -13,10 +13,10 @@ from django.db.models import Func, OuterRef, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.decorators import display
 
-from notifications.admin import finding, reading
+from notifications.admin import reading
 from notifications.models import Delivery, Notification, Producer
 from notifications.rules.states import Status, overall
-from notifications.store import timelines
+from notifications.store import finding, timelines
 
 
 class _LastDeliveryOf(Func):

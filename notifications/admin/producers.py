@@ -99,7 +99,7 @@ class ApiKeyAdmin(ModelAdmin):
         count = queryset.filter(revoked_at=None).update(revoked_at=clock.now())
         self.message_user(request, f"{count} keys revoked.", messages.SUCCESS)
 
-    def save_model(
+    def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: ApiKey, form: forms.Form, change: object
     ) -> None:
         """Let `store.keys` make the key."""

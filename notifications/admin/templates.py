@@ -113,7 +113,7 @@ class TemplateAdmin(ModelAdmin):
         """Published or draft."""
         return "published" if template.published_at else "draft"
 
-    def save_model(
+    def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: Template, form: forms.Form, change: object
     ) -> None:
         """A new name begins at 1, a known one goes on after its last version."""

@@ -27,7 +27,7 @@ class Door(APIView):
     scopes: ClassVar[Mapping[str, Scope]] = {}
     body_limit: ClassVar[int] = wire.BODY_LIMIT
     # No OPTIONS: the schema describes the API, and browsers of other origins are no callers.
-    http_method_names: ClassVar = ["get", "post", "put", "patch", "delete", "head"]
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]  # noqa: RUF012 - Django's
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's signature
         """Authenticate, check the scope, and refuse a body that WSGI would not let us read.

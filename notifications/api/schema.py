@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from types import GenericAlias
 from typing import Any, Final
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
@@ -55,11 +56,8 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
 @functools.cache
 def page_of(shape: type[Answer]) -> type[BaseModel]:
     """The answer of a list of `shape`, as `pages.page` builds it."""
-    return create_model(
-        f"{shape.__name__}Page",
-        results=(list[shape], ...),
-        next=(str | None, ...),  # type: ignore[valid-type]  # the type is an argument
-    )
+    results: Any = GenericAlias(list, (shape,))
+    return create_model(f"{shape.__name__}Page", results=(results, ...), next=(str | None, ...))
 
 
 class ShapeExtension(OpenApiSerializerExtension):
@@ -153,10 +151,10 @@ def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kin
 
 
 @functools.cache
-def _document() -> dict[str, Any]:
+def document() -> dict[str, Any]:
     """Made once: it depends on nothing but the code."""
-    document: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
-    return document
+    made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return made
 
 
 class Schema(OpenDoor):
@@ -165,7 +163,7 @@ class Schema(OpenDoor):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
         """OpenAPI 3.1 as JSON."""
-        return Response(_document())
+        return Response(document())
 
 
 class Docs(SpectacularSwaggerView):

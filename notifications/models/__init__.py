@@ -2,7 +2,7 @@
 
     Producer --< ApiKey                     who may call
     Recipient --< Contact, -- Preference    who is reached, where, and what they allow
-    Template --< TemplateText               what is said; a version never changes once it is published
+    Template --< TemplateText               what is said; a published version never changes
     NotificationType                        which priority and category a type has
 
     Notification --< Delivery --< Attempt   what was asked, each effort, each provider call
@@ -10,8 +10,9 @@
     DeadLetter, ReplayJob                   what gave up, and bringing it back
     IdempotencyKey, Rejected, Alert, SweepRun
 
-Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no foreign keys; a
-delivery's id tells its notification's (see `rules.ids`). They are written by `store/` alone.
+Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no
+foreign keys; a delivery's id tells its notification's (see `rules.ids`). They are written by
+`store/` alone.
 """
 
 from notifications.models.alert import Alert

@@ -1,4 +1,4 @@
-"""The enums of `rules/` as Django choices, so that admin shows names and the database keeps small numbers."""
+"""The enums of `rules/` as Django choices: admin shows names, the database keeps small numbers."""
 
 from __future__ import annotations
 

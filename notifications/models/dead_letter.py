@@ -35,8 +35,8 @@ class ReplayJob(models.Model):
 class DeadLetter(models.Model):
     """A delivery that gave up, kept 90 days with its reason for an operator to replay or discard.
 
-    The snapshot outlives the notification's partition, so that a letter can be read, and replayed as a new
-    notification, for as long as it is kept. It never holds sensitive variables.
+    The snapshot outlives the notification's partition, so that a letter can be read, and replayed
+    as a new notification, for as long as it is kept. It never holds sensitive variables.
     """
 
     delivery_id = models.UUIDField()

@@ -14,8 +14,9 @@ from notifications.rules import ids
 class Delivery(models.Model):
     """The effort to reach one contact on one channel. Partitioned by day on `id`.
 
-    `due_at` is the moment at which somebody must look at the row again if nothing happened till then; a row
-    without it is final. The index `delivery_due` is all that the sweep needs to survive any crash.
+    `due_at` is the moment at which somebody must look at the row again if nothing happened till
+    then; a row without it is final. The index `delivery_due` is all that the sweep needs to survive
+    any crash.
     """
 
     id = models.UUIDField(primary_key=True)
@@ -29,7 +30,9 @@ class Delivery(models.Model):
     contact_id = models.BigIntegerField(null=True, help_text="None until a schedule is released.")
     provider = models.CharField(max_length=32, blank=True)
     provider_message_id = models.CharField(max_length=255, blank=True)
-    publishes = models.SmallIntegerField(default=0, help_text="How often its id went to the broker.")
+    publishes = models.SmallIntegerField(
+        default=0, help_text="How often its id went to the broker."
+    )
     published_at = models.DateTimeField(null=True)
     claims = models.SmallIntegerField(default=0, help_text="Claims since anything came of one.")
     claim_token = models.UUIDField(null=True)

@@ -8,7 +8,10 @@ from notifications.models.choices import MODES
 
 
 class IdempotencyKey(models.Model):
-    """The first answer to a key, for 24 hours. Not partitioned: a key must be unique over all days."""
+    """The first answer to a key, for 24 hours.
+
+    Not partitioned: a key must be unique over all days.
+    """
 
     pk = models.CompositePrimaryKey("producer_id", "mode", "key")
     producer_id = models.BigIntegerField()
@@ -52,7 +55,10 @@ class Rejected(models.Model):
 
 
 class SweepRun(models.Model):
-    """When each sweep last began and ended: the guard against two beats and the sign that one is dead."""
+    """When each sweep last began and ended.
+
+    The guard against two beats and the sign that one is dead.
+    """
 
     name = models.CharField(max_length=32, primary_key=True)
     started_at = models.DateTimeField()

@@ -39,8 +39,8 @@ class NotificationType(models.Model):
 class Notification(models.Model):
     """One request of a producer. Partitioned by day on `id`; see `rules.ids` for what an id tells.
 
-    Its status is computed from its deliveries: nothing here changes but `cancelled_at` and the wiping of
-    `secrets`.
+    Its status is computed from its deliveries: nothing here changes but `cancelled_at` and the
+    wiping of `secrets`.
     """
 
     id = models.UUIDField(primary_key=True)

@@ -33,7 +33,10 @@ class Recipient(models.Model):
 
 
 class Contact(models.Model):
-    """One address of a recipient on a channel. Invalidated with a reason, never silently dropped."""
+    """One address of a recipient on a channel.
+
+    Invalidated with a reason, never silently dropped.
+    """
 
     recipient = models.ForeignKey(Recipient, on_delete=models.CASCADE, related_name="contacts")
     channel = models.SmallIntegerField(choices=CHANNELS)
@@ -49,7 +52,10 @@ class Contact(models.Model):
     invalid_reason = models.CharField(max_length=200, blank=True)
 
     class Meta:
-        """An address once per recipient and channel; looked up by address when an operator searches."""
+        """An address once per recipient and channel.
+
+        Looked up by address when an operator searches.
+        """
 
         constraints = (
             models.UniqueConstraint(

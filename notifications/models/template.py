@@ -9,7 +9,10 @@ from notifications.models.choices import CHANNELS
 
 
 class Template(models.Model):
-    """One version of a template. Accepting pins it: a later version never changes what was accepted."""
+    """One version of a template.
+
+    Accepting pins it: a later version never changes what was accepted.
+    """
 
     template_id = models.SlugField(max_length=64, help_text="The name that producers use.")
     version = models.PositiveIntegerField(default=1)
@@ -31,7 +34,9 @@ class Template(models.Model):
 
         ordering = ("template_id", "-version")
         constraints = (
-            models.UniqueConstraint(fields=("template_id", "version"), name="template_version_once"),
+            models.UniqueConstraint(
+                fields=("template_id", "version"), name="template_version_once"
+            ),
         )
 
     def __str__(self) -> str:

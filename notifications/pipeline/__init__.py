@@ -7,12 +7,14 @@
                  │                  ├─ send      in waves, the call itself
                  │                  └─ settle    what became of it
                  │
-        release, rescue, replay     back to queued            confirm   receipts        cancel   the producer's stop
+        release, rescue, replay: back to queued   confirm: receipts   cancel: the producer's stop
 
-Every step takes a list. No step holds a transaction or a row lock while a provider is called: claim (commit), send,
-settle (commit). A step that dies leaves rows with a `due_at`, and the sweep picks them up; running a step twice moves
-nothing twice, because every move is guarded by the status that it expects.
+Every step takes a list. No step holds a transaction or a row lock while a provider is called: claim
+(commit), send, settle (commit). A step that dies leaves rows with a `due_at`, and the sweep picks
+them up; running a step twice moves nothing twice, because every move is guarded by the status that
+it expects.
 
-The design leaves out one thing that was drawn: a column `notification_id` on deliveries with an index. A delivery's id tells
-it (`rules.ids`), which saves an index entry on each of a delivery's four updates.
+The design leaves out one thing that was drawn: a column `notification_id` on deliveries with an
+index. A delivery's id tells it (`rules.ids`), which saves an index entry on each of a delivery's
+four updates.
 """

@@ -1,17 +1,18 @@
 """Accept: a producer's request becomes durable rows, or a clear refusal.
 
-The promise of a 202: notification, deliveries, first events and the idempotency key are committed together. What
-comes after (publishing) may fail without losing anything, because each delivery is due by itself.
+The promise of a 202: notification, deliveries, first events and the idempotency key are committed
+together. What comes after (publishing) may fail without losing anything, because each delivery is
+due by itself.
 
-Batches are the normal case and one request is a list of one. Nothing here depends on the state Redis for being right: the
-Bloom filter only tells when the exact check of idempotency keys can be skipped, and the unique index catches it when it
-was wrong.
+Batches are the normal case and one request is a list of one. Nothing here depends on the state
+Redis for being right: the Bloom filter only tells when the exact check of idempotency keys can be
+skipped, and the unique index catches it when it was wrong.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +21,13 @@ from django.db import IntegrityError, OperationalError, transaction
 
 from notifications import clock
 from notifications.models import Rejected
-from notifications.pipeline import publish
+from notifications.pipeline import keys, publish
+from notifications.pipeline.keys import WholeKey
 from notifications.pipeline.plan import Caller, Plan, planned
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.redaction import redacted
 from notifications.rules.request import NotificationRequest
-from notifications.store import bloom, idempotency, inserts, partitions
+from notifications.store import inserts, partitions
 
 __all__ = ["Caller", "Refused", "Taken", "WholeAnswer", "accept", "accept_once", "reject"]
 
@@ -64,16 +66,8 @@ class WholeAnswer:
     replayed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _WholeKey:
-    """The idempotency key of a whole call."""
-
-    key: str
-    body_hash: bytes
-
-
-class _KeySeen(Exception):
-    """The whole call was answered before, or is being answered now."""
+class _Locked(Exception):
+    """Another request with one of the keys is still running."""
 
 
 def accept(
@@ -85,7 +79,12 @@ def accept(
         django.db.Error: nothing could be stored, and nothing was.
     """
     plans = planned(caller, asked, traceparent=traceparent)
-    return _store(caller, plans, whole=None)
+    try:
+        won = _store(caller, plans)
+    except _Locked:
+        return [Refused(_IN_PROGRESS)] * len(plans)
+    _log_refusals(caller, asked, plans)
+    return [_answer(plan, won) for plan in plans]
 
 
 def accept_once(
@@ -106,143 +105,98 @@ def accept_once(
         traceparent: W3C trace context of the call.
     """
     plans = planned(caller, asked, traceparent=traceparent)
+    whole = WholeKey(key=key, body_hash=body_hash, response=[_kept(plan) for plan in plans])
     try:
-        return WholeAnswer(_store(caller, plans, whole=_WholeKey(key, body_hash)), replayed=False)
-    except _KeySeen:
-        earlier = idempotency.first_answers(caller.producer_id, caller.mode, [key]).get(key)
-    if earlier is None:
+        _store(caller, plans, whole=whole)
+    except _Locked:
         return _IN_PROGRESS
-    if earlier.body_hash != body_hash:
-        return _KEY_REUSED
-    return WholeAnswer([_revived(result) for result in earlier.response], replayed=True)
+    except keys.Answered as earlier:
+        if earlier.body_hash != body_hash:
+            return _KEY_REUSED
+        return WholeAnswer([_revived(result) for result in earlier.response], replayed=True)
+    _log_refusals(caller, asked, plans)
+    return WholeAnswer([_answer(plan, keys.Won(fresh=[])) for plan in plans], replayed=False)
 
 
 def reject(caller: Caller, body: object, problem: Problem) -> None:
-    """Keep a refused request in the operators' log: who, what was wrong and where, never the values."""
+    """Note a refused request for operators: who, what was wrong and where, never the values."""
     fields = body if isinstance(body, dict) else {}
-    _log_rejections(caller, [(fields, problem)])
+    _rejected(caller, fields.get("user_id"), fields.get("type"), problem).save()
 
 
 def _store(
-    caller: Caller, plans: Sequence[Plan | Problem], *, whole: _WholeKey | None
-) -> list[Taken | Refused]:
-    now = clock.now()
+    caller: Caller, plans: Sequence[Plan | Problem], *, whole: WholeKey | None = None
+) -> keys.Won:
+    """Store what is new in one transaction, then publish what is urgent.
+
+    Raises:
+        _Locked: another request with one of the keys is still running.
+        IntegrityError: a day that retention has dropped; the clock is wrong.
+        OperationalError: the database is away.
+    """
     good = [plan for plan in plans if isinstance(plan, Plan)]
-    answers: dict[int, Taken | Refused] = {}
-
-    def work(*, exact: bool) -> Callable[[], None]:
-        def run() -> None:
-            answers.clear()
-            with transaction.atomic():
-                if whole is not None:
-                    _claim_whole(caller, whole, plans)
-                    fresh = good
-                else:
-                    fresh = _win_keys(caller, good, answers, exact=exact, now=now)
-                _insert(fresh, now=now)
-
-        return run
-
-    if good or whole is not None:
-        exact = not _surely_new(caller, good, now=now)
-        try:
-            try:
-                partitions.with_day(now.date(), work(exact=exact))
-            except IntegrityError as error:
-                if exact or not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
-                    raise
-                partitions.with_day(now.date(), work(exact=True))
-        except OperationalError as error:
-            if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
-                raise
-            if whole is not None:
-                raise _KeySeen from error
-            return [Refused(_IN_PROGRESS)] * len(plans)
-    stored = [plan for plan in good if id(plan) not in answers]
-    publish.at_once([delivery for plan in stored for delivery in plan.deliveries])
-    results = [_answer(plan, answers) for plan in plans]
-    _log_rejections(
-        caller,
-        [
-            (plan.fields if isinstance(plan, Plan) else {}, result.problem)
-            for plan, result in zip(plans, results, strict=True)
-            if isinstance(result, Refused) and isinstance(plan, Problem)
-        ],
-    )
-    return results
+    if not good and whole is None:
+        return keys.Won(fresh=[])
+    now = clock.now()
+    is_new = whole is None and keys.surely_new(caller, good, now=now)
+    try:
+        won = partitions.with_day(
+            now.date(), lambda: _commit(caller, good, whole, is_new=is_new, now=now)
+        )
+    except IntegrityError as error:
+        if not is_new or not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
+            raise
+        # The filter was wiped, and one of the keys was not new.
+        won = _commit(caller, good, whole, is_new=False, now=now)
+    except OperationalError as error:
+        if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+            raise _Locked from error
+        raise
+    publish.at_once([delivery for plan in won.fresh for delivery in plan.deliveries])
+    return won
 
 
-def _answer(plan: Plan | Problem, answers: dict[int, Taken | Refused]) -> Taken | Refused:
-    if isinstance(plan, Problem):
-        return Refused(plan)
-    return answers.get(id(plan)) or Taken(plan.response, replayed=False)
-
-
-def _surely_new(caller: Caller, plans: Sequence[Plan], *, now: dt.datetime) -> bool:
-    keys = [plan.key for plan in plans if plan.key]
-    if not keys or len(set(keys)) < len(keys):
-        return False
-    scope = f"{caller.producer_id}.{caller.mode.value}"
-    return bloom.all_surely_new(scope, keys, today=now.date())
-
-
-def _win_keys(
+def _commit(
     caller: Caller,
     plans: Sequence[Plan],
-    answers: dict[int, Taken | Refused],
+    whole: WholeKey | None,
     *,
-    exact: bool,
+    is_new: bool,
     now: dt.datetime,
-) -> list[Plan]:
-    """Store the keys of these plans; returns the plans that are new, and answers for the others."""
-    first = {}
-    for plan in plans:
-        if plan.key:
-            first.setdefault(plan.key, plan)
-    entries = [
-        idempotency.Entry(key=plan.key, body_hash=plan.body_hash, response=plan.response)
-        for plan in first.values()
-    ]
-    if not entries:
-        return list(plans)
-    if not exact:
-        idempotency.copy(caller.producer_id, caller.mode, entries, now=now)
-        return list(plans)
-    won = idempotency.claim(caller.producer_id, caller.mode, entries)
-    lost = [key for key in first if key not in won]
-    earlier = {
-        **{entry.key: entry for entry in entries},
-        **idempotency.first_answers(caller.producer_id, caller.mode, lost),
-    }
-    fresh = []
-    for plan in plans:
-        if not plan.key or (plan.key in won and first[plan.key] is plan):
-            fresh.append(plan)
-        elif earlier[plan.key].body_hash == plan.body_hash:
-            answers[id(plan)] = Taken(earlier[plan.key].response, replayed=True)
+) -> keys.Won:
+    with transaction.atomic():
+        if whole is not None:
+            keys.win_whole(caller, whole)
+            won = keys.Won(fresh=list(plans))
         else:
-            answers[id(plan)] = Refused(_KEY_REUSED)
-    return fresh
+            won = keys.win(caller, plans, surely_new=is_new, now=now)
+        if won.fresh:
+            inserts.notifications([plan.row for plan in won.fresh])
+            inserts.deliveries(
+                [delivery for plan in won.fresh for delivery in plan.deliveries],
+                notification_ids=[plan.id for plan in won.fresh for _ in plan.deliveries],
+                now=now,
+            )
+    return won
 
 
-def _claim_whole(caller: Caller, whole: _WholeKey, plans: Sequence[Plan | Problem]) -> None:
-    response = [_stored(plan) for plan in plans]
-    entry = idempotency.Entry(key=whole.key, body_hash=whole.body_hash, response=response)
-    if not idempotency.claim(caller.producer_id, caller.mode, [entry]):
-        raise _KeySeen
+def _answer(plan: Plan | Problem, won: keys.Won) -> Taken | Refused:
+    if isinstance(plan, Problem):
+        return Refused(plan)
+    earlier = won.earlier.get(plan.id)
+    if earlier is None:
+        return Taken(plan.response, replayed=False)
+    if earlier.body_hash != plan.body_hash:
+        return Refused(_KEY_REUSED)
+    return Taken(earlier.response, replayed=True)
 
 
-def _stored(plan: Plan | Problem) -> dict[str, Any]:
+def _kept(plan: Plan | Problem) -> dict[str, Any]:
     """One result of a whole call, as it is kept for its repeats."""
     if isinstance(plan, Plan):
         return {"taken": plan.response}
-    return {
-        "refused": {
-            "kind": plan.kind.value,
-            "detail": plan.detail,
-            "errors": [[error.pointer, error.detail] for error in plan.errors],
-        }
-    }
+    errors = [[error.pointer, error.detail] for error in plan.errors]
+    return {"refused": {"kind": plan.kind.value, "detail": plan.detail, "errors": errors}}
 
 
 def _revived(kept: dict[str, Any]) -> Taken | Refused:
@@ -251,28 +205,27 @@ def _revived(kept: dict[str, Any]) -> Taken | Refused:
     return Refused(Problem.revived(**kept["refused"]))
 
 
-def _insert(plans: Sequence[Plan], *, now: dt.datetime) -> None:
-    if not plans:
-        return
-    inserts.notifications([plan.row for plan in plans])
-    inserts.deliveries(
-        [delivery for plan in plans for delivery in plan.deliveries],
-        notification_ids=[plan.id for plan in plans for _ in plan.deliveries],
-        now=now,
+def _log_refusals(
+    caller: Caller,
+    asked: Sequence[NotificationRequest | Problem],
+    plans: Sequence[Plan | Problem],
+) -> None:
+    """Note what was refused here; what came in as a problem was noted where it was found."""
+    Rejected.objects.bulk_create(
+        _rejected(caller, request.user_id, request.type, plan)
+        for request, plan in zip(asked, plans, strict=True)
+        if isinstance(request, NotificationRequest) and isinstance(plan, Problem)
     )
 
 
-def _log_rejections(caller: Caller, refused: Sequence[tuple[dict[str, Any], Problem]]) -> None:
-    Rejected.objects.bulk_create(
-        Rejected(
-            producer_id=caller.producer_id,
-            user_id=_word(fields.get("user_id"), 128),
-            type=_word(fields.get("type"), 64),
-            problem=problem.kind.value,
-            detail=redacted(problem.detail),
-            pointers=[error.pointer[:200] for error in problem.errors[:20]],
-        )
-        for fields, problem in refused
+def _rejected(caller: Caller, user_id: object, type_: object, problem: Problem) -> Rejected:
+    return Rejected(
+        producer_id=caller.producer_id,
+        user_id=_word(user_id, 128),
+        type=_word(type_, 64),
+        problem=problem.kind.value,
+        detail=redacted(problem.detail),
+        pointers=[error.pointer[:200] for error in problem.errors[:20]],
     )
 
 

@@ -1,7 +1,7 @@
 """Cancel: stop what has not left.
 
-What a worker holds at this moment may still leave; it gets no retry, because the first gate of its next claim reads
-`cancelled_at`.
+What a worker holds at this moment may still leave; it gets no retry, because the first gate of its
+next claim reads `cancelled_at`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from notifications.store.moves import Move
 
 
 def cancel(notification_id: UUID, *, producer_id: int, mode: Mode) -> list[UUID] | None:
-    """Stop a producer's notification; returns the deliveries that were stopped, None when it is not theirs.
+    """Stop a producer's notification.
+
+    Returns the deliveries that were stopped, None when it is not theirs.
 
     Safe to run twice: the second stops nothing.
     """

@@ -1,4 +1,7 @@
-"""Confirm: receipts move deliveries on. They come early, late, twice, out of order or never; the move table knows."""
+"""Confirm: receipts move deliveries on.
+
+They come early, late, twice, out of order or never; the move table knows.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ _MEANS: Final = {
 def record(provider: str, receipts: Sequence[Receipt]) -> int:
     """Apply a provider's receipts; returns how many moved a delivery.
 
-    A receipt only moves a delivery whose call this provider had. Safe to run twice: the second moves nothing.
+    A receipt only moves a delivery whose call this provider had. Safe to run twice: the second
+    moves nothing.
     """
     by_reference = _resolved([each for each in receipts if each.delivery_id is None])
     by_status: dict[Status, dict[UUID, Move]] = defaultdict(dict)

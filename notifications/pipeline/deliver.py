@@ -2,7 +2,8 @@
 
     claim -> load -> gates -> route -> (render -> send -> settle) in waves
 
-Two tasks with the same id are harmless: the claim gives it to one. A task that dies leaves leases that run out.
+Two tasks with the same id are harmless: the claim gives it to one. A task that dies leaves leases
+that run out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Gates: may a claimed delivery leave now? Each says Pass, Hold until later, or Stop for good.
 
-The order is cheapest and most final first. A hold spends no attempt. What a gate asks was read at the claim, so a
-preference changed while the delivery was queued counts.
+The order is cheapest and most final first. A hold spends no attempt. What a gate asks was read at
+the claim, so a preference changed while the delivery was queued counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A job: a claimed delivery with all that is needed to send it, read in two queries for the whole claim."""
+"""A job.
+
+A claimed delivery with all that is needed to send it, read in two queries for the whole claim.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ class Job:
 
 
 def load(claim: Claim) -> tuple[list[Job], list[Claimed]]:
-    """The jobs of a claim, and the deliveries whose notification or contact is gone (an erased person's)."""
+    """The jobs of a claim, and the deliveries of a person who was erased meanwhile."""
     notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
     asked = reads.asked(set(notification_of.values()))
     destinations = reads.destinations(each.contact_id for each in claim.deliveries)

@@ -1,7 +1,11 @@
-"""Plan: what accepting a request would store. Reads what it needs in one query each for the whole list, writes nothing."""
+"""Plan: what accepting a request would store.
+
+Reads what it needs in one query each for the whole list, writes nothing.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import functools
 import hashlib
@@ -47,8 +51,6 @@ class Plan:
     response: dict[str, Any]
     key: str
     body_hash: bytes
-    fields: dict[str, Any]
-    """For the log of rejections, if its key turns out to be used: user and type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,16 @@ class _Known:
     types: Mapping[str, reads.TypeRule]
     reaches: Mapping[str, Reach]
     templates: Mapping[str, reads.TemplateVersion]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked:
+    """What a request was found to mean."""
+
+    rule: reads.TypeRule
+    template: reads.TemplateVersion | None
+    reach: Reach
+    expires_at: dt.datetime
 
 
 class _Refusal(Exception):
@@ -82,9 +94,9 @@ def planned(
         traceparent=traceparent,
         types=reads.type_rules(),
         reaches=reads.reaches(caller.mode, {each.user_id for each in requests}),
-        templates=reads.templates_by_name(
-            {each.template_id for each in requests if each.template_id}
-        ),
+        templates=reads.templates_by_name({
+            each.template_id for each in requests if each.template_id
+        }),
     )
     return [each if isinstance(each, Problem) else _planned(each, known) for each in asked]
 
@@ -92,88 +104,101 @@ def planned(
 def _planned(request: NotificationRequest, known: _Known) -> Plan | Problem:
     try:
         rule = _routed(request, known)
-        template = _template(request, known)
-        expires_at = _expiry(request, rule.priority, known.now)
-        reach = known.reaches.get(request.user_id)
-        if reach is None:
-            detail = f"there is no recipient with this user_id in {known.caller.mode.label} mode"
-            raise _Refusal(
-                Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),))
-            )
+        checked = _Checked(
+            rule=rule,
+            template=_template(request, known),
+            reach=_recipient(request, known),
+            expires_at=_expiry(request, rule.priority, known.now),
+        )
     except _Refusal as refusal:
         return refusal.problem
     notification_id = clock.new_notification_id()
-    born = _deliveries(notification_id, request, rule, reach, known)
+    born = _deliveries(notification_id, request, checked, known)
     return Plan(
         id=notification_id,
-        row=_row(notification_id, request, rule, reach, template, expires_at, known),
+        row=_row(notification_id, request, checked, known),
         deliveries=born,
         response=_response(notification_id, rule.priority, born, known.now),
         key=request.idempotency_key or "",
         body_hash=body_hash(request) if request.idempotency_key else b"",
-        fields={"user_id": request.user_id, "type": request.type},
     )
 
 
 def _routed(request: NotificationRequest, known: _Known) -> reads.TypeRule:
-    """The type's rule, with the priority that counts."""
-    rule = known.types.get(request.type)
-    if rule is None and request.priority is None:
-        raise _invalid("/type", f"the router knows no type {request.type}; give a priority with it")
-    priority = request.priority if request.priority is not None else rule.priority  # type: ignore[union-attr]
+    """The type's rule, with the priority that counts.
+
+    Raises:
+        _Refusal: nothing says which priority, or the producer may not use it.
+    """
+    unknown = reads.TypeRule(priority=Priority.P3, category="", retry_preset="")
+    rule = known.types.get(request.type, unknown)
+    if rule is unknown and request.priority is None:
+        detail = f"the router knows no type {request.type}; give a priority with it"
+        raise _Refusal(_invalid("/type", detail))
+    priority = rule.priority if request.priority is None else request.priority
     if priority not in known.caller.priorities:
-        raise _Refusal(
-            Problem(Kind.FORBIDDEN, f"this producer may not send with priority {priority.name}")
-        )
-    return reads.TypeRule(
-        priority=priority,
-        category=rule.category if rule else "",
-        retry_preset=rule.retry_preset if rule else "",
-    )
+        detail = f"this producer may not send with priority {priority.name}"
+        raise _Refusal(Problem(Kind.FORBIDDEN, detail))
+    return dataclasses.replace(rule, priority=priority)
 
 
 def _template(request: NotificationRequest, known: _Known) -> reads.TemplateVersion | None:
+    """The version to pin; None for raw content.
+
+    Raises:
+        _Refusal: there is none, it lacks a channel, or raw content is not allowed.
+    """
     if request.template_id is None:
         if not known.caller.may_send_content:
-            raise _Refusal(
-                Problem(Kind.FORBIDDEN, "this producer may not send raw content; use a template")
-            )
+            detail = "this producer may not send raw content; use a template"
+            raise _Refusal(Problem(Kind.FORBIDDEN, detail))
         return None
     template = known.templates.get(request.template_id)
     if template is None:
-        raise _invalid("/template_id", f"there is no published template {request.template_id}")
+        detail = f"there is no published template {request.template_id}"
+        raise _Refusal(_invalid("/template_id", detail))
     for position, channel in enumerate(request.channels):
         if channel not in template.texts:
-            raise _invalid(
-                f"/channels/{position}",
-                f"template {request.template_id} has no text for {channel.label}",
-            )
+            detail = f"template {request.template_id} has no text for {channel.label}"
+            raise _Refusal(_invalid(f"/channels/{position}", detail))
     return template
 
 
+def _recipient(request: NotificationRequest, known: _Known) -> Reach:
+    """How the recipient can be reached.
+
+    Raises:
+        _Refusal: there is no such recipient in this mode.
+    """
+    reach = known.reaches.get(request.user_id)
+    if reach is None:
+        detail = f"there is no recipient with this user_id in {known.caller.mode.label} mode"
+        raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
+    return reach
+
+
 def _expiry(request: NotificationRequest, priority: Priority, now: dt.datetime) -> dt.datetime:
-    ttl = (
-        dt.timedelta(seconds=request.ttl_seconds)
-        if request.ttl_seconds
-        else DEFAULT_TIME_TO_LIVE[priority]
-    )
+    """When its time to live ends.
+
+    Raises:
+        _Refusal: too far ahead.
+    """
+    ttl = DEFAULT_TIME_TO_LIVE[priority]
+    if request.ttl_seconds:
+        ttl = dt.timedelta(seconds=request.ttl_seconds)
     begins = max(request.scheduled_at or now, now)
     if begins - now + ttl > MAX_TTL:
-        raise _invalid(
-            "/scheduled_at", f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
-        )
+        detail = f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
+        raise _Refusal(_invalid("/scheduled_at", detail))
     return begins + ttl
 
 
 def _deliveries(
-    notification_id: UUID,
-    request: NotificationRequest,
-    rule: reads.TypeRule,
-    reach: Reach,
-    known: _Known,
+    notification_id: UUID, request: NotificationRequest, checked: _Checked, known: _Known
 ) -> list[NewDelivery]:
+    rule = checked.rule
     targets = channels.targets(
-        reach,
+        checked.reach,
         wanted=request.channels,
         spread=request.delivery,
         category=rule.category,
@@ -184,7 +209,7 @@ def _deliveries(
         # Resolved again at release; until then one row a channel stands for all its contacts.
         targets = list({target.channel: target for target in targets}.values())
     return [
-        _delivery(ids.delivery_id(notification_id, number), target, rule.priority, reach, later, known)
+        _delivery(ids.delivery_id(notification_id, number), target, later, checked, known)
         for number, target in enumerate(targets[: ids.MAX_DELIVERIES], start=1)
     ]
 
@@ -192,16 +217,17 @@ def _deliveries(
 def _delivery(
     delivery_id: UUID,
     target: Target,
-    priority: Priority,
-    reach: Reach,
     later: dt.datetime | None,
+    checked: _Checked,
     known: _Known,
 ) -> NewDelivery:
-    status, due_at, reason = Status.QUEUED, known.now, ""
+    priority = checked.rule.priority
+    due_at: dt.datetime | None = known.now
+    status, reason = Status.QUEUED, ""
     if later is not None:
         status, due_at, reason = Status.SCHEDULED, later, "scheduled"
     elif target.stop is not None:
-        status, due_at, reason = Status.SUPPRESSED, None, target.stop.value  # type: ignore[assignment]
+        status, due_at, reason = Status.SUPPRESSED, None, target.stop.value
     elif priority.is_urgent:
         due_at = known.now + _FIRST_REPUBLISH
     return NewDelivery(
@@ -212,21 +238,16 @@ def _delivery(
         status=status,
         reason=reason,
         due_at=due_at,
-        recipient_id=reach.recipient_id,
+        recipient_id=checked.reach.recipient_id,
         contact_id=None if later is not None else target.contact_id,
         is_published=status is Status.QUEUED and priority.is_urgent,
     )
 
 
 def _row(
-    notification_id: UUID,
-    request: NotificationRequest,
-    rule: reads.TypeRule,
-    reach: Reach,
-    template: reads.TemplateVersion | None,
-    expires_at: dt.datetime,
-    known: _Known,
+    notification_id: UUID, request: NotificationRequest, checked: _Checked, known: _Known
 ) -> NotificationRow:
+    rule, template = checked.rule, checked.template
     variables, sealed = request.variables, None
     if template is not None and template.sensitive & variables.keys():
         hidden = template.sensitive & variables.keys()
@@ -240,7 +261,7 @@ def _row(
         request.type,
         rule.category,
         rule.retry_preset,
-        reach.recipient_id,
+        checked.reach.recipient_id,
         request.user_id,
         template.id if template else None,
         request.content.model_dump_json() if request.content else None,
@@ -253,7 +274,7 @@ def _row(
         request.idempotency_key or "",
         known.traceparent,
         request.scheduled_at,
-        expires_at,
+        checked.expires_at,
         known.now,
     )
 
@@ -300,5 +321,5 @@ def _json(value: Mapping[str, Any]) -> str:
     return orjson.dumps(value).decode() if value else "{}"
 
 
-def _invalid(pointer: str, detail: str) -> _Refusal:
-    return _Refusal(Problem(Kind.INVALID, detail, (FieldError(pointer, detail),)))
+def _invalid(pointer: str, detail: str) -> Problem:
+    return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))

@@ -1,7 +1,8 @@
 """Publish: hand the ids of queued deliveries to the broker.
 
-Urgent ones are published by the process that accepted them, right after its commit. Everything else, and whatever that
-process could not publish, is due in Postgres, and the relay takes it. So a failure here is no error: `due_at` is near.
+Urgent ones are published by the process that accepted them, right after its commit. Everything
+else, and whatever that process could not publish, is due in Postgres, and the relay takes it. So a
+failure here is no error: `due_at` is near.
 """
 
 from __future__ import annotations

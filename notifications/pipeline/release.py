@@ -1,4 +1,7 @@
-"""Release: what waited may go. Scheduled rows are resolved to contacts now, not when they were scheduled."""
+"""Release: what waited may go.
+
+Scheduled rows are resolved to contacts now, not when they were scheduled.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ Row = dict[str, Any]
 
 
 def back_to_queue(rows: Sequence[Row], *, reason: str) -> int:
-    """Rows that have their contact and only waited: due for the relay at once. Guarded, so twice is once."""
+    """Rows that have their contact and only waited: due for the relay at once.
+
+    Guarded, so twice is once.
+    """
     now_due = [Move(id=row["id"], reason=reason, due_in=clock.AT_ONCE) for row in rows]
     return len(moves.move(Status.QUEUED, now_due, only_due=True))
 
@@ -54,7 +60,10 @@ def resolve(rows: Sequence[Row]) -> int:
 
 
 def _release(notification_id: UUID, waiting: Sequence[Row], targets: Sequence[Target]) -> int:
-    """Give the waiting rows of one notification their contacts, and make rows for further devices."""
+    """Give the waiting rows of one notification their contacts.
+
+    And make rows for further devices.
+    """
     free = {row["channel"]: row for row in waiting}
 
     def work() -> int:
@@ -72,7 +81,9 @@ def _release(notification_id: UUID, waiting: Sequence[Row], targets: Sequence[Ta
                 _add(ids.delivery_id(notification_id, number), target, waiting[0])
                 moved += 1
         replaced = [
-            Move(id=row["id"], reason=Stop.OPTED_OUT, detail="another channel was chosen at release")
+            Move(
+                id=row["id"], reason=Stop.OPTED_OUT, detail="another channel was chosen at release"
+            )
             for row in free.values()
         ]
         return moved + len(moves.move(Status.SUPPRESSED, replaced, only_due=True))

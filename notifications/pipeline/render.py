@@ -1,4 +1,7 @@
-"""Render: the words of a message, from the template version that was pinned when it was accepted."""
+"""Render.
+
+The words of a message, from the template version that was pinned when it was accepted.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Replay: bring dead letters back, all gates again.
 
-A replay job names the letters when it is made, so that it never takes one that died later, and works them off in the sweep
-at a bounded pace. A letter is replayed once: moving its delivery and closing it are one transaction, and a letter in a
-job's hands is in no other's. What reached the person meanwhile by another way is skipped unless forced.
+A replay job names the letters when it is made, so that it never takes one that died later, and
+works them off in the sweep at a bounded pace. A letter is replayed once: moving its delivery and
+closing it are one transaction, and a letter in a job's hands is in no other's. What reached the
+person meanwhile by another way is skipped unless forced.
 """
 
 from __future__ import annotations
@@ -38,9 +39,7 @@ class Refused(Exception):
         self.problem = problem
 
 
-def start(
-    letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl: bool
-) -> ReplayJob:
+def start(letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl: bool) -> ReplayJob:
     """Make a replay job of the open letters that match now.
 
     Raises:
@@ -63,7 +62,10 @@ def start(
 
 
 def run(job: ReplayJob, *, limit: int) -> int:
-    """Work off the next letters of a job; returns how many. Safe to run twice and from two sweeps."""
+    """Work off the next letters of a job; returns how many.
+
+    Safe to run twice and from two sweeps.
+    """
 
     def work() -> int:
         letters = dead_letters.next_of(job, limit=limit)
@@ -108,9 +110,9 @@ def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> 
 
 def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
     """Replay or skip each of these locked letters; returns how many were replayed."""
-    notifications = Notification.objects.in_bulk(
-        [ids.notification_of(letter.delivery_id) for letter in letters]
-    )
+    notifications = Notification.objects.in_bulk([
+        ids.notification_of(letter.delivery_id) for letter in letters
+    ])
     revivals: dict[UUID, DeadLetter] = {}
     replayed = 0
     for letter in letters:
@@ -155,9 +157,9 @@ def _is_wiped(letter: DeadLetter, notification: Notification) -> bool:
 
 
 def _refuse_if_wiped(letters: Sequence[DeadLetter]) -> None:
-    notifications = Notification.objects.in_bulk(
-        [ids.notification_of(letter.delivery_id) for letter in letters]
-    )
+    notifications = Notification.objects.in_bulk([
+        ids.notification_of(letter.delivery_id) for letter in letters
+    ])
     wiped = [
         letter
         for letter in letters
@@ -176,7 +178,10 @@ def _renew_ttl(job: ReplayJob, notification: Notification) -> None:
 
 
 def _revival(letter: DeadLetter) -> Revival:
-    """To the contact as it is now: an address that was mended, or the one that took a dead one's place."""
+    """To the contact as it is now.
+
+    An address that was mended, or the one that took a dead one's place.
+    """
     channel = Channel(letter.channel)
     current = Delivery.objects.values_list("contact_id", flat=True).get(id=letter.delivery_id)
     reach = reads.reaches_by_id([letter.recipient_id]).get(letter.recipient_id)

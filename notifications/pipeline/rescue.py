@@ -1,9 +1,13 @@
-"""Rescue: rows whose lease ran out, settled by evidence; and rows that are `unknown`, when their time has come.
+"""Rescue.
+
+Rows whose lease ran out, settled by evidence; and rows that are `unknown`, when their time has
+come.
 
 A lease that ran out means a worker that died or stood still. In this order:
 
     an entry in the sent-ledger        the provider took it: sent
-    no call was begun                  nothing was sent: queued again (after five such claims: a dead letter, `poison`)
+    no call was begun                  nothing was sent: queued again (a dead letter, `poison`,
+                                       after five such claims)
     else                               nobody answered: the table of `rules.unanswered`
 """
 
@@ -40,7 +44,10 @@ class _Decided:
 
 
 def rescue(rows: Sequence[Row]) -> int:
-    """Settle rows whose lease ran out; returns how many moved. Guarded by `only_due`: a renewed lease stays."""
+    """Settle rows whose lease ran out; returns how many moved.
+
+    Guarded by `only_due`: a renewed lease stays.
+    """
     evidence = ledger.read([row["id"] for row in rows])
     decided = _Decided()
     for row in rows:
@@ -117,7 +124,10 @@ def _note_call(decided: _Decided, row: Row, *, outcome: str, detail: str) -> Non
 
 
 def reconsider(rows: Iterable[Row]) -> int:
-    """`unknown` rows that are due: urgent ones are resent once, the others are closed as they are."""
+    """`unknown` rows that are due.
+
+    Urgent ones are resent once, the others are closed as they are.
+    """
     resend, close = [], []
     for row in rows:
         if Priority(row["priority"]).is_urgent and not row["resent"]:

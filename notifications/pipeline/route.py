@@ -1,7 +1,8 @@
 """Route: which provider takes a delivery.
 
-One provider a channel, from the environment; a test key's deliveries go to the sandbox, whatever the channel. Adapters
-are built once a process, on first use, because their connections must not cross a fork.
+One provider a channel, from the environment; a test key's deliveries go to the sandbox, whatever
+the channel. Adapters are built once a process, on first use, because their connections must not
+cross a fork.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Send: hand a wave of rendered messages to a provider, and settle the outcomes as they come.
 
-Before a wave, one committed UPDATE renews its leases and counts its calls; what lost its lease is left out. Then the
-provider is called, with no transaction open. What was accepted goes into the sent-ledger at once, before Postgres
-knows, so that a worker killed in between does not send it again.
+Before a wave, one committed UPDATE renews its leases and counts its calls; what lost its lease is
+left out. Then the provider is called, with no transaction open. What was accepted goes into the
+sent-ledger at once, before Postgres knows, so that a worker killed in between does not send it
+again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from notifications.store import ledger, moves
 from providers.contract import Accepted, Message, Provider, Result
 
 _SETTLE_AT: Final = 125
-"""Outcomes that are settled together: half a chunk, so that Postgres works while the provider still does."""
+"""Outcomes that are settled together.
+
+Half a chunk, so that Postgres works while the provider still does.
+"""
 _SETTLE_AFTER: Final = 0.25
 """Seconds after which outcomes are settled even if they are few."""
 
@@ -36,7 +40,9 @@ def send(jobs: Sequence[Job], *, provider: Provider, token: UUID) -> Iterator[Re
 def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retry]:
     messages, broken = _rendered(jobs)
     settle.give_up(broken, reason="render_error", token=token)
-    calls = moves.renew([each.delivery_id for each in messages], token=token, provider=provider.name)
+    calls = moves.renew(
+        [each.delivery_id for each in messages], token=token, provider=provider.name
+    )
     by_id = {job.delivery.id: job for job in jobs if job.delivery.id in calls}
     for job in by_id.values():
         job.call = calls[job.delivery.id]
@@ -44,7 +50,9 @@ def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retr
     if not messages:
         return
     deadline = PACE[jobs[0].delivery.priority].deadline
-    for results in _in_batches(([each] for each in provider.send(messages, deadline=deadline)), provider):
+    for results in _in_batches(
+        ([each] for each in provider.send(messages, deadline=deadline)), provider
+    ):
         pairs = [(by_id[result.delivery_id], result) for result in results]
         yield from settle.settle(pairs, provider=provider, token=token)
 

@@ -7,8 +7,8 @@
     Misconfigured  held: our fault must not burn the backlog; an alert is raised
     Unanswered     the table of `rules.unanswered`: resend, wait, or ask again once
 
-Everything is guarded by the claim's token. An acceptance that comes after the lease was lost is still evidence: the row is
-settled as sent if nobody else is sending it at this moment.
+Everything is guarded by the claim's token. An acceptance that comes after the lease was lost is
+still evidence: the row is settled as sent if nobody else is sending it at this moment.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ class _Decided:
     retries: list[Retry] = field(default_factory=list)
 
 
-def settle(
-    pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UUID
-) -> list[Retry]:
+def settle(pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UUID) -> list[Retry]:
     """Settle outcomes; returns what is to be tried again soon, already committed as such.
 
     Safe to run late: a row that is not ours any more stays as it is.
@@ -190,7 +188,7 @@ def _write(
 
 
 def _rounded_up(delay: dt.timedelta) -> dt.timedelta:
-    """A delay on a grid of four steps a doubling, so that a thousand retries share a few messages."""
+    """Put a delay on a grid of four steps a doubling: a thousand retries share a few messages."""
     step, seconds = _FINEST, delay.total_seconds()
     while step * 2 * _STEPS_PER_DOUBLING <= seconds:
         step *= 2
@@ -211,7 +209,11 @@ def _name(outcome: object) -> str:
 
 def _call(job: Job, result: Result) -> attempts.Call:
     outcome = result.outcome
-    said = ("", outcome.message_id) if isinstance(outcome, Accepted) else (outcome.code, outcome.detail)
+    said = (
+        ("", outcome.message_id)
+        if isinstance(outcome, Accepted)
+        else (outcome.code, outcome.detail)
+    )
     return attempts.Call(
         delivery_id=job.delivery.id,
         number=job.call,

@@ -1,6 +1,7 @@
 """Which contacts a notification goes to: the recipient's wishes and what they can be reached on.
 
-Asked at accept, and again when a scheduled delivery is released, because both can change in between.
+Asked at accept, and again when a scheduled delivery is released, because both can change in
+between.
 """
 
 from __future__ import annotations

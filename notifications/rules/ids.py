@@ -1,14 +1,17 @@
 """Ids that tell where they belong.
 
-A notification's id is a UUIDv7 whose last 12 bits are zero. Its n-th delivery has the same id plus n. So
+A notification's id is a UUIDv7 whose last 12 bits are zero. Its n-th delivery has the same id plus
+n. So
 
-* a delivery names its notification, and a notification spans its deliveries as one range of the primary key:
+* a delivery names its notification, and a notification spans its deliveries as one range of the
+primary key:
   neither a column nor an index ties them;
 * both carry one millisecond, so all of a notification lives in one daily partition;
 * an operator sees that `...-9c1e5f3a7001` belongs to `...-9c1e5f3a7000`.
 
-What is left of chance is 62 bits in a millisecond, the same as a UUIDv7 whose counter takes 12. SQL has the same
-two functions (`notification_of`, `last_delivery_of`); `tests/rules/test_ids.py` holds the pair together.
+What is left of chance is 62 bits in a millisecond, the same as a UUIDv7 whose counter takes 12. SQL
+has the same two functions (`notification_of`, `last_delivery_of`); `tests/rules/test_ids.py` holds
+the pair together.
 """
 
 from __future__ import annotations
@@ -28,14 +31,18 @@ _MILLISECOND: Final = dt.timedelta(milliseconds=1)
 
 
 def notification_id(*, at_ms: int, entropy: int) -> UUID:
-    """Make the id of a notification born at `at_ms` (Unix milliseconds) from RANDOM_BITS of chance."""
+    """Make an id of `at_ms` (Unix milliseconds) from RANDOM_BITS of chance."""
     high = (at_ms & (2**48 - 1)) << 80 | 0x7 << 76 | (entropy >> 50 & 0xFFF) << 64
     low = 0b10 << 62 | (entropy & (2**50 - 1)) << CHILD_BITS
     return UUID(int=high | low)
 
 
 def delivery_id(notification: UUID, number: int) -> UUID:
-    """The id of a notification's `number`-th delivery, from 1 to MAX_DELIVERIES."""
+    """The id of a notification's `number`-th delivery, from 1 to MAX_DELIVERIES.
+
+    Raises:
+        ValueError: a number outside that range.
+    """
     if not 1 <= number <= MAX_DELIVERIES:
         msg = f"a notification has 1 to {MAX_DELIVERIES} deliveries, not a {number}-th"
         raise ValueError(msg)

@@ -1,7 +1,8 @@
 """Lanes: the queues that keep priorities and channels apart.
 
-A lane is one mode, one priority and one channel: `p0.push`, `p3.email`, `test.p1.sms`. Priorities never share a
-queue and no channel can take another's workers, so a marketing burst or a hung provider slows only its own lanes.
+A lane is one mode, one priority and one channel: `p0.push`, `p3.email`, `test.p1.sms`. Priorities
+never share a queue and no channel can take another's workers, so a marketing burst or a hung
+provider slows only its own lanes.
 """
 
 from __future__ import annotations
@@ -79,10 +80,16 @@ class Pace:
     """How long one priority's calls and leases may take."""
 
     deadline: dt.timedelta
-    """Total time of one provider call, kept inside the adapter: a thread pool ignores Celery's limits."""
+    """Total time of one provider call, kept inside the adapter.
+
+    A thread pool ignores Celery's limits.
+    """
     lease: dt.timedelta
-    """How long a claimed row is ours without a word. Longer than the deadline, so that a lease that ran
-    out means a dead or stuck worker and never a slow call."""
+    """How long a claimed row is ours without a word.
+
+    Longer than the deadline, so that a lease that ran out means a dead or stuck worker and never a
+    slow call.
+    """
 
 
 PACE: Final = {

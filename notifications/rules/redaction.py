@@ -1,6 +1,7 @@
 """What may be logged or kept of an address or of a provider's answer.
 
-Logs and attempts must let an operator follow one address through a day, and must not be a list of customers.
+Logs and attempts must let an operator follow one address through a day, and must not be a list of
+customers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a producer may ask for: the body of `POST /v1/notifications`, checked.
 
-Pydantic checks types and ranges; what needs the database (does the recipient exist, does the template?) is
-checked in `pipeline.accept`. Fields that are not understood are refused: a typo in `fallback_chain` must not be
-an OTP that never falls back.
+Pydantic checks types and ranges; what needs the database (does the recipient exist, does the
+template?) is checked in `pipeline.accept`. Fields that are not understood are refused: a typo in
+`fallback_chain` must not be an OTP that never falls back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_METADATA_BYTES: Final = 4096
 MAX_VARIABLES_BYTES: Final = 64 * 1024
 """All variables of one notification together: sixteen times what a push may carry."""
 MAX_TTL: Final = dt.timedelta(days=60)
-"""`scheduled_at + ttl` lies at most this far ahead, so that every open row is younger than retention."""
+"""`scheduled_at + ttl` lies at most this far ahead: every open row is younger than retention."""
 MAX_BATCH: Final = 1000
 
 _NOT_YET: Final = ("fallback_chain", "ordering_key", "send_at_local", "webhook_url")
@@ -68,9 +68,7 @@ Name = Annotated[
     BeforeValidator(_no_nul),
     StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:\-]+$"),
 ]
-UserId = Annotated[
-    str, BeforeValidator(_no_nul), StringConstraints(min_length=1, max_length=128)
-]
+UserId = Annotated[str, BeforeValidator(_no_nul), StringConstraints(min_length=1, max_length=128)]
 Key = Annotated[str, BeforeValidator(_no_nul), StringConstraints(min_length=1, max_length=255)]
 
 
@@ -107,9 +105,7 @@ class NotificationRequest(BaseModel):
     template_id: Name | None = None
     variables: dict[Name, Any] = Field(default_factory=dict)
     content: Content | None = None
-    channels: list[AskedChannel] = Field(
-        default_factory=list, max_length=len(Channel)
-    )
+    channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     delivery: Spread = Spread.FIRST
     scheduled_at: AwareDatetime | None = None
     ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds()))] | None = None

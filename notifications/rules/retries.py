@@ -2,9 +2,10 @@
 
     delay = min(cap, jittered(base * multiplier ** n)), n = 0 for the first retry
 
-Without jitter, everything that failed together comes back together and knocks the provider over again. A wait that
-the provider asks for wins when it is longer; a wait that ends after the notification's TTL is not begun.
-The presets are data: the shipped ones, and which priority and channel takes which.
+Without jitter, everything that failed together comes back together and knocks the provider over
+again. A wait that the provider asks for wins when it is longer; a wait that ends after the
+notification's TTL is not begun. The presets are data: the shipped ones, and which priority and
+channel takes which.
 """
 
 from __future__ import annotations
@@ -53,79 +54,75 @@ _SECOND: Final = dt.timedelta(seconds=1)
 _NO_CAP: Final = dt.timedelta(hours=1)
 _THIRD: Final = 0.3
 
-PRESETS: Final = MappingProxyType(
-    {
-        preset.name: preset
-        for preset in (
-            Preset(
-                name="worker",
-                base=_SECOND,
-                multiplier=2,
-                cap=30 * _SECOND,
-                attempts=5,
-                jitter=Jitter.DOUBLE,
-            ),
-            Preset(
-                name="service",
-                base=_SECOND,
-                multiplier=2,
-                cap=30 * _SECOND,
-                attempts=5,
-                jitter=Jitter.THIRD,
-            ),
-            Preset(
-                name="push",
-                base=2 * _SECOND,
-                multiplier=2,
-                cap=120 * _SECOND,
-                attempts=6,
-                jitter=Jitter.SECOND,
-            ),
-            Preset(
-                name="push_spread",
-                base=2 * _SECOND,
-                multiplier=2,
-                cap=120 * _SECOND,
-                attempts=6,
-                jitter=Jitter.FULL,
-            ),
-            Preset(
-                name="plain",
-                base=_SECOND,
-                multiplier=2,
-                cap=_NO_CAP,
-                attempts=6,
-                jitter=Jitter.NONE,
-            ),
-            Preset(
-                name="critical",
-                base=2 * _SECOND,
-                multiplier=4,
-                cap=300 * _SECOND,
-                attempts=7,
-                jitter=Jitter.FULL,
-            ),
-            Preset(
-                name="low",
-                base=2 * _SECOND,
-                multiplier=4,
-                cap=10 * _SECOND,
-                attempts=3,
-                jitter=Jitter.FULL,
-                drops=True,
-            ),
-        )
-    }
-)
+PRESETS: Final = MappingProxyType({
+    preset.name: preset
+    for preset in (
+        Preset(
+            name="worker",
+            base=_SECOND,
+            multiplier=2,
+            cap=30 * _SECOND,
+            attempts=5,
+            jitter=Jitter.DOUBLE,
+        ),
+        Preset(
+            name="service",
+            base=_SECOND,
+            multiplier=2,
+            cap=30 * _SECOND,
+            attempts=5,
+            jitter=Jitter.THIRD,
+        ),
+        Preset(
+            name="push",
+            base=2 * _SECOND,
+            multiplier=2,
+            cap=120 * _SECOND,
+            attempts=6,
+            jitter=Jitter.SECOND,
+        ),
+        Preset(
+            name="push_spread",
+            base=2 * _SECOND,
+            multiplier=2,
+            cap=120 * _SECOND,
+            attempts=6,
+            jitter=Jitter.FULL,
+        ),
+        Preset(
+            name="plain",
+            base=_SECOND,
+            multiplier=2,
+            cap=_NO_CAP,
+            attempts=6,
+            jitter=Jitter.NONE,
+        ),
+        Preset(
+            name="critical",
+            base=2 * _SECOND,
+            multiplier=4,
+            cap=300 * _SECOND,
+            attempts=7,
+            jitter=Jitter.FULL,
+        ),
+        Preset(
+            name="low",
+            base=2 * _SECOND,
+            multiplier=4,
+            cap=10 * _SECOND,
+            attempts=3,
+            jitter=Jitter.FULL,
+            drops=True,
+        ),
+    )
+})
 
-_BY_PRIORITY: Final = MappingProxyType(
-    {
-        Priority.P0: "critical",
-        Priority.P1: "service",
-        Priority.P2: "worker",
-        Priority.P3: "low",
-    }
-)
+_BY_PRIORITY: Final = MappingProxyType({
+    Priority.P0: "critical",
+    Priority.P1: "service",
+    Priority.P2: "worker",
+    Priority.P3: "low",
+})
 _BY_LANE: Final = MappingProxyType({(Priority.P2, Channel.PUSH): "push"})
 
 

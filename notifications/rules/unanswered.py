@@ -1,8 +1,9 @@
 """What to do when bytes were sent and no answer came: one table, channel by priority.
 
-Sending again may reach the person twice; not sending may reach them never. Where the provider drops or hides
-a repeat there is no dilemma. Elsewhere urgency decides: a second OTP is better than none, a second
-newsletter is not. The absence of an entry in the sent-ledger is never evidence that nothing was sent.
+Sending again may reach the person twice; not sending may reach them never. Where the provider drops
+or hides a repeat there is no dilemma. Elsewhere urgency decides: a second OTP is better than none,
+a second newsletter is not. The absence of an entry in the sent-ledger is never evidence that
+nothing was sent.
 """
 
 from __future__ import annotations

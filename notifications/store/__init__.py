@@ -15,5 +15,6 @@
     ledger        the sent-ledger
     bloom         keys that are surely new
 
-SQL lives in `sql/`, one statement a file that says what it locks and which index serves it; Lua in `lua/`.
+SQL lives in `sql/`, one statement a file that says what it locks and which index serves it; Lua in
+`lua/`.
 """

@@ -1,7 +1,8 @@
 """Idempotency keys that are surely new: a Bloom filter a day in the state Redis.
 
-A batch whose keys are all surely new needs no exact check before it is written. The filter may be wrong in one
-direction only ("perhaps seen"), and a wiped one is caught by the unique index: it saves work and decides nothing.
+A batch whose keys are all surely new needs no exact check before it is written. The filter may be
+wrong in one direction only ("perhaps seen"), and a wiped one is caught by the unique index: it
+saves work and decides nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _KEEP: Final = 2 * 24 * 3600
 
 
 def all_surely_new(scope: str, keys: Sequence[str], *, today: dt.date) -> bool:
-    """Whether none of the keys can have been seen; adds them. False when the state Redis is away."""
+    """Whether none of the keys can have been seen; adds them.
+
+    False when the state Redis is away.
+    """
     arguments: list[str | int | float | bytes] = [_KEEP, _PER_KEY]
     for key in keys:
         arguments.extend(_positions(f"{scope}:{key}"))

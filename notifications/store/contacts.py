@@ -1,4 +1,7 @@
-"""Addresses that a provider called dead: invalid at once and for every later send, with the reason."""
+"""Addresses that a provider called dead.
+
+Invalid at once and for every later send, with the reason.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Running named SQL on Django's own connection.
 
-A psycopg cursor is used under Django's, because it binds on the server and in binary: an array of five hundred ids
-is one parameter instead of twenty kilobytes of literal. Transactions stay Django's (`transaction.atomic`).
+A psycopg cursor is used under Django's, because it binds on the server and in binary: an array of
+five hundred ids is one parameter instead of twenty kilobytes of literal. Transactions stay Django's
+(`transaction.atomic`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from typing import Any, Final, LiteralString, TypeVar, cast
 
 import psycopg
 from django.db import OperationalError, connection, transaction
+from psycopg import sql
 from psycopg.rows import dict_row
 
 Answer = TypeVar("Answer")
 
 _SQL: Final = Path(__file__).parent / "sql"
 _DEADLOCK_TRIES: Final = 3
-"""Rows are locked in id order, so a deadlock is a stranger's (an operator's UPDATE); it goes away."""
+"""Rows are locked in id order: a deadlock is a stranger's (an operator's UPDATE) and passes."""
 
 
 @functools.cache
@@ -27,9 +29,8 @@ def statement(name: str) -> LiteralString:
     """The text of `sql/<name>.sql`, without its comments."""
     lines = (_SQL / f"{name}.sql").read_text().splitlines()
     # The file is part of the program: nobody's input can reach it.
-    return cast(
-        "LiteralString", "\n".join(line for line in lines if not line.lstrip().startswith("--"))
-    )
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("--"))
+    return cast("LiteralString", text)  # type: ignore[redundant-cast]  # mypy: str, psycopg: not
 
 
 def cursor() -> psycopg.Cursor[dict[str, Any]]:
@@ -62,14 +63,31 @@ def copy(table: str, columns: Sequence[str], records: Sequence[Sequence[object]]
     Raises:
         django.db.IntegrityError: a unique violation; the transaction is broken then.
     """
-    into: LiteralString = cast("LiteralString", f"COPY {table} ({', '.join(columns)}) FROM STDIN")
-    with connection.wrap_database_errors, cursor() as running, running.copy(into) as stream:
+    with (
+        connection.wrap_database_errors,
+        cursor() as running,
+        running.copy(_into(table, columns)) as stream,
+    ):
         for record in records:
             stream.write_row(record)
 
 
+def _into(table: str, columns: Sequence[str]) -> sql.Composed:
+    names = sql.SQL(", ").join(map(sql.Identifier, columns))
+    return sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)
+
+
 def in_transaction(work: Callable[[], Answer]) -> Answer:
-    """Run `work` in one transaction; again from the start when Postgres broke a deadlock by ending it."""
+    """Run `work` in one transaction, and again when Postgres ends it to break a deadlock.
+
+    Inside a transaction that is already open it simply joins: only the outermost can start over.
+
+    Raises:
+        OperationalError: whatever else the database refused.
+        AssertionError: never; the last try returns or raises.
+    """
+    if connection.in_atomic_block:
+        return work()
     for tries_left in reversed(range(_DEADLOCK_TRIES)):
         try:
             with transaction.atomic():
@@ -77,4 +95,4 @@ def in_transaction(work: Callable[[], Answer]) -> Answer:
         except OperationalError as error:
             if not isinstance(error.__cause__, psycopg.errors.DeadlockDetected) or not tries_left:
                 raise
-    raise AssertionError  # the last try returns or raises
+    raise AssertionError

@@ -25,9 +25,9 @@ def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:
         "producer_id": wanted.producer_id,
         "mode": wanted.mode,
     }
-    return found.filter(
-        **{name: value for name, value in conditions.items() if value is not None}
-    ).filter(replay_job=None)
+    return found.filter(**{
+        name: value for name, value in conditions.items() if value is not None
+    }).filter(replay_job=None)
 
 
 def next_of(job: ReplayJob, *, limit: int) -> list[DeadLetter]:

@@ -1,7 +1,7 @@
 """The first answer to a key, for 24 hours: exact, in Postgres.
 
-A key is won by inserting its row in the transaction that stores what it asks for, so an answer without its
-notifications, or notifications without their answer, cannot exist.
+A key is won by inserting its row in the transaction that stores what it asks for, so an answer
+without its notifications, or notifications without their answer, cannot exist.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def claim(producer_id: int, mode: Mode, entries: Sequence[Entry]) -> set[str]:
     """Win what can be won of these keys (each once); returns those won.
 
     Raises:
-        django.db.OperationalError: another request with one of the keys is still running (lock_timeout).
+        django.db.OperationalError: another request with one of the keys is still running
+        (lock_timeout).
     """
     batch = sorted(entries, key=lambda each: each.key)
     rows = db.rows(
@@ -74,9 +75,7 @@ def copy(producer_id: int, mode: Mode, entries: Sequence[Entry], *, now: dt.date
 
 def first_answers(producer_id: int, mode: Mode, keys: Sequence[str]) -> Mapping[str, Entry]:
     """The stored answers to keys that were not won."""
-    rows = db.rows(
-        "first_answers", {"producer_id": producer_id, "mode": mode, "keys": list(keys)}
-    )
+    rows = db.rows("first_answers", {"producer_id": producer_id, "mode": mode, "keys": list(keys)})
     return {
         row["key"]: Entry(
             key=row["key"],

@@ -1,4 +1,7 @@
-"""Accepting: COPY of notifications, deliveries and events, in one transaction with their idempotency keys."""
+"""Accepting.
+
+COPY of notifications, deliveries and events, in one transaction with their idempotency keys.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The sent-ledger: what a provider accepted, written before the database knows.
 
-A worker that dies between a provider's yes and its own commit leaves a row in `sending`. The ledger is the
-evidence that settles it as sent instead of sending it again. It is best effort: no entry proves nothing, and without the
-state Redis the answer of `rules.unanswered` holds.
+A worker that dies between a provider's yes and its own commit leaves a row in `sending`. The ledger
+is the evidence that settles it as sent instead of sending it again. It is best effort: no entry
+proves nothing, and without the state Redis the answer of `rules.unanswered` holds.
 """
 
 from __future__ import annotations

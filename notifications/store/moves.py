@@ -1,7 +1,8 @@
 """The only code that writes a status.
 
-Each function is one guarded UPDATE: the legal sources of `rules.states` stand in its WHERE, and the events that tell of the
-move are written by the same statement. A row that has moved on meanwhile stays as it is, so every caller may run twice.
+Each function is one guarded UPDATE: the legal sources of `rules.states` stand in its WHERE, and the
+events that tell of the move are written by the same statement. A row that has moved on meanwhile
+stays as it is, so every caller may run twice.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ class Move:
 
 
 def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
-    """Take what may leave of these under a lease; the others are somebody else's, gone, or not due."""
+    """Take what may leave of these under a lease.
+
+    The others are somebody else's, gone, or not due.
+    """
     token = uuid4()
     rows = db.in_transaction(
         lambda: db.rows(
@@ -116,7 +120,7 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
     return {row["id"]: row["attempts"] for row in rows}
 
 
-def move(
+def move(  # noqa: PLR0913 - each is a keyword that names one guard or one effect
     to: Status,
     moves: Iterable[Move],
     *,
@@ -207,10 +211,15 @@ def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
 
 
 def accept_late(moves: Sequence[Move]) -> list[UUID]:
-    """Settle as sent what a worker reports after it lost its lease, unless another is calling right now."""
+    """Settle as sent what a worker reports after it lost its lease.
+
+    Unless another is calling right now.
+    """
     parked = [
         row["id"]
-        for row in db.rows("not_sending", {"ids": [each.id for each in moves], "sending": Status.SENDING})
+        for row in db.rows(
+            "not_sending", {"ids": [each.id for each in moves], "sending": Status.SENDING}
+        )
     ]
     return move(Status.SENT, [each for each in moves if each.id in set(parked)])
 

@@ -1,19 +1,21 @@
 """Daily partitions of the four big tables: made ahead, dropped after retention.
 
-There is no default partition, because rows that fell into one would block the partition that they belong to. So two
-weeks are made ahead, at every boot and every hour; and an insert that still finds none (`beat` was dead for three weeks)
-makes its day and tries again. A partition is built beside the table and attached, which does not stop writers.
+There is no default partition, because rows that fell into one would block the partition that they
+belong to. So two weeks are made ahead, at every boot and every hour; and an insert that still finds
+none (`beat` was dead for three weeks) makes its day and tries again. A partition is built beside
+the table and attached, which does not stop writers.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from typing import Final, LiteralString, TypeVar, cast
+from typing import Final, TypeVar
 from uuid import UUID
 
 import psycopg
 from django.db import IntegrityError, OperationalError, connection, transaction
+from psycopg import sql
 
 from notifications import clock
 from notifications.rules import ids
@@ -30,7 +32,7 @@ TABLES: Final = {
 DAYS_AHEAD: Final = 14
 RETENTION_DAYS: Final = 90
 _DDL_TRIES: Final = 20
-"""Each waits at most 200 ms for its lock, so that a long query in front of it never makes writers queue behind it."""
+"""Each waits at most 200 ms for its lock, so that writers never queue behind a waiting DDL."""
 _LOCK_KEY: Final = 7_237_001
 """Of the advisory lock that lets one process at a time change partitions."""
 _STORAGE: Final = {
@@ -40,7 +42,9 @@ _STORAGE: Final = {
 
 
 def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
-    """Make the partitions of `today` and of the days after it that are missing; returns how many days.
+    """Make the partitions of `today` and of the days after it that are missing.
+
+    Returns how many days.
 
     Safe to run twice and from many processes: it looks first, and one at a time changes anything.
     """
@@ -59,13 +63,14 @@ def existing() -> list[dt.date]:
             " WHERE inhparent = 'delivery'::regclass"
         )
         names = [row["name"] for row in running.fetchall()]
-    return sorted(dt.datetime.strptime(name[-8:], "%Y%m%d").date() for name in names)  # noqa: DTZ007
+    return sorted(dt.date.fromisoformat(name[-8:]) for name in names)
 
 
 def with_day(day: dt.date, work: Callable[[], Answer]) -> Answer:
-    """Run an insert for rows born on `day`; when their partition is missing, make it and run it again.
+    """Run an insert for rows born on `day`; make a missing partition and run it again.
 
-    A day that retention has dropped is never made again: the IntegrityError stays.
+    Raises:
+        IntegrityError: another violation, or a day that retention has dropped: it is not made again.
     """
     try:
         return work()
@@ -82,7 +87,9 @@ def is_past(day: dt.date) -> bool:
 
 
 def open_since() -> UUID:
-    """The lower bound of every sweep: the oldest day that has an open row, never later than yesterday.
+    """The lower bound of every sweep.
+
+    The oldest day that has an open row, never later than yesterday.
 
     Asks each partition's own due index for one row, so its cost does not grow with the rows.
     """
@@ -90,16 +97,20 @@ def open_since() -> UUID:
     for day in existing():
         if day >= yesterday:
             break
-        name = cast("LiteralString", f"delivery_{day:%Y%m%d}")
+        partition = sql.Identifier(f"delivery_{day:%Y%m%d}")
+        one_open = sql.SQL("SELECT 1 FROM {} WHERE due_at IS NOT NULL LIMIT 1").format(partition)
         with db.cursor() as running:
-            running.execute(f"SELECT 1 FROM {name} WHERE due_at IS NOT NULL LIMIT 1")  # noqa: S608
+            running.execute(one_open)
             if running.fetchone():
                 return ids.floor_of(day)
     return ids.floor_of(yesterday)
 
 
 def open_until() -> UUID:
-    """The upper bound of every sweep: the end of tomorrow, so that partitions made ahead are not asked."""
+    """The upper bound of every sweep.
+
+    The end of tomorrow, so that partitions made ahead are not asked.
+    """
     return ids.floor_of(clock.now().date() + dt.timedelta(days=2))
 
 
@@ -139,7 +150,8 @@ def _make(day: dt.date) -> None:
                 f" {_STORAGE.get(table, '')}"
             )
             running.execute(
-                f"ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ('{low}') TO ('{high}')"
+                f"ALTER TABLE {table} ATTACH PARTITION {name}"
+                f" FOR VALUES FROM ('{low}') TO ('{high}')"
             )
             running.execute(f"ALTER TABLE {name} DROP CONSTRAINT {name}_day")
 

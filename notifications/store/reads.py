@@ -1,4 +1,7 @@
-"""What the pipeline reads: recipients' reach, templates, and what a claimed delivery needs to be sent."""
+"""What the pipeline reads.
+
+Recipients' reach, templates, and what a claimed delivery needs to be sent.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,17 @@ import orjson
 
 from notifications import clock
 from notifications.models import NotificationType
-from notifications.rules import locales, templating
+from notifications.rules import locales, template_syntax, templating
 from notifications.rules.channels import Reach
 from notifications.rules.lane import Mode, Priority
 from notifications.store import db
 from providers.contract import Channel
 
 _FRESH: Final = 1.0
-"""Seconds that a cached template or type is believed: an edit acts within two seconds everywhere."""
+"""Seconds that a cached template or type is believed.
+
+An edit acts within two seconds everywhere.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +165,9 @@ class _Shelf:
 
     def by_id(self, wanted: Collection[int]) -> dict[int, TemplateVersion]:
         now = clock.monotonic()
-        stale = [each for each in wanted if self._by_id.get(each, (-_FRESH, None))[0] + _FRESH < now]
+        stale = [
+            each for each in wanted if self._by_id.get(each, (-_FRESH, None))[0] + _FRESH < now
+        ]
         if stale:
             for version in _load(ids=stale):
                 self._by_id[version.id] = (now, version)
@@ -172,7 +180,8 @@ class _Shelf:
         ]
         if stale:
             found = {version.template_id: version for version in _load(names=stale)}
-            # A name that is unknown now is forgotten again: whoever sends names must not fill this process.
+            # A name that is unknown now is forgotten again: whoever sends names must not fill this
+            # process.
             for name in stale:
                 self._by_name.pop(name, None)
             self._by_name.update({name: (now, version) for name, version in found.items()})
@@ -204,8 +213,9 @@ def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[Templat
 def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
     texts: dict[Channel, dict[str, templating.CompiledText]] = defaultdict(dict)
     for row in rows:
-        # Admin saves no broken source. One that came another way is no text: its deliveries fail, alone.
-        with contextlib.suppress(templating.BrokenTemplate):
+        # Admin saves no broken source. One that came another way is no text: its deliveries fail,
+        # alone.
+        with contextlib.suppress(template_syntax.BrokenTemplate):
             text = _compiled(row["title"], row["body"], row["html"])
             texts[Channel(row["channel"])][row["locale"]] = text
     return TemplateVersion(

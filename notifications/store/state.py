@@ -1,14 +1,15 @@
 """The state Redis: sent-ledger, rate limits, Bloom filter. Losing it loses nothing.
 
-Everything here is an optimisation or a second opinion; Postgres has the truth. So each caller says what holds while
-it is away, and after one failure this process leaves it alone for a moment instead of waiting on every call.
+Everything here is an optimisation or a second opinion; Postgres has the truth. So each caller says
+what holds while it is away, and after one failure this process leaves it alone for a moment instead
+of waiting on every call.
 """
 
 from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import redis
 
@@ -24,7 +25,7 @@ _REST: Final = 2.0
 """Seconds to leave a Redis alone that has just failed."""
 
 
-class Away(Exception):  # noqa: N818 - it is a state of the world, not an error of the program
+class Away(Exception):
     """The state Redis cannot be asked now. Do what the caller's docstring says of that."""
 
 
@@ -101,7 +102,7 @@ def get_many(keys: list[str]) -> list[bytes | None]:
     """
     _circuit.check()
     try:
-        return client().mget(keys) if keys else []
+        return cast("list[bytes | None]", client().mget(keys)) if keys else []
     except redis.RedisError as error:
         _circuit.trip()
         raise Away from error

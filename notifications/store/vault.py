@@ -43,6 +43,4 @@ def wipe(notification_ids: Iterable[UUID]) -> int:
     wanted = list(notification_ids)
     if not wanted:
         return 0
-    return db.run(
-        "wipe_secrets", {"ids": wanted, "open": sorted(OPEN), "unknown": Status.UNKNOWN}
-    )
+    return db.run("wipe_secrets", {"ids": wanted, "open": sorted(OPEN), "unknown": Status.UNKNOWN})

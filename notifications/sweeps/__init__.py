@@ -1,7 +1,8 @@
 """Beat's work: what makes every promise hold after a crash.
 
-Beat sends one `tick` a second. A tick runs the sweeps whose slot has come; the slot is won in Postgres, so two beats do
-no harm and a missed tick only makes a sweep late. All sweeps have one shape:
+Beat sends one `tick` a second. A tick runs the sweeps whose slot has come; the slot is won in
+Postgres, so two beats do no harm and a missed tick only makes a sweep late. All sweeps have one
+shape:
 
     run_once(*, now, limit) -> how many rows it moved
 
@@ -11,8 +12,8 @@ no harm and a missed tick only makes a sweep late. All sweeps have one shape:
     housekeeping   wipe secrets, expired keys, bound the rejected log                 each minute
     partitions     make days ahead, drop days past retention, check the clock         each hour
 
-Safe to run twice (every move is guarded by the status it expects), to run late (rows stay due), never to run
-(nothing is lost; it waits; the web process raises an alert).
+Safe to run twice (every move is guarded by the status it expects), to run late (rows stay due),
+never to run (nothing is lost; it waits; the web process raises an alert).
 """
 
 from __future__ import annotations

@@ -13,11 +13,17 @@ from notifications.store import dead_letters as letters
 
 _WINDOW: Final = dt.timedelta(minutes=5)
 _MANY: Final = 20
-"""New letters in the window that are worth a person's look; single dead addresses are daily life."""
+"""New letters in the window that are worth a person's look.
+
+Single dead addresses are daily life.
+"""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> int:
-    """Raise or resolve the alert; delete old letters. Safe to run at any time: it looks at what is there."""
+    """Raise or resolve the alert; delete old letters.
+
+    Safe to run at any time: it looks at what is there.
+    """
     fresh = DeadLetter.objects.filter(
         created_at__gte=now - _WINDOW, resolved_at=None, mode=Mode.LIVE
     )[: _MANY + 1].count()

@@ -1,4 +1,6 @@
-"""Due: the one sweep over `due_at`. Acts by status, with a limit for each status and lane, P0 first.
+"""Due: the one sweep over `due_at`.
+
+Acts by status, with a limit for each status and lane, P0 first.
 
     sending    the lease ran out              rescue
     unknown    resend once, or close          rescue
@@ -12,14 +14,12 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any, Final
 
-
 from notifications import clock
 from notifications.pipeline import release, rescue
 from notifications.rules.lane import LANES
 from notifications.rules.states import Status
 from notifications.store import db, partitions
 from notifications.sweeps import relay
-
 
 _GRACE_FOR_RETRY: Final = dt.timedelta(seconds=5)
 """How long the retry message goes first: it is the quicker way, and the sweep only the sure one."""

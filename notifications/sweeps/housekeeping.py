@@ -16,7 +16,10 @@ _ALERTS_KEPT: Final = dt.timedelta(days=7)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> int:
-    """Wipe and trim up to `limit` rows of each kind. Safe at any time: all of it is past its use."""
+    """Wipe and trim up to `limit` rows of each kind.
+
+    Safe at any time: all of it is past its use.
+    """
     wiped = db.run("wipe_expired", {"limit": limit})
     with connection.cursor() as running:
         running.execute(
@@ -24,7 +27,7 @@ def run_once(*, now: dt.datetime, limit: int) -> int:
             "SELECT ctid FROM idempotency_key WHERE expires_at <= now() LIMIT %s))",
             [limit],
         )
-        keys = running.rowcount
+        keys: int = running.rowcount
     newest = Rejected.objects.order_by("-id").values_list("id", flat=True).first() or 0
     trimmed, _ = Rejected.objects.filter(id__lte=newest - _REJECTED_KEPT).delete()
     Alert.objects.filter(resolved_at__lt=now - _ALERTS_KEPT).delete()

@@ -1,4 +1,7 @@
-"""Partitions: two weeks ahead, ninety days back. Also holds this machine's clock against the database's."""
+"""Partitions: two weeks ahead, ninety days back.
+
+Also holds this machine's clock against the database's.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from notifications.store import alerts, moves, partitions
 from notifications.store.moves import Move
 
 _MAX_SKEW: Final = dt.timedelta(seconds=2)
-"""Ids carry the app's clock and leases the database's: a second apart is harmless, an hour is not."""
+"""Ids carry the app's clock and leases the database's.
+
+A second apart is harmless, an hour is not.
+"""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> int:

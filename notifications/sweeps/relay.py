@@ -1,8 +1,10 @@
-"""Relay: publish queued rows that are due, lane by lane, and notice when the broker has lost what it had.
+"""Relay.
 
-Never more than a few messages wait in a lane: the rest waits as rows, where it costs nothing, survives a wiped broker, and
-can still be cancelled. `due_at` is moved and committed before the publish, so two relays never publish one row at
-once; a publish that fails makes its rows due again.
+Publish queued rows that are due, lane by lane, and notice when the broker has lost what it had.
+
+Never more than a few messages wait in a lane: the rest waits as rows, where it costs nothing,
+survives a wiped broker, and can still be cancelled. `due_at` is moved and committed before the
+publish, so two relays never publish one row at once; a publish that fails makes its rows due again.
 """
 
 from __future__ import annotations
@@ -26,8 +28,11 @@ from providers.contract import Channel
 _log = structlog.get_logger(__name__)
 
 READY_MESSAGES: Final = 24
-"""Messages that may wait in a lane: 6,000 deliveries, some seconds of work, so that a worker never runs dry between
-two ticks and a wiped broker has little to lose."""
+"""Messages that may wait in a lane.
+
+6,000 deliveries, some seconds of work, so that a worker never runs dry between two ticks and a
+wiped broker has little to lose.
+"""
 _LOST_AFTER: Final = dt.timedelta(seconds=15)
 """A published row that nobody claimed for this long, in a lane with nothing ready, was lost."""
 _LOOK_EVERY: Final = 15.0

@@ -9,7 +9,10 @@ from notifications.pipeline import replay
 
 
 def run_once(*, now: dt.datetime, limit: int) -> int:
-    """Replay up to `limit` letters of the oldest open job. Twice is once: letters are locked and closed."""
+    """Replay up to `limit` letters of the oldest open job.
+
+    Twice is once: letters are locked and closed.
+    """
     del now  # a letter's age does not matter
     job = ReplayJob.objects.filter(finished_at=None).order_by("id").first()
     return replay.run(job, limit=limit) if job else 0

@@ -1,7 +1,7 @@
 """Celery's door: a task's body is one call into the pipeline or the sweeps.
 
-    deliver(ids)   on every lane; acks late; retries are Celery's `retry(countdown=...)`, a few messages for many rows
-    tick()         on `ops`, once a second from beat
+deliver(ids)   on every lane; acks late; retries are Celery's `retry(countdown=...)`, a few messages for many rows
+tick()         on `ops`, once a second from beat
 """
 
 from notifications.tasks.deliver import deliver

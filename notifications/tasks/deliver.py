@@ -58,7 +58,7 @@ def _set_share(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Cele
 @shared_task(bind=True, name=DELIVER, max_retries=None)
 def deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
     """Deliver a list of ids. Twice is once; never is late by the relay's next look."""
-    lane = (self.request.delivery_info or {}).get("routing_key", "")
+    lane: str = (self.request.delivery_info or {}).get("routing_key", "")
     with _slots.taken(lane.rpartition(".")[2]) as free:
         if not free:
             _again(self, delivery_ids, _FULL_HOUSE)
@@ -70,7 +70,10 @@ def deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
 
 
 def _again(task: Task[Any, Any], delivery_ids: list[str], countdown: float) -> None:
-    """Publish these again after a wait. They are due in Postgres as well, so a failure only makes them late."""
+    """Publish these again after a wait.
+
+    They are due in Postgres as well, so a failure only makes them late.
+    """
     try:
         task.retry(args=(delivery_ids,), countdown=countdown, throw=False)
     except Reject:

@@ -21,11 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.headerregistry import Address
-from email.utils import parseaddr
+from email.utils import getaddresses
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Final
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 from uuid import UUID
 
 from providers import clock, configuration
@@ -62,7 +62,7 @@ def server_url(text: str) -> Server:
     Raises:
         ValueError: it is neither; the message repeats nothing of it.
     """
-    parts = urlsplit(text)
+    parts = configuration.split_url(text)
     if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
         raise ValueError("write smtp://host:port, smtp://host:port?starttls=1 or smtps://host:port")
     starttls = parse_qs(parts.query).get("starttls", ["no"])[-1]
@@ -85,7 +85,10 @@ def mailbox(text: str) -> Address:
     Raises:
         ValueError: it is neither.
     """
-    name, address = parseaddr(text)
+    addresses = getaddresses([text])
+    if len(addresses) != 1 or not text.isprintable():
+        raise ValueError("write one address, or Name <address>")
+    ((name, address),) = addresses
     return Address(display_name=name, addr_spec=mime.checked_address(address))
 
 

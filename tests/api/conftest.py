@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 
 from notifications.models import Producer, Recipient
 from notifications.rules.lane import Mode
 from notifications.store import keys, limits, state
+
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse as Reply
 
 EVERYTHING = ("notifications:*", "recipients:*", "operations:*")
 
@@ -25,17 +28,17 @@ class Caller:
         self.key, self.secret = keys.issue(producer, mode=mode, scopes=scopes)
         self._client = Client(headers={"Authorization": f"Bearer {self.secret}"})
 
-    def get(self, path: str, **query: object) -> HttpResponse:
+    def get(self, path: str, **query: str | int) -> Reply:
         return self._client.get(path, query)
 
-    def send(self, method: str, path: str, body: object = None, **headers: str) -> HttpResponse:
+    def send(self, method: str, path: str, body: object = None, **headers: str) -> Reply:
         raw = body if isinstance(body, bytes) else orjson.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self._client.generic(
             method, path, raw, content_type="application/json", headers=named
         )
 
-    def post(self, path: str, body: object = None, **headers: str) -> HttpResponse:
+    def post(self, path: str, body: object = None, **headers: str) -> Reply:
         return self.send("POST", path, {} if body is None else body, **headers)
 
 
@@ -43,9 +46,8 @@ MakeCaller = Callable[..., Caller]
 
 
 @pytest.fixture(autouse=True)
-def _fresh_state(request: pytest.FixtureRequest) -> Iterator[None]:
+def _fresh_state(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
     """A database, and no key, limit or Redis entry of another test."""
-    request.getfixturevalue("db")
     keys.forget()
     state.client().flushdb()
     limits.forget()

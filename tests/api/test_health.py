@@ -5,11 +5,10 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 
 from notifications import clock, lanes
-from notifications.api import health
 from notifications.models import Alert, Delivery, Recipient, SweepRun
 from notifications.store import backlog
 from tests.api.conftest import Caller
@@ -61,8 +60,8 @@ def test_without_a_database_nothing_is_ready(monkeypatch: pytest.MonkeyPatch) ->
     def away() -> None:
         raise OperationalError
 
-    monkeypatch.setattr(health.backlog, "of_lanes", away)
-    monkeypatch.setattr(health.connection, "close", lambda: None)
+    monkeypatch.setattr(backlog, "of_lanes", away)
+    monkeypatch.setattr(connection, "close", lambda: None)
     assert _ready()[:2] == (503, "unavailable")
     assert "notifications_database_up 0.0" in Client().get("/metrics").content.decode()
 

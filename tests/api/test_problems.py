@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from django.db import OperationalError
-from django.http import HttpResponse
 from django.test import Client
 
 from notifications.api import problems, wire
@@ -12,8 +13,11 @@ from notifications.rules.problems import Kind
 from notifications.store import keys
 from tests.api.conftest import Caller
 
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse as Reply
 
-def _check(answer: HttpResponse, kind: Kind) -> None:
+
+def _check(answer: Reply, kind: Kind) -> None:
     assert answer.status_code == kind.status, answer.content
     assert answer.headers["Content-Type"] == "application/problem+json"
     said = answer.json()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import orjson
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 
 from notifications import clock
@@ -18,10 +17,13 @@ from notifications.rules.states import Status
 from providers import standard_webhooks
 from tests.api.conftest import Caller
 
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse as Reply
+
 PATH = "/v1/receipts/sandbox"
 
 
-def _send(body: bytes, **replaced: str) -> HttpResponse:
+def _send(body: bytes, **replaced: str) -> Reply:
     headers = standard_webhooks.sign(
         body,
         message_id="msg_1",

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from email import message_from_bytes
-from threading import Event, Thread
+from threading import Thread
 from typing import TypeVar
 
 import orjson
@@ -69,6 +69,7 @@ class Listener:
         if self._server is not None:
             self._server.close()
             await self._server.wait_closed()
+        await self._settle()
         for protocol in self._open:
             transport = getattr(protocol, "transport", None) or getattr(
                 protocol, "_transport", None
@@ -76,10 +77,17 @@ class Listener:
             if transport is not None:
                 transport.abort()
         self._open.clear()
+        await self._settle()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    @staticmethod
+    async def _settle() -> None:
+        """Give the loop the turns in which accepted sockets get a protocol, and aborted ones close."""
+        for _ in range(5):
+            await asyncio.sleep(0)
 
 
 async def never() -> None:
@@ -99,7 +107,8 @@ class HttpFake:
         self._key_header = key_header
         self._act = Act.ACCEPT
         self.requests: list[Request] = []
-        self.arrived = Event()
+        self.status = 200
+        """What ACCEPT answers."""
         self._listener = Listener(lambda: Connection(self.handler))
         self.url = f"http://127.0.0.1:{self._listener.port}/hook"
 
@@ -125,7 +134,6 @@ class HttpFake:
 
     def _handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
         self.requests.append(request)
-        self.arrived.set()
         match self._act:
             case Act.HANG:
                 return never()
@@ -134,7 +142,7 @@ class HttpFake:
             case Act.THROTTLE:
                 return Answer(status=429, headers=(("Retry-After", "7"),))
             case Act.ACCEPT:
-                return Answer(status=200, body=b'{"message_id": "m-1"}')
+                return Answer(status=self.status, body=b'{"message_id": "m-1"}')
             case act:
                 status = {Act.REJECT: 400, Act.UNAVAILABLE: 503, Act.BAD_CREDENTIALS: 401}[act]
                 echo = orjson.dumps({"error": "refused", "to": self.url})
@@ -155,6 +163,7 @@ class SmtpFake:
         self._options = options
         self.contents: list[bytes] = []
         self.senders: list[str] = []
+        self.connections = 0
         self._listener = Listener(self._protocol)
         self.port = self._listener.port
 
@@ -175,6 +184,7 @@ class SmtpFake:
         self._listener.close()
 
     def _protocol(self) -> asyncio.Protocol:
+        self.connections += 1
         return SMTP(self, loop=asyncio.get_running_loop(), hostname="fake", **self._options)  # type: ignore[arg-type]
 
     # aiosmtpd's hooks

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from providers.contract import Channel, Message
 
-SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"  # noqa: S105 - made up
+SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"
 NOON = datetime(2026, 3, 29, 12, 0, tzinfo=UTC)
 
 

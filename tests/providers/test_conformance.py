@@ -23,8 +23,7 @@ from providers.transport import Transport
 from providers.webhook.standard import Config as WebhookConfig
 from providers.webhook.standard import Webhook
 from tests.providers.fakes import HttpFake, Listener, SmtpFake
-
-SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"
+from tests.providers.messages import SECRET
 
 
 class SandboxServer:

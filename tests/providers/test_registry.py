@@ -38,7 +38,7 @@ def test_every_setting_is_known_by_name() -> None:
         (SANDBOX | {"NOTIFY_SANDBOX_URL": "http://[hunter2"}, "NOTIFY_SANDBOX_URL"),
         (SANDBOX | {"NOTIFY_SANDBOX_DEDUP": "hunter2"}, "NOTIFY_SANDBOX_DEDUP"),
         (SMTP | {"NOTIFY_SMTP_URL": "http://u:hunter2@mail.example"}, "NOTIFY_SMTP_URL"),
-        (SMTP | {"NOTIFY_SMTP_URL": "smtp://u:hunter2@mail.example:x1"}, "NOTIFY_SMTP_URL"),
+        (SMTP | {"NOTIFY_SMTP_URL": "smtp://u:hunter2#@mail.example"}, "NOTIFY_SMTP_URL"),
         (SMTP | {"NOTIFY_SMTP_FROM": "hunter2"}, "NOTIFY_SMTP_FROM"),
         (SMTP | {"NOTIFY_SMTP_FROM": "Shop <a@b.c>\nBcc: hunter2@b.c"}, "NOTIFY_SMTP_FROM"),
         (SMTP | {"NOTIFY_SMTP_CONNECTIONS": "0"}, "NOTIFY_SMTP_CONNECTIONS"),

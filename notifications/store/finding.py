@@ -1,4 +1,4 @@
-"""The search box of notifications and deliveries: one field, whatever the operator has in hand."""
+"""One search field for whatever an operator has in hand, in the admin and in a shell."""
 
 from __future__ import annotations
 

@@ -1,0 +1,36 @@
+"""Finds messages from a shell: by address, user, provider's message id, or one of our ids."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from django.core.management.base import BaseCommand, CommandError
+
+from notifications.store import finding
+
+
+class Command(BaseCommand):
+    """`manage.py find_message TERM`."""
+
+    help = "Find deliveries by address, user id, provider's message id, or an id of ours."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """One term."""
+        parser.add_argument("term", help="exactly as it stands there: nothing is guessed")
+
+    def handle(self, *, term: str, **_: object) -> None:
+        """Print one line for each delivery, newest first.
+
+        Raises:
+            CommandError: nothing was found (exit code 1, for scripts).
+        """
+        hits = finding.find(term)
+        if not hits:
+            raise CommandError("Nothing found.")
+        for hit in hits:
+            self.stdout.write(
+                f"{hit.created_at:%Y-%m-%d %H:%M:%S}  {hit.delivery_id}  {hit.mode.label:4}"
+                f"  {hit.priority.name} {hit.channel.label:7}  {hit.status.label:11}"
+                f"  {hit.user_id}  {hit.type}"
+                f"  {' '.join(filter(None, (hit.reason, hit.provider, hit.provider_message_id)))}"
+            )

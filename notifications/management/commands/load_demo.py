@@ -1,0 +1,156 @@
+"""Loads the demo's data; running it again changes nothing that is there already."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from notifications.management import demo_data, template_files
+from notifications.models import Contact, NotificationType, Preference, Producer, Recipient
+from notifications.store import keys
+from providers.contract import Channel
+
+PASSWORD: Final = "DEMO_ADMIN_PASSWORD"  # noqa: S105 - the variable's name
+VAR: Final = "DEMO_VAR"
+KEYS_FILE: Final = "demo_keys.json"
+ADMIN: Final = "operator"
+
+
+class Command(BaseCommand):
+    """`manage.py load_demo`."""
+
+    help = "Load the demo's producers, people, types, templates and operator; safe to repeat."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where the keys go and how the operator signs in."""
+        parser.add_argument(
+            "--keys-file",
+            type=Path,
+            default=Path(os.environ.get(VAR, "var")) / KEYS_FILE,
+            help=f"JSON of producer -> key, readable by its owner alone (${VAR}/{KEYS_FILE}).",
+        )
+        parser.add_argument(
+            "--admin-password",
+            default=os.environ.get(PASSWORD, ""),
+            help=f"Password of the user {ADMIN!r} (${PASSWORD}).",
+        )
+
+    def handle(self, *, keys_file: Path, admin_password: str, **_: object) -> None:
+        """Load everything.
+
+        Raises:
+            CommandError: there is no password, or the keys cannot be written.
+        """
+        if not admin_password:
+            raise CommandError(f"Give --admin-password or set {PASSWORD}.")
+        _load_types()
+        for folder in sorted((settings.BASE_DIR / "templates" / "notifications").iterdir()):
+            template = template_files.load(
+                folder, sensitive=demo_data.SENSITIVE.get(folder.name, ())
+            )
+            self.stdout.write(f"template {template}")
+        _load_people()
+        _load_operator(admin_password)
+        try:
+            _load_services(keys_file)
+        except OSError as error:
+            raise CommandError(f"The keys cannot be written: {error}") from error
+        self.stdout.write(f"keys in {keys_file}")
+
+
+def _load_types() -> None:
+    for name, (priority, category) in demo_data.TYPES.items():
+        NotificationType.objects.get_or_create(
+            name=name, defaults={"priority": priority, "category": category}
+        )
+
+
+@transaction.atomic
+def _load_people() -> None:
+    people = {person.user_id: person for person in demo_data.everybody()}
+    Recipient.objects.bulk_create(
+        (
+            Recipient(user_id=person.user_id, locale=person.locale, timezone=person.timezone)
+            for person in people.values()
+        ),
+        ignore_conflicts=True,
+    )
+    rows = (
+        {
+            row.user_id: row
+            for row in Recipient.objects.filter(mode=Recipient().mode, user_id__in=people)
+            if not row.contacts.exists()
+        }
+        if Contact.objects.count() < len(people)
+        else {}
+    )
+    Contact.objects.bulk_create(
+        contact for user_id, row in rows.items() for contact in _contacts(row, people[user_id])
+    )
+    Preference.objects.bulk_create(
+        (
+            Preference(
+                recipient=rows[user_id],
+                channels_off=[int(channel) for channel in person.channels_off],
+                categories_off=list(person.categories_off),
+            )
+            for user_id, person in people.items()
+            if user_id in rows and (person.channels_off or person.categories_off)
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def _contacts(row: Recipient, person: demo_data.Person) -> list[Contact]:
+    seen: set[Channel] = set()
+    made = []
+    for channel, kind, address in person.contacts:
+        made.append(
+            Contact(
+                recipient=row,
+                channel=channel,
+                kind=kind,
+                address=address,
+                is_primary=channel not in seen,
+            )
+        )
+        seen.add(channel)
+    return made
+
+
+def _load_operator(password: str) -> None:
+    user, _ = get_user_model().objects.get_or_create(
+        username=ADMIN, defaults={"is_staff": True, "is_superuser": True}
+    )
+    if not user.check_password(password):
+        user.set_password(password)
+        user.save()
+
+
+def _load_services(keys_file: Path) -> None:
+    try:
+        known: dict[str, str] = json.loads(keys_file.read_text())
+    except FileNotFoundError:
+        known = {}
+    for service in demo_data.SERVICES:
+        producer, _ = Producer.objects.get_or_create(
+            name=service.name,
+            defaults={
+                "priorities": [int(priority) for priority in service.priorities],
+                "may_send_content": True,
+            },
+        )
+        if keys.recognise(known.get(service.name, "")) is None:
+            _, known[service.name] = keys.issue(
+                producer, mode=service.mode, scopes=service.scopes, note="demo"
+            )
+    keys_file.touch(mode=0o600)
+    keys_file.write_text(json.dumps(known, indent=2))

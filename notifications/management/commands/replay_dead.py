@@ -1,0 +1,98 @@
+"""Replays dead letters from a shell, for the night when the admin is down too."""
+
+from __future__ import annotations
+
+import datetime as dt
+from argparse import ArgumentParser
+from collections import Counter
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError
+
+from notifications import clock
+from notifications.models import Producer
+from notifications.pipeline import replay
+from notifications.rules.lane import Mode
+from notifications.rules.letters import LetterFilter
+from notifications.store import dead_letters
+from providers.contract import Channel
+
+_STEP: Final = 500
+"""Letters between two lines of progress, each step one transaction."""
+
+
+class Command(BaseCommand):
+    """`manage.py replay_dead`."""
+
+    help = "Replay open dead letters that match all filters given."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The filters, and what to do."""
+        parser.add_argument("ids", nargs="*", type=int, help="numbers of letters; none: by filter")
+        parser.add_argument("--reason", default="")
+        parser.add_argument("--channel", type=Channel.from_label, help="push, sms, email ...")
+        parser.add_argument("--provider", default="")
+        parser.add_argument("--newer-than", type=float, metavar="HOURS")
+        parser.add_argument("--older-than", type=float, metavar="HOURS")
+        parser.add_argument("--producer", default="", help="its name")
+        parser.add_argument("--mode", choices=[mode.label for mode in Mode], default="live")
+        parser.add_argument("--all", action="store_true", help="allow no filter but the mode")
+        parser.add_argument("--dry-run", action="store_true", help="only count")
+        parser.add_argument(
+            "--force", action="store_true", help="also what reached the person meanwhile"
+        )
+        parser.add_argument(
+            "--renew-ttl", action="store_true", help="start the time to live anew (never for P0)"
+        )
+
+    def handle(self, **options: Any) -> None:  # noqa: ANN401 - argparse's
+        """Count, and then replay unless it is a dry run.
+
+        Raises:
+            CommandError: no filter was given, no such producer, or nothing can be replayed.
+        """
+        wanted = _wanted(options)
+        if wanted == LetterFilter(mode=wanted.mode) and not options["all"]:
+            raise CommandError("Give a filter, or --all.")
+        letters = dead_letters.matching(wanted).order_by()
+        reasons = Counter(letters.values_list("reason", flat=True).iterator())
+        for reason, count in reasons.most_common():
+            self.stdout.write(f"{count:8}  {reason}")
+        self.stdout.write(f"{reasons.total():8}  in all")
+        if not options["dry_run"] and reasons:
+            self._replay(wanted, forced=options["force"], renews_ttl=options["renew_ttl"])
+
+    def _replay(self, wanted: LetterFilter, *, forced: bool, renews_ttl: bool) -> None:
+        try:
+            job = replay.start(
+                wanted, requested_by="replay_dead", forced=forced, renews_ttl=renews_ttl
+            )
+        except replay.Refused as error:
+            raise CommandError(str(error)) from error
+        # The sweep works the job off too; doing it here needs no beat, and both at once do no harm.
+        while replay.run(job, limit=_STEP):
+            job.refresh_from_db()
+            self.stdout.write(f"{job.replayed + job.skipped} of {job.total}")
+        job.refresh_from_db()
+        self.stdout.write(f"{job}: {job.replayed} replayed, {job.skipped} skipped")
+
+
+def _wanted(options: dict[str, Any]) -> LetterFilter:
+    producer = options["producer"]
+    producer_id = Producer.objects.filter(name=producer).values_list("pk", flat=True).first()
+    if producer and producer_id is None:
+        raise CommandError(f"There is no producer {producer!r}.")
+    return LetterFilter(
+        ids=tuple(options["ids"]) or None,
+        reason=options["reason"],
+        channel=options["channel"],
+        provider=options["provider"],
+        since=_ago(options["newer_than"]),
+        until=_ago(options["older_than"]),
+        producer_id=producer_id,
+        mode=Mode[options["mode"].upper()],
+    )
+
+
+def _ago(hours: float | None) -> dt.datetime | None:
+    return None if hours is None else clock.now() - dt.timedelta(hours=hours)

@@ -1,0 +1,111 @@
+"""The demo's people, types and services. Addresses are in the sandbox's language: they choose what
+happens to a message (see `providers.sandbox_server.steering`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from notifications.rules.lane import Mode, Priority
+from providers.contract import Channel
+
+_EVERYTHING: Final = tuple(Priority)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A producer and one key of it."""
+
+    name: str
+    priorities: tuple[Priority, ...] = _EVERYTHING
+    scopes: tuple[str, ...] = ("notifications:*", "recipients:*")
+    mode: Mode = Mode.LIVE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A recipient and how to reach them: (channel, kind of address, address)."""
+
+    user_id: str
+    locale: str = "en"
+    timezone: str = "UTC"
+    contacts: tuple[tuple[Channel, str, str], ...]
+    channels_off: tuple[Channel, ...] = ()
+    categories_off: tuple[str, ...] = ()
+
+
+SERVICES: Final = (
+    Service(name="order-service", priorities=(Priority.P1, Priority.P2, Priority.P3)),
+    Service(name="auth-service", priorities=(Priority.P0, Priority.P1)),
+    Service(name="marketing", priorities=(Priority.P2, Priority.P3)),
+    Service(name="operator", scopes=("notifications:read", "operations:*", "recipients:*")),
+    Service(name="sandbox-tests", mode=Mode.TEST),
+)
+
+TYPES: Final = {
+    "OTP": (Priority.P0, "security"),
+    "PASSWORD_CHANGED": (Priority.P0, "security"),
+    "ORDER_READY": (Priority.P1, "orders"),
+    "ORDER_SHIPPED": (Priority.P2, "orders"),
+    "LIKE": (Priority.P2, "social"),
+    "MARKETING": (Priority.P3, "marketing"),
+}
+"""Type -> priority and the category that a recipient can switch off."""
+
+SENSITIVE: Final = {"otp_v2": ("code",)}
+"""Template -> variables that are encrypted, masked and wiped."""
+
+PEOPLE: Final = (
+    Person(
+        user_id="u_789012",
+        locale="pt-BR",
+        timezone="America/Sao_Paulo",
+        contacts=(
+            (Channel.PUSH, "fcm_token", "maria-android"),
+            (Channel.SMS, "", "+15552000001"),
+            (Channel.EMAIL, "", "maria@sandbox.example"),
+        ),
+    ),
+    Person(
+        user_id="u_ana",
+        locale="es",
+        timezone="Europe/Madrid",
+        contacts=(
+            (Channel.EMAIL, "", "ana+503x2@sandbox.example"),
+            (Channel.PUSH, "apns_token", "ana-iphone.receipt-read"),
+        ),
+    ),
+    Person(user_id="u_wrong_number", contacts=((Channel.SMS, "", "+1-555-0000"),)),
+    Person(
+        user_id="u_quiet",
+        contacts=(
+            (Channel.PUSH, "fcm_token", "quiet-android"),
+            (Channel.EMAIL, "", "quiet@sandbox.example"),
+        ),
+        channels_off=(Channel.PUSH,),
+        categories_off=("marketing", "social"),
+    ),
+    Person(
+        user_id="u_lisa",
+        timezone="Europe/Berlin",
+        contacts=(
+            (Channel.PUSH, "fcm_token", "lisa-android"),
+            (Channel.PUSH, "apns_token", "lisa-ipad"),
+            (Channel.SMS, "", "+15552000002"),
+            (Channel.EMAIL, "", "lisa@sandbox.example"),
+        ),
+    ),
+)
+
+CROWD: Final = 2_000
+"""Readers of the newsletter: enough for a campaign that an OTP has to overtake."""
+
+
+def everybody() -> Iterator[Person]:
+    """The people by name, then the crowd: `reader_0001` to `reader_2000`."""
+    yield from PEOPLE
+    for number in range(1, CROWD + 1):
+        address = f"reader-{number:04}@sandbox.example"
+        yield Person(user_id=f"reader_{number:04}", contacts=((Channel.EMAIL, "", address),))

@@ -1,0 +1,227 @@
+"""What leaves for a mail server, and what its replies mean."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from email.message import EmailMessage
+from threading import Event, Thread
+from time import monotonic
+
+import pytest
+
+from providers.contract import (
+    Accepted,
+    Misconfigured,
+    Outcome,
+    Rejected,
+    Throttled,
+    Unavailable,
+)
+from providers.email.smtp import Config, Smtp, mailbox, server_url
+from providers.email.smtp_replies import Stage, outcome_of
+from providers.email.smtp_session import Tls
+from providers.errors import NoReceipts
+from tests.providers.fakes import SmtpFake
+from tests.providers.messages import message, noon
+
+SENDER = "Pizza Ärger <no-reply@shop.example>"
+SOON = timedelta(seconds=5)
+
+
+@pytest.fixture
+def server() -> Iterator[SmtpFake]:
+    with closing(SmtpFake()) as it:
+        yield it
+
+
+@pytest.fixture
+def smtp(server: SmtpFake) -> Iterator[Smtp]:
+    with closing(adapter(server.port)) as it:
+        yield it
+
+
+def adapter(port: int, *, connections: int = 4) -> Smtp:
+    url = server_url(f"smtp://127.0.0.1:{port}")
+    return Smtp(Config(url=url, from_=mailbox(SENDER), connections=connections), now=noon)
+
+
+def outcome(
+    smtp: Smtp,
+    address: str = "maria@mailbox.example",
+    *,
+    title: str = "",
+    body: str = "",
+    html: str = "",
+) -> Outcome:
+    sent = message(address, title=title, body=body, html=html)
+    (result,) = smtp.send([sent], deadline=SOON)
+    return result.outcome
+
+
+def read(server: SmtpFake) -> EmailMessage:
+    mail = email.message_from_bytes(server.contents[-1], policy=email.policy.default)
+    assert isinstance(mail, EmailMessage)
+    return mail
+
+
+def part(mail: EmailMessage, subtype: str) -> str:
+    found = mail.get_body((subtype,))
+    assert isinstance(found, EmailMessage)
+    return str(found.get_content()).replace("\r\n", "\n")
+
+
+def test_text_and_html_arrive_as_they_were_written(server: SmtpFake, smtp: Smtp) -> None:
+    text = "Grüße € 😀\n.\n..two dots\nend without newline"
+    sent = message("maria@mailbox.example", title="Pizza fertig 🍕", body=text, html="<p>Ü</p>")
+    list(smtp.send([sent], deadline=SOON))
+    mail = read(server)
+    assert mail["Subject"] == "Pizza fertig 🍕"
+    assert mail["From"] == SENDER
+    assert mail["To"] == "maria@mailbox.example"
+    assert mail["Message-ID"] == f"<{sent.delivery_id}@shop.example>"
+    assert mail["Date"].datetime == noon()
+    assert part(mail, "plain") == text + "\n"
+    assert part(mail, "html") == "<p>Ü</p>\n"
+    assert server.contents[-1].isascii()
+
+
+def test_html_alone_is_sent_alone(server: SmtpFake, smtp: Smtp) -> None:
+    assert isinstance(outcome(smtp, body="", html="<p>Hi</p>"), Accepted)
+    assert read(server).get_content_type() == "text/html"
+
+
+def test_a_title_cannot_add_a_header(server: SmtpFake, smtp: Smtp) -> None:
+    outcome(smtp, title="Hi\r\nBcc: eve@evil.example\r\n\r\nbody")
+    mail = read(server)
+    assert mail["Bcc"] is None
+    assert mail["Subject"] == "Hi Bcc: eve@evil.example body"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "", "maria", "@mailbox.example", "maria@", "a@b@c", "maria@mailbox.example\r\nDATA",
+        "<maria@mailbox.example>", "a,b@mailbox.example", "maria @mailbox.example",
+        "märia@mailbox.example", "maria@" + "a" * 64 + ".example", "maria@a..b",
+    ],
+)  # fmt: skip
+def test_an_address_that_is_none_never_reaches_the_server(
+    server: SmtpFake, smtp: Smtp, address: str
+) -> None:
+    assert isinstance(outcome(smtp, address), Rejected)
+    assert not server.senders
+
+
+def test_a_domain_in_another_script_is_written_in_ascii(server: SmtpFake, smtp: Smtp) -> None:
+    assert isinstance(outcome(smtp, "maria@bücher.example"), Accepted)
+    assert read(server)["To"] == "maria@xn--bcher-kva.example"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "stage", "expected"),
+    [
+        (421, "4.3.2 closing", Stage.SENDER, Unavailable),
+        (450, "greylisted", Stage.RECIPIENT, Unavailable),
+        (451, "4.7.1 greylisted", Stage.RECIPIENT, Unavailable),
+        (452, "4.2.2 mailbox full", Stage.RECIPIENT, Unavailable),
+        (454, "4.7.0 TLS not available", Stage.CONNECT, Unavailable),
+        (454, "Throttling failure: Maximum sending rate exceeded.", Stage.DATA, Throttled),
+        (421, "4.7.28 unusual rate of mail", Stage.DATA, Throttled),
+        (530, "5.7.0 authentication required", Stage.SENDER, Misconfigured),
+        (534, "5.7.9 mechanism too weak", Stage.CONNECT, Misconfigured),
+        (535, "5.7.8 bad credentials", Stage.CONNECT, Misconfigured),
+        (538, "5.7.11 encryption required", Stage.CONNECT, Misconfigured),
+        (554, "no SMTP service here", Stage.CONNECT, Misconfigured),
+        (550, "5.7.1 sender not allowed", Stage.SENDER, Misconfigured),
+        (552, "5.2.2 mailbox full", Stage.RECIPIENT, Unavailable),
+        (552, "5.3.4 too big", Stage.SENDER, Rejected),
+        (552, "size limit", Stage.SENDER, Rejected),
+        (550, "5.3.4 too big", Stage.DATA, Rejected),
+        (550, "no details", Stage.RECIPIENT, Rejected),
+        (554, "5.7.1 policy", Stage.DATA, Rejected),
+        (299, "what?", Stage.DATA, Unavailable),
+    ],
+)
+def test_each_reply_has_its_outcome(
+    code: int, text: str, stage: Stage, expected: type[Outcome]
+) -> None:
+    judged = outcome_of(code, text.encode(), stage=stage)
+    assert type(judged) is expected
+    assert not getattr(judged, "contact_is_dead", False)
+
+
+@pytest.mark.parametrize("enhanced", ["5.1.1", "5.1.2", "5.1.6", "5.1.10", "5.2.1"])
+def test_a_mailbox_that_is_gone_is_dead_only_when_the_recipient_was_refused(enhanced: str) -> None:
+    text = f"{enhanced} <maria@mailbox.example> is gone".encode()
+    gone = outcome_of(550, text, stage=Stage.RECIPIENT, hide="maria@mailbox.example")
+    assert gone == Rejected(
+        code=f"550 {enhanced}", detail=f"{enhanced} <[address]> is gone", contact_is_dead=True
+    )
+    later = outcome_of(550, text, stage=Stage.DATA)
+    assert isinstance(later, Rejected)
+    assert not later.contact_is_dead
+
+
+def test_connections_are_kept_and_shared(server: SmtpFake) -> None:
+    with closing(adapter(server.port, connections=2)) as smtp:
+        for _ in range(3):
+            batch = [message("maria@mailbox.example") for _ in range(20)]
+            assert len(list(smtp.send(batch, deadline=SOON))) == 20
+    assert len(server.contents) == 60
+    assert 1 <= server.connections <= 2
+
+
+def test_a_server_that_greets_and_then_drips_cannot_stretch_the_deadline() -> None:
+    stop = Event()
+
+    def drip(listener: socket.socket) -> None:
+        client, _ = listener.accept()
+        with client:
+            client.sendall(b"220-hello\r\n")
+            while not stop.wait(0.05):
+                client.sendall(b"220-and hello\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=drip, args=(listener,), daemon=True)
+        thread.start()
+        with closing(adapter(listener.getsockname()[1])) as smtp:
+            started = monotonic()
+            deadline = timedelta(seconds=0.4)
+            (result,) = smtp.send([message("maria@mailbox.example")], deadline=deadline)
+            took = monotonic() - started
+            stop.set()
+    thread.join(5)
+    assert isinstance(result.outcome, Unavailable)
+    assert took < 1
+
+
+def test_a_server_without_starttls_is_our_mistake(server: SmtpFake) -> None:
+    config = Config(
+        url=server_url(f"smtp://127.0.0.1:{server.port}?starttls=1"), from_=mailbox(SENDER)
+    )
+    with closing(Smtp(config)) as smtp:
+        assert isinstance(outcome(smtp), Misconfigured)
+
+
+@pytest.mark.parametrize(
+    ("url", "port", "tls"),
+    [
+        ("smtp://mail.example", 25, Tls.NONE),
+        ("smtp://mail.example?starttls=1", 587, Tls.STARTTLS),
+        ("smtp://mail.example:2525?starttls=yes", 2525, Tls.STARTTLS),
+        ("smtps://mail.example", 465, Tls.IMPLICIT),
+    ],
+)
+def test_the_url_says_how_to_connect(url: str, port: int, tls: Tls) -> None:
+    server = server_url(url)
+    assert (server.port, server.tls) == (port, tls)
+
+
+def test_there_are_no_receipts(smtp: Smtp) -> None:
+    with pytest.raises(NoReceipts):
+        smtp.parse_receipt(None)  # type: ignore[arg-type]
