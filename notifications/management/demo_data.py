@@ -1,5 +1,7 @@
-"""The demo's people, types and services. Addresses are in the sandbox's language: they choose what
-happens to a message (see `providers.sandbox_server.steering`).
+"""The demo's people, types and services.
+
+Addresses are in the sandbox's language: they choose what happens to a message (see
+`providers.sandbox_server.steering`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Message templates as files: `<template_id>/<channel>.<locale>.txt`, and `.html` for a mail's HTML.
+"""Message templates as files: `<template_id>/<channel>.<locale>.txt`, `.html` for a mail's HTML.
 
-In the text file of a channel that has a title (push, e-mail, in-app) the first line is the title and
-an empty line follows. Loading is idempotent: a version is published only when the words differ from
+In the text file of a channel that has a title (push, e-mail, in-app) the first line is the title,
+then an empty line. Loading is idempotent: a version is published only when the words differ from
 the current one's.
 """
 
@@ -26,7 +26,7 @@ Words = tuple[Channel, str, str, str, str]
 
 
 def load(folder: Path, *, sensitive: Sequence[str] = ()) -> Template:
-    """Publish the texts of one folder, whose name is the template's id; returns the current version.
+    """Publish the texts of a folder, whose name is the template's id; returns the current one.
 
     Raises:
         BrokenTemplate: a file would not be safe to render.

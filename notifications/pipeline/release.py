@@ -1,18 +1,22 @@
-"""Release: what waited may go.
+"""Release: what waited may go. A schedule's contacts are chosen now, not when it was accepted.
 
-Scheduled rows are resolved to contacts now, not when they were scheduled.
+Channel and devices can change while a notification waits. One scheduled row stands for each channel
+until its time comes; then it takes a contact of that channel, further devices get rows of their
+own, and a channel that is not wanted any more is suppressed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from notifications import clock
 from notifications.models import Notification
 from notifications.rules import channels, ids
-from notifications.rules.channels import Spread, Stop, Target
+from notifications.rules.channels import Reach, Spread, Stop, Target
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifications.store import db, inserts, moves, reads
@@ -22,6 +26,16 @@ from providers.contract import Channel
 
 Row = dict[str, Any]
 """A row of `due.sql`."""
+
+
+@dataclass(slots=True)
+class _Resolved:
+    """What releasing a batch of schedules comes to."""
+
+    contacts: dict[UUID, int] = field(default_factory=dict)
+    go: list[Move] = field(default_factory=list)
+    stop: list[Move] = field(default_factory=list)
+    more: list[NewDelivery] = field(default_factory=list)
 
 
 def back_to_queue(rows: Sequence[Row], *, reason: str) -> int:
@@ -34,84 +48,101 @@ def back_to_queue(rows: Sequence[Row], *, reason: str) -> int:
 
 
 def resolve(rows: Sequence[Row]) -> int:
-    """Scheduled rows without a contact: choose channel and contacts as they are now."""
-    by_notification: dict[UUID, list[Row]] = {}
-    for row in rows:
-        by_notification.setdefault(ids.notification_of(row["id"]), []).append(row)
-    notifications = Notification.objects.in_bulk(list(by_notification))
+    """Give scheduled rows their contacts and queue them; returns how many rows moved or were made.
+
+    Safe from two sweeps at once: the notifications are locked, and what is resolved is left out.
+    """
+    if not rows:
+        return 0
+    return db.in_transaction(lambda: _resolve(rows))
+
+
+def _resolve(rows: Sequence[Row]) -> int:
+    waiting: dict[UUID, list[Row]] = defaultdict(list)
+    for row in _still_waiting(rows):
+        waiting[ids.notification_of(row["id"])].append(row)
+    notifications = Notification.objects.in_bulk(list(waiting))
     reaches = reads.reaches_by_id({each.recipient_id for each in notifications.values()})
-    moved = 0
-    for notification_id, waiting in by_notification.items():
+    highest = _highest(waiting)
+    resolved = _Resolved()
+    for notification_id, group in waiting.items():
         notification = notifications.get(notification_id)
         reach = reaches.get(notification.recipient_id) if notification else None
         if notification is None or reach is None:
-            gone = [Move(id=row["id"], reason=Stop.NO_CONTACT, detail="erased") for row in waiting]
-            moved += len(moves.move(Status.SUPPRESSED, gone, only_due=True))
-            continue
-        targets = channels.targets(
-            reach,
-            wanted=[Channel(channel) for channel in notification.channels],
-            spread=Spread(notification.spread),
-            category=notification.category,
-            passes_opt_outs=notification.priority == Priority.P0,
-        )
-        moved += _release(notification_id, waiting, targets)
-    return moved
+            gone = (Move(id=row["id"], reason=Stop.NO_CONTACT, detail="erased") for row in group)
+            resolved.stop.extend(gone)
+        else:
+            _place(resolved, group, _targets(notification, reach), after=highest[notification_id])
+    return _write(resolved)
 
 
-def _release(notification_id: UUID, waiting: Sequence[Row], targets: Sequence[Target]) -> int:
-    """Give the waiting rows of one notification their contacts.
-
-    And make rows for further devices.
-    """
-    free = {row["channel"]: row for row in waiting}
-
-    def work() -> int:
-        highest = db.rows(
-            "highest_delivery",
-            {"id": notification_id, "last": ids.last_delivery_of(notification_id)},
-        )[0]["id"]
-        number, moved = ids.number_of(highest), 0
-        for target in targets:
-            row = free.pop(target.channel, None)
-            if row is not None:
-                moved += _settle_target(row["id"], target)
-            elif target.stop is None:
-                number += 1
-                _add(ids.delivery_id(notification_id, number), target, waiting[0])
-                moved += 1
-        replaced = [
-            Move(
-                id=row["id"], reason=Stop.OPTED_OUT, detail="another channel was chosen at release"
-            )
-            for row in free.values()
-        ]
-        return moved + len(moves.move(Status.SUPPRESSED, replaced, only_due=True))
-
-    return db.in_transaction(work)
+def _still_waiting(rows: Sequence[Row]) -> list[Row]:
+    """Lock the notifications, in id order, and leave out what another sweep has just resolved."""
+    db.run("lock_notifications", {"ids": list({ids.notification_of(row["id"]) for row in rows})})
+    delivery_ids = [row["id"] for row in rows]
+    found = db.rows("still_scheduled", {"ids": delivery_ids, "scheduled": Status.SCHEDULED})
+    open_ids = {row["id"] for row in found}
+    return [row for row in rows if row["id"] in open_ids]
 
 
-def _settle_target(delivery_id: UUID, target: Target) -> int:
-    if target.stop is not None or target.contact_id is None:
-        stop = Move(id=delivery_id, reason=target.stop or Stop.NO_CONTACT)
-        return len(moves.move(Status.SUPPRESSED, [stop], only_due=True))
-    moves.set_contact(delivery_id, target.contact_id)
-    go = Move(id=delivery_id, reason="released", due_in=clock.AT_ONCE)
-    return len(moves.move(Status.QUEUED, [go], only_due=True))
+def _highest(notification_ids: Iterable[UUID]) -> dict[UUID, int]:
+    rows = db.rows("highest_deliveries", {"ids": list(notification_ids)})
+    return {row["id"]: ids.number_of(row["last"]) for row in rows}
 
 
-def _add(delivery_id: UUID, target: Target, beside: Row) -> None:
-    now = clock.now()
-    born = NewDelivery(
-        id=delivery_id,
-        mode=beside["mode"],
-        priority=beside["priority"],
+def _targets(notification: Notification, reach: Reach) -> list[Target]:
+    return channels.targets(
+        reach,
+        wanted=[Channel(channel) for channel in notification.channels],
+        spread=Spread(notification.spread),
+        category=notification.category,
+        passes_opt_outs=notification.priority == Priority.P0,
+    )
+
+
+def _place(
+    resolved: _Resolved, group: Sequence[Row], targets: Sequence[Target], *, after: int
+) -> None:
+    """Give each target the waiting row of its channel, or a new one."""
+    free = {row["channel"]: row for row in group}
+    for target in targets:
+        row = free.pop(target.channel, None)
+        if row is None and target.contact_id is not None:
+            after += 1
+            resolved.more.append(_beside(group[0], target, number=after))
+        elif row is not None and target.contact_id is None:
+            resolved.stop.append(Move(id=row["id"], reason=target.stop or Stop.NO_CONTACT))
+        elif row is not None and target.contact_id is not None:
+            resolved.contacts[row["id"]] = target.contact_id
+            go = Move(id=row["id"], reason="released", due_in=clock.AT_ONCE)
+            resolved.go.append(go)
+    resolved.stop.extend(
+        Move(id=row["id"], reason=Stop.OPTED_OUT, detail="another channel was chosen at release")
+        for row in free.values()
+    )
+
+
+def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:
+    return NewDelivery(
+        id=ids.delivery_id(ids.notification_of(row["id"]), number),
+        mode=row["mode"],
+        priority=row["priority"],
         channel=target.channel,
         status=Status.QUEUED,
         reason="released",
-        due_at=now,
-        recipient_id=beside["recipient_id"],
+        due_at=clock.now(),
+        recipient_id=row["recipient_id"],
         contact_id=target.contact_id,
         is_published=False,
     )
-    inserts.deliveries([born], notification_ids=[ids.notification_of(delivery_id)], now=now)
+
+
+def _write(resolved: _Resolved) -> int:
+    if resolved.contacts:
+        moves.set_contacts(resolved.contacts)
+    moved = moves.move(Status.QUEUED, resolved.go, only_due=True)
+    moved += moves.move(Status.SUPPRESSED, resolved.stop, only_due=True)
+    if resolved.more:
+        of = [ids.notification_of(each.id) for each in resolved.more]
+        inserts.deliveries(resolved.more, notification_ids=of, now=clock.now())
+    return len(moved) + len(resolved.more)

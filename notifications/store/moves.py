@@ -8,7 +8,7 @@ stays as it is, so every caller may run twice.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -224,6 +224,6 @@ def accept_late(moves: Sequence[Move]) -> list[UUID]:
     return move(Status.SENT, [each for each in moves if each.id in set(parked)])
 
 
-def set_contact(delivery_id: UUID, contact_id: int) -> None:
-    """Where a scheduled delivery goes, known now that it is released."""
-    db.run("set_contact", {"id": delivery_id, "contact_id": contact_id})
+def set_contacts(contacts: Mapping[UUID, int]) -> None:
+    """Where scheduled deliveries go, known now that they are released."""
+    db.run("set_contacts", {"ids": list(contacts), "contacts": list(contacts.values())})

@@ -70,7 +70,7 @@ def with_day(day: dt.date, work: Callable[[], Answer]) -> Answer:
     """Run an insert for rows born on `day`; make a missing partition and run it again.
 
     Raises:
-        IntegrityError: another violation, or a day that retention has dropped: it is not made again.
+        IntegrityError: another violation, or a day that retention has dropped: not made again.
     """
     try:
         return work()

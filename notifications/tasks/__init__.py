@@ -1,6 +1,6 @@
 """Celery's door: a task's body is one call into the pipeline or the sweeps.
 
-deliver(ids)   on every lane; acks late; retries are Celery's `retry(countdown=...)`, a few messages for many rows
+deliver(ids)   on every lane; acks late; its retries are Celery's `retry(countdown=...)`
 tick()         on `ops`, once a second from beat
 """
 

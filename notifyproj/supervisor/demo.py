@@ -72,10 +72,7 @@ def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool) -> int:
         _tell_urls(settings, ports=ports)
         code = _play_stories(crew, settings)
         if stay:
-            _tell("The demo goes on. Ctrl-C stops it.")
-        while stay:
-            crew.mend()
-            time.sleep(_WATCH_SECONDS)  # noqa: TID251 - this is the supervisor, not a worker
+            _stay(crew)
     finally:
         # From here on another Ctrl-C would only leave processes behind.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -156,6 +153,17 @@ def _play_stories(crew: Crew, settings: Mapping[str, str]) -> int:
             stories.terminate()
             raise
     return stories.returncode
+
+
+def _stay(crew: Crew) -> None:
+    """Keep the crew alive until somebody stops us."""
+    _tell("The demo goes on. Ctrl-C stops it.")
+    try:
+        while True:
+            crew.mend()
+            time.sleep(_WATCH_SECONDS)  # noqa: TID251 - this is the supervisor, not a worker
+    except KeyboardInterrupt:
+        return
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:

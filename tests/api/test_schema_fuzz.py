@@ -26,7 +26,7 @@ from tests.api.conftest import EVERYTHING
 if TYPE_CHECKING:
     from schemathesis import APIOperation, Case
 
-EXAMPLES: Final = 40
+EXAMPLES: Final = 100
 """Of each operation, well-formed and again broken."""
 
 CHECKS: Final[list[Any]] = [
@@ -42,31 +42,33 @@ CHECKS: Final[list[Any]] = [
 DOCUMENT: Final = schemathesis.openapi.from_dict(schema.document())
 DOCUMENT.app = application
 OPERATIONS: Final = [found.ok() for found in DOCUMENT.get_all_operations()]
-
-
-@pytest.fixture(autouse=True)
-def _one_connection() -> Iterator[None]:
-    """The service answers inside the test's transaction, as for Django's own test client."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
+TAKES_ANYTHING: Final = {"POST /v1/receipts/{provider}"}
+"""Nothing of it can be broken: any bytes are a body there, and the signature decides."""
+ASKED: Final = [
+    pytest.param(operation, mode, id=f"{operation.label} {mode.value}")
+    for operation in OPERATIONS
+    for mode in GenerationMode
+    if mode is GenerationMode.POSITIVE or operation.label not in TAKES_ANYTHING
+]
 
 
 @pytest.fixture
-def secret(maria: Recipient) -> str:
+def secret(maria: Recipient) -> Iterator[str]:
     """A key that may do everything, as often as it likes, where Maria exists."""
     producer, _ = Producer.objects.update_or_create(
         name="fuzz",
         defaults={"rate_per_second": 10**6, "rate_burst": 10**9, "may_send_content": True},
     )
     _, made = keys.issue(producer, mode=Mode(maria.mode), scopes=EVERYTHING)
-    return made
+    # The service answers inside the test's transaction, as for Django's own test client.
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield made
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
-@pytest.mark.parametrize("mode", GenerationMode)
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+@pytest.mark.parametrize(("operation", "mode"), ASKED)
 def test_every_answer_is_what_the_document_says(
     operation: APIOperation, mode: GenerationMode, secret: str
 ) -> None:

@@ -85,7 +85,7 @@ class Listener:
 
     @staticmethod
     async def _settle() -> None:
-        """Give the loop the turns in which accepted sockets get a protocol, and aborted ones close."""
+        """Let accepted sockets get their protocol, and aborted ones close."""
         for _ in range(5):
             await asyncio.sleep(0)
 

@@ -15,6 +15,7 @@ from django.db import transaction
 
 from notifications.management import demo_data, template_files
 from notifications.models import Contact, NotificationType, Preference, Producer, Recipient
+from notifications.rules.lane import Mode
 from notifications.store import keys
 from providers.contract import Channel
 
@@ -83,15 +84,9 @@ def _load_people() -> None:
         ),
         ignore_conflicts=True,
     )
-    rows = (
-        {
-            row.user_id: row
-            for row in Recipient.objects.filter(mode=Recipient().mode, user_id__in=people)
-            if not row.contacts.exists()
-        }
-        if Contact.objects.count() < len(people)
-        else {}
-    )
+    # Who has a contact was loaded before, and perhaps changed since.
+    fresh = Recipient.objects.filter(mode=Mode.LIVE, user_id__in=people, contacts=None)
+    rows = {row.user_id: row for row in fresh}
     Contact.objects.bulk_create(
         contact for user_id, row in rows.items() for contact in _contacts(row, people[user_id])
     )

@@ -1,0 +1,171 @@
+"""An operator who is signed in, somebody who may only look, and messages to look at."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from notifications import clock
+from notifications.models import (
+    Attempt,
+    Contact,
+    DeadLetter,
+    Delivery,
+    Event,
+    Notification,
+    Producer,
+    Recipient,
+    Template,
+)
+from notifications.rules import ids
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.states import Status
+from providers.contract import Channel
+
+ADDRESS = "maria@sandbox.example"
+
+
+@pytest.fixture
+def operator(db: None) -> User:  # noqa: ARG001 - asked for by name
+    return User.objects.create_superuser("operator", password="a-long-password")  # noqa: S106 - a test's
+
+
+@pytest.fixture
+def viewer(db: None) -> User:  # noqa: ARG001 - asked for by name
+    user = User.objects.create_user("viewer", password="a-long-password", is_staff=True)  # noqa: S106 - a test's
+    user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    return user
+
+
+@pytest.fixture
+def door(operator: User) -> Client:
+    """A browser without a screen, signed in as the operator."""
+    client = Client()
+    client.force_login(operator)
+    return client
+
+
+@pytest.fixture
+def window(viewer: User) -> Client:
+    """The same for the one who may only look."""
+    client = Client()
+    client.force_login(viewer)
+    return client
+
+
+@pytest.fixture
+def maria(db: None) -> Recipient:  # noqa: ARG001 - asked for by name
+    recipient = Recipient.objects.create(user_id="u_789012", locale="pt-BR")
+    Contact.objects.create(
+        recipient=recipient, channel=Channel.EMAIL, address=ADDRESS, is_primary=True
+    )
+    return recipient
+
+
+MakeDelivery = Callable[..., Delivery]
+
+
+@pytest.fixture
+def make_delivery(maria: Recipient) -> MakeDelivery:
+    """A notification with one delivery, as the pipeline would have left it."""
+    producer = Producer.objects.create(name="order-service")
+
+    def make(
+        *,
+        status: Status = Status.DELIVERED,
+        channel: Channel = Channel.EMAIL,
+        reason: str = "",
+        age: dt.timedelta = dt.timedelta(0),
+        template: Template | None = None,
+        variables: dict[str, Any] | None = None,
+    ) -> Delivery:
+        now = clock.now() - age
+        notification = ids.notification_id(
+            at_ms=int(now.timestamp() * 1000), entropy=clock.new_notification_id().int
+        )
+        Notification.objects.create(
+            id=notification,
+            producer_id=producer.pk,
+            priority=Priority.P2,
+            type="ORDER_SHIPPED",
+            recipient_id=maria.pk,
+            user_id=maria.user_id,
+            template=template.pk if template else None,
+            variables=variables or {"order_id": "ORD-91"},
+            spread="first",
+            expires_at=now + dt.timedelta(days=1),
+            created_at=now,
+        )
+        delivery = Delivery.objects.create(
+            id=ids.delivery_id(notification, 1),
+            mode=Mode.LIVE,
+            priority=Priority.P2,
+            channel=channel,
+            status=status,
+            reason=reason,
+            recipient_id=maria.pk,
+            contact_id=maria.contacts.get().pk,
+            provider="sandbox",
+            provider_message_id=f"sbx-{notification.hex[:12]}",
+            attempts=1,
+            sent_at=now,
+        )
+        _history(delivery, notification, now)
+        return delivery
+
+    return make
+
+
+def _history(delivery: Delivery, notification: UUID, now: dt.datetime) -> None:
+    Attempt.objects.create(
+        delivery_id=delivery.id,
+        number=1,
+        provider="sandbox",
+        outcome="unavailable",
+        code="503",
+        detail="try again later",
+        started_at=now,
+        latency_ms=12,
+    )
+    for seq, status in enumerate((Status.QUEUED, Status.SENDING, delivery.status), start=1):
+        Event.objects.create(
+            notification_id=notification,
+            seq=seq,
+            delivery_id=delivery.id,
+            status=status,
+            reason=delivery.reason,
+            at=now,
+        )
+
+
+@pytest.fixture
+def make_letters(make_delivery: MakeDelivery) -> Callable[..., list[DeadLetter]]:
+    """Deliveries that gave up, one for each reason given."""
+
+    def make(reasons: Iterable[str]) -> list[DeadLetter]:
+        letters = []
+        for reason in reasons:
+            delivery = make_delivery(status=Status.FAILED, reason=reason)
+            letters.append(
+                DeadLetter.objects.create(
+                    delivery_id=delivery.id,
+                    mode=Mode.LIVE,
+                    priority=Priority.P2,
+                    channel=delivery.channel,
+                    producer_id=Notification.objects.get(pk=delivery.notification_id).producer_id,
+                    recipient_id=delivery.recipient_id,
+                    provider="sandbox",
+                    reason=reason,
+                    snapshot={"user_id": "u_789012", "variables": {"order_id": "ORD-91"}},
+                    created_at=clock.now(),
+                )
+            )
+        return letters
+
+    return make

@@ -1,0 +1,133 @@
+"""Dead letters come back: one, some or all that match; never by somebody who may only look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from notifications.models import DeadLetter, ReplayJob
+from notifications.rules.states import Status
+from tests.admin.conftest import MakeDelivery
+
+MakeLetters = Callable[[list[str]], list[DeadLetter]]
+LIST = reverse("admin:notifications_deadletter_changelist")
+REPLAY = reverse("admin:notifications_deadletter_replay")
+DISCARD = reverse("admin:notifications_deadletter_discard")
+
+
+def test_the_list_is_narrowed_by_reason(door: Client, make_letters: MakeLetters) -> None:
+    timeout, permanent = make_letters(["ttl_exceeded", "permanent"])
+    page = door.get(LIST, {"reason": "permanent"}).content.decode()
+    assert f"/deadletter/{permanent.pk}/" in page
+    assert f"/deadletter/{timeout.pk}/" not in page
+
+
+def test_a_filter_that_is_nonsense_shows_nothing(door: Client, make_letters: MakeLetters) -> None:
+    (letter,) = make_letters(["permanent"])
+    page = door.get(LIST, {"channel": "carrier-pigeon"})
+    assert page.status_code == 200
+    assert f"/deadletter/{letter.pk}/" not in page.content.decode()
+    assert door.get(REPLAY, {"channel": "carrier-pigeon"}).status_code == 400
+
+
+def test_ticked_letters_are_asked_about_before_anything_happens(
+    door: Client, make_letters: MakeLetters
+) -> None:
+    first, second, _ = make_letters(["permanent", "permanent", "permanent"])
+    data = {"action": "replay", "_selected_action": [first.pk, second.pk]}
+    page = door.post(LIST, data, follow=True).content.decode()
+    assert "Replay 2 open dead letters?" in page
+    assert not ReplayJob.objects.exists()
+
+
+def test_all_that_match_means_the_filter(door: Client, make_letters: MakeLetters) -> None:
+    first, *_ = make_letters(["permanent", "permanent", "ttl_exceeded"])
+    data = {"action": "replay", "_selected_action": [first.pk], "select_across": "1"}
+    asked = door.post(f"{LIST}?reason=permanent", data)
+    assert "Replay 2 open dead letters?" in door.get(asked.headers["Location"]).content.decode()
+    started = door.post(asked.headers["Location"], {"forced": "on"})
+    job = ReplayJob.objects.get()
+    assert (job.total, job.forced, job.renews_ttl, job.requested_by) == (2, True, False, "operator")
+    assert started.headers["Location"].endswith(f"/replayjob/{job.pk}/change/")
+    assert "0 of 2" in door.get(started.headers["Location"]).content.decode()
+
+
+def test_a_letter_in_a_job_is_not_offered_again(door: Client, make_letters: MakeLetters) -> None:
+    make_letters(["permanent"])
+    door.post(f"{REPLAY}?reason=permanent")
+    assert "None is open any more" in door.get(f"{REPLAY}?reason=permanent").content.decode()
+
+
+def test_discarded_letters_leave_the_list(door: Client, make_letters: MakeLetters) -> None:
+    first, second = make_letters(["permanent", "permanent"])
+    door.post(f"{DISCARD}?ids={first.pk}")
+    page = door.get(LIST).content.decode()
+    assert f"/deadletter/{first.pk}/" not in page
+    assert f"/deadletter/{second.pk}/" in page
+    resolved = door.get(LIST, {"state": "resolved"}).content.decode()
+    assert f"/deadletter/{first.pk}/" in resolved
+
+
+def test_who_may_only_look_gets_no_buttons_and_no_pages(
+    window: Client, make_letters: MakeLetters
+) -> None:
+    (letter,) = make_letters(["permanent"])
+    page = window.get(LIST).content.decode()
+    assert f"/deadletter/{letter.pk}/" in page
+    assert 'value="replay"' not in page
+    one = reverse("admin:notifications_deadletter_change", args=[letter.pk])
+    assert (
+        "replay"
+        not in window
+        .get(one)
+        .content.decode()
+        .split("<main", 1)[-1]
+        .casefold()
+        .split("replay job", 1)[0]
+    )
+    for path in (f"{REPLAY}?ids={letter.pk}", f"{DISCARD}?ids={letter.pk}"):
+        assert window.get(path).status_code == 403
+        assert window.post(path).status_code == 403
+    letter.refresh_from_db()
+    assert letter.resolved_at is None
+
+
+def run(*arguments: str) -> str:
+    output = StringIO()
+    call_command(*arguments, stdout=output)
+    return output.getvalue()
+
+
+def test_the_command_counts_and_changes_nothing_when_dry(make_letters: MakeLetters) -> None:
+    make_letters(["permanent", "permanent", "ttl_exceeded"])
+    told = run("replay_dead", "--reason", "permanent", "--dry-run")
+    assert "2  permanent" in told
+    assert "ttl_exceeded" not in told
+    assert not ReplayJob.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_replays_to_the_end(make_letters: MakeLetters) -> None:
+    (letter,) = make_letters(["permanent"])
+    told = run("replay_dead", "--reason", "permanent")
+    assert "1 replayed, 0 skipped" in told
+    letter.refresh_from_db()
+    assert letter.resolution == "replayed"
+
+
+def test_the_command_wants_a_filter(make_letters: MakeLetters) -> None:
+    make_letters(["permanent"])
+    with pytest.raises(CommandError, match="filter"):
+        run("replay_dead")
+
+
+def test_find_message_prints_what_it_finds(make_delivery: MakeDelivery) -> None:
+    delivery = make_delivery(status=Status.BOUNCED)
+    assert str(delivery.id) in run("find_message", "u_789012")
+    with pytest.raises(CommandError, match="Nothing"):
+        run("find_message", "nobody")

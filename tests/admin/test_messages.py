@@ -1,0 +1,104 @@
+"""An operator finds a message and sees everything of it; nobody sees what is nobody's business."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from notifications.models import Delivery, Template
+from notifications.rules.states import Status
+from tests.admin.conftest import ADDRESS, MakeDelivery
+
+LIST = reverse("admin:notifications_notification_changelist")
+DELIVERIES = reverse("admin:notifications_delivery_changelist")
+
+
+def page_of(delivery: Delivery) -> str:
+    return reverse("admin:notifications_notification_change", args=[delivery.notification_id])
+
+
+@pytest.mark.parametrize(
+    "term", ["u_789012", ADDRESS, "{0.notification_id}", "{0.id}", "{0.provider_message_id}"]
+)
+@pytest.mark.parametrize("where", [LIST, DELIVERIES])
+def test_a_message_is_found_by_whatever_is_in_hand(
+    door: Client, make_delivery: MakeDelivery, term: str, where: str
+) -> None:
+    delivery = make_delivery(age=dt.timedelta(days=2))
+    found = door.get(where, {"q": term.format(delivery)})
+    assert str(delivery.notification_id)[:30] in found.content.decode()
+
+
+def test_an_unknown_term_finds_nothing(door: Client, make_delivery: MakeDelivery) -> None:
+    delivery = make_delivery()
+    found = door.get(LIST, {"q": "somebody@else.example"})
+    assert str(delivery.notification_id) not in found.content.decode()
+
+
+def test_the_page_tells_calls_and_events_and_no_address(
+    door: Client, make_delivery: MakeDelivery
+) -> None:
+    delivery = make_delivery(status=Status.RETRYING, reason="unavailable")
+    page = door.get(page_of(delivery)).content.decode()
+    assert "try again later" in page
+    assert page.count(">\nretrying\n<") >= 2
+    assert delivery.provider_message_id in page
+    assert ADDRESS not in page
+
+
+def test_a_sensitive_variable_is_masked(door: Client, make_delivery: MakeDelivery) -> None:
+    template = Template.objects.create(template_id="otp", sensitive_variables=["code"])
+    delivery = make_delivery(template=template, variables={"code": "493021", "app": "Shop"})
+    page = door.get(page_of(delivery)).content.decode()
+    assert "493021" not in page
+    assert "Shop" in page
+
+
+def test_a_delivery_leads_to_its_notification(door: Client, make_delivery: MakeDelivery) -> None:
+    delivery = make_delivery()
+    answer = door.get(reverse("admin:notifications_delivery_change", args=[delivery.id]))
+    assert answer.headers["Location"] == f"{page_of(delivery)}#{delivery.id}"
+
+
+@pytest.mark.parametrize("nonsense", ["0", "not-an-id", "018f0000-0000-7000-8000-000000000000"])
+def test_what_does_not_exist_is_not_found(door: Client, nonsense: str) -> None:
+    for model in ("notification", "delivery"):
+        page = reverse(f"admin:notifications_{model}_change", args=[nonsense])
+        assert door.get(page, follow=True).status_code == 404
+
+
+@pytest.mark.parametrize("where", [LIST, DELIVERIES])
+def test_a_list_never_counts_a_partitioned_table_whole(
+    door: Client, make_delivery: MakeDelivery, where: str
+) -> None:
+    old, new = make_delivery(age=dt.timedelta(days=2)), make_delivery()
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        page = door.get(where).content.decode()
+    assert str(new.notification_id)[:30] in page
+    assert str(old.notification_id)[:30] not in page
+    counts = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
+    assert counts
+    assert all("LIMIT" in sql and '"id" >= ' in sql for sql in counts if "notification" in sql)
+
+
+def test_unknown_deliveries_are_settled_by_hand(door: Client, make_delivery: MakeDelivery) -> None:
+    unknown, other = make_delivery(status=Status.UNKNOWN), make_delivery(status=Status.FAILED)
+    data = {"action": "was_sent", "_selected_action": [str(unknown.id), str(other.id)]}
+    door.post(DELIVERIES, data)
+    unknown.refresh_from_db()
+    other.refresh_from_db()
+    assert (unknown.status, other.status) == (Status.SENT, Status.FAILED)
+
+
+def test_who_may_only_look_settles_nothing(window: Client, make_delivery: MakeDelivery) -> None:
+    unknown = make_delivery(status=Status.UNKNOWN)
+    window.post(DELIVERIES, {"action": "was_sent", "_selected_action": [str(unknown.id)]})
+    unknown.refresh_from_db()
+    assert unknown.status == Status.UNKNOWN
