@@ -148,7 +148,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
     def confirm_replay(self, request: HttpRequest) -> HttpResponse:
         """Show what would be replayed; on POST start the job and show its progress."""
         wanted = self._wanted(request)
-        form = ReplayForm(request.POST or None)
+        form = ReplayForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             try:
                 job = replay.start(

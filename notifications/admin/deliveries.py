@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from unfold.decorators import display
 
@@ -57,8 +57,15 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
         form_url: str = "",  # noqa: ARG002
         extra_context: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> HttpResponse:
-        """A delivery is shown with all of its notification."""
-        delivery = UUID(object_id)
+        """A delivery is shown with all of its notification.
+
+        Raises:
+            Http404: that is no id.
+        """
+        try:
+            delivery = UUID(object_id)
+        except ValueError as error:
+            raise Http404 from error
         page = reverse(
             "admin:notifications_notification_change", args=[ids.notification_of(delivery)]
         )

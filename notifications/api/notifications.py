@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from collections.abc import Sequence
+from itertools import islice
 from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
@@ -47,6 +48,8 @@ Wish = NotificationRequest | Problem
 RETENTION: Final = dt.timedelta(days=90)
 """How far back a list goes; what is older has been dropped."""
 _KEY_LENGTH: Final = 255
+_MOST_NOTED: Final = 20
+"""Invalid items of one batch that are noted: a broken script makes a thousand of one kind."""
 _WRITE_AND_READ: Final = {"POST": Scope.NOTIFICATIONS_WRITE, "GET": Scope.NOTIFICATIONS_READ}
 
 
@@ -166,7 +169,9 @@ class Batch(Door):
         items = shaped(request.data, _Envelope).notifications
         charge(self, request, notifications=len(items))
         wanted = [parse(item) for item in items]
-        whole = _accepted_once(request, wanted) or _accepted(request, items, wanted)
+        whole = _accepted_once(request, wanted) or _accepted(request, wanted)
+        if not whole.replayed:
+            _note_what_is_invalid(request, items, wanted)
         answer = {
             "results": [_result(number, result) for number, result in enumerate(whole.results)]
         }
@@ -240,16 +245,23 @@ def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | No
     return whole
 
 
-def _accepted(request: Request, items: Sequence[object], wanted: Sequence[Wish]) -> WholeAnswer:
+def _accepted(request: Request, wanted: Sequence[Wish]) -> WholeAnswer:
     """The answer to a batch whose items stand for themselves."""
-    caller = _caller(request)
-    for item, found in zip(items, wanted, strict=True):
-        if isinstance(found, Problem):
-            accept.reject(caller, item, found)
     good = [found for found in wanted if not isinstance(found, Problem)]
-    taken = iter(accept.accept(caller, good, traceparent=correlation.traceparent(request)))
+    trace = correlation.traceparent(request)
+    taken = iter(accept.accept(_caller(request), good, traceparent=trace))
     results = [Refused(found) if isinstance(found, Problem) else next(taken) for found in wanted]
     return WholeAnswer(results, replayed=False)
+
+
+def _note_what_is_invalid(
+    request: Request, items: Sequence[object], wanted: Sequence[Wish]
+) -> None:
+    """Tell the operators' log of items that are no notifications; the first ones tell the story."""
+    pairs = ((item, found) for item, found in zip(items, wanted, strict=True))
+    invalid = ((item, found) for item, found in pairs if isinstance(found, Problem))
+    for item, found in islice(invalid, _MOST_NOTED):
+        accept.reject(_caller(request), item, found)
 
 
 def _caller(request: Request) -> Caller:

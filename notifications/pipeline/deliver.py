@@ -20,6 +20,7 @@ from notifications.pipeline import gates, job, route, send, settle
 from notifications.pipeline.job import Job
 from notifications.pipeline.settle import Retry
 from notifications.rules.channels import Stop as Reason
+from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.store import alerts, moves, vault
 from notifications.store.moves import Move
@@ -97,8 +98,9 @@ def _routed(jobs: Iterable[Job]) -> list[tuple[Provider | None, list[Job]]]:
 
 
 def _hold_without_provider(jobs: Sequence[Job], *, token: UUID) -> list[Retry]:
-    channel = jobs[0].delivery.channel.label
-    alerts.raise_once("no_provider", channel, f"no provider is configured for {channel}")
+    if jobs[0].delivery.mode is Mode.LIVE:
+        channel = jobs[0].delivery.channel.label
+        alerts.raise_once("no_provider", channel, f"no provider is configured for {channel}")
     wait = settle.HOLD_FOR_PROVIDER
     held = [Move(id=each.delivery.id, reason="no_provider", due_in=wait) for each in jobs]
     return [Retry(each, wait) for each in moves.move(Status.SCHEDULED, held, token=token)]

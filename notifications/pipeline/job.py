@@ -1,6 +1,6 @@
-"""A job.
+"""A job is a claimed delivery with all that is needed to send it.
 
-A claimed delivery with all that is needed to send it, read in two queries for the whole claim.
+Two queries read it for a whole claim.
 """
 
 from __future__ import annotations

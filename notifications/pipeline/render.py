@@ -1,6 +1,6 @@
-"""Render.
+"""Render: the words of a message.
 
-The words of a message, from the template version that was pinned when it was accepted.
+They come from the template version that was pinned when the notification was accepted.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from uuid import UUID
 from notifications import clock, conf, telemetry
 from notifications.pipeline.job import Job
 from notifications.rules import ids, retries, unanswered
+from notifications.rules.lane import Mode
 from notifications.rules.redaction import address_hash, redacted
 from notifications.rules.states import Status
 from notifications.rules.unanswered import Answer
@@ -179,7 +180,7 @@ def _write(
     moves.move(Status.UNKNOWN, decided.unknown, token=token)
     if decided.dead_contacts:
         contacts.invalidate(decided.dead_contacts)
-    if decided.held:
+    if decided.held and pairs[0][0].delivery.mode is Mode.LIVE:
         detail = "it refused our credentials or account; its deliveries are held, none is lost"
         alerts.raise_once("provider_misconfigured", provider.name, detail)
     vault.wipe({job.asked.id for job, _ in pairs if job.asked.sealed is not None})

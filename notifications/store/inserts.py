@@ -1,6 +1,6 @@
-"""Accepting.
+"""What accepting stores: notifications, deliveries and their first events.
 
-COPY of notifications, deliveries and events, in one transaction with their idempotency keys.
+All by COPY, in the caller's transaction, beside the idempotency keys.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Relay.
+"""Relay: publish queued rows that are due, lane by lane.
 
-Publish queued rows that are due, lane by lane, and notice when the broker has lost what it had.
+It also notices when the broker has lost what it had: rows that were published and never claimed
+while nothing is ready in their lane. That one sign covers a wiped, restarted or restored broker.
 
 Never more than a few messages wait in a lane: the rest waits as rows, where it costs nothing,
 survives a wiped broker, and can still be cancelled. `due_at` is moved and committed before the

@@ -26,6 +26,7 @@ from notifications.models import (
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
+from notifications.store import partitions
 from providers.contract import Channel
 
 ADDRESS = "maria@sandbox.example"
@@ -75,6 +76,7 @@ MakeDelivery = Callable[..., Delivery]
 def make_delivery(maria: Recipient) -> MakeDelivery:
     """A notification with one delivery, as the pipeline would have left it."""
     producer = Producer.objects.create(name="order-service")
+    partitions.ensure(clock.now().date() - dt.timedelta(days=3), days=4)
 
     def make(
         *,
@@ -133,7 +135,7 @@ def _history(delivery: Delivery, notification: UUID, now: dt.datetime) -> None:
         started_at=now,
         latency_ms=12,
     )
-    for seq, status in enumerate((Status.QUEUED, Status.SENDING, delivery.status), start=1):
+    for seq, status in enumerate((Status.QUEUED, Status.SENDING, delivery.status), start=-3):
         Event.objects.create(
             notification_id=notification,
             seq=seq,

@@ -81,15 +81,7 @@ def test_who_may_only_look_gets_no_buttons_and_no_pages(
     assert f"/deadletter/{letter.pk}/" in page
     assert 'value="replay"' not in page
     one = reverse("admin:notifications_deadletter_change", args=[letter.pk])
-    assert (
-        "replay"
-        not in window
-        .get(one)
-        .content.decode()
-        .split("<main", 1)[-1]
-        .casefold()
-        .split("replay job", 1)[0]
-    )
+    assert f"{letter.pk}/replay" not in window.get(one).content.decode()
     for path in (f"{REPLAY}?ids={letter.pk}", f"{DISCARD}?ids={letter.pk}"):
         assert window.get(path).status_code == 403
         assert window.post(path).status_code == 403

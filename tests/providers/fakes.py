@@ -35,7 +35,7 @@ class Listener:
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._server: asyncio.Server | None = None
-        self._open: list[asyncio.Protocol] = []
+        self._open: list[asyncio.BaseTransport] = []
         self.port = free_port()
         self.start()
 
@@ -60,7 +60,13 @@ class Listener:
     async def _start(self) -> None:
         def connected() -> asyncio.Protocol:
             protocol = self._protocol()
-            self._open.append(protocol)
+            made = protocol.connection_made
+
+            def remember(transport: asyncio.BaseTransport) -> None:
+                self._open.append(transport)
+                made(transport)
+
+            setattr(protocol, "connection_made", remember)  # noqa: B010 - mypy knows it as a method
             return protocol
 
         self._server = await self._loop.create_server(connected, "127.0.0.1", self.port)
@@ -70,11 +76,8 @@ class Listener:
             self._server.close()
             await self._server.wait_closed()
         await self._settle()
-        for protocol in self._open:
-            transport = getattr(protocol, "transport", None) or getattr(
-                protocol, "_transport", None
-            )
-            if transport is not None:
+        for transport in self._open:
+            if isinstance(transport, asyncio.Transport):
                 transport.abort()
         self._open.clear()
         await self._settle()
