@@ -1,6 +1,4 @@
 """Wiring only: nothing here decides anything about a notification.
 
 Environment, Django settings, the Celery app, URLs, WSGI, logging, and the embedded stack.
-
-Nothing here decides anything about a notification; that is `notifications/`.
 """

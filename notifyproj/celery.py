@@ -1,5 +1,4 @@
-"""The Celery application, configured by `celeryconfig`; its tasks are in `notifications.tasks`.
-"""
+"""The Celery application, configured by `celeryconfig`; its tasks are in `notifications.tasks`."""
 
 from __future__ import annotations
 

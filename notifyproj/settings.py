@@ -94,7 +94,6 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "var" / "static"
 WHITENOISE_USE_FINDERS = True
 # Django's own cap is on form posts; the API caps each path by itself.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 17 * 1024 * 1024

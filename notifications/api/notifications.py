@@ -258,7 +258,7 @@ def _note_what_is_invalid(
     request: Request, items: Sequence[object], wanted: Sequence[Wish]
 ) -> None:
     """Tell the operators' log of items that are no notifications; the first ones tell the story."""
-    pairs = ((item, found) for item, found in zip(items, wanted, strict=True))
+    pairs = zip(items, wanted, strict=True)
     invalid = ((item, found) for item, found in pairs if isinstance(found, Problem))
     for item, found in islice(invalid, _MOST_NOTED):
         accept.reject(_caller(request), item, found)

@@ -1,5 +1,4 @@
-"""What the pipeline reads: reach, templates, and what a claimed delivery needs to be sent.
-"""
+"""What the pipeline reads: reach, templates, and what a claimed delivery needs to be sent."""
 
 from __future__ import annotations
 

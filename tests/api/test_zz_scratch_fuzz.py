@@ -1,0 +1,84 @@
+"""The OpenAPI document is held against the service: what it says is so, and nothing makes a 5xx.
+
+Schemathesis makes requests from the document, well-formed and broken, and checks each answer's
+status, content type and shape against it. The number of examples keeps the file under a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode, checks
+
+from notifications.api import schema
+from notifications.models import Producer, Recipient
+from notifications.rules.lane import Mode
+from notifications.store import keys
+from notifyproj.wsgi import application
+from tests.api.conftest import EVERYTHING
+
+if TYPE_CHECKING:
+    from schemathesis import APIOperation, Case
+
+EXAMPLES: Final = 500
+"""Of each operation, well-formed and again broken."""
+
+CHECKS: Final[list[Any]] = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+    checks.unsupported_method,
+    checks.ignored_auth,
+]
+
+DOCUMENT: Final = schemathesis.openapi.from_dict(schema.document())
+DOCUMENT.app = application
+OPERATIONS: Final = [found.ok() for found in DOCUMENT.get_all_operations()]
+TAKES_ANYTHING: Final = {"POST /v1/receipts/{provider}"}
+"""Nothing of it can be broken: any bytes are a body there, and the signature decides."""
+ASKED: Final = [
+    pytest.param(operation, mode, id=f"{operation.label} {mode.value}")
+    for operation in OPERATIONS
+    for mode in GenerationMode
+    if mode is GenerationMode.POSITIVE or operation.label not in TAKES_ANYTHING
+]
+
+
+@pytest.fixture
+def secret(maria: Recipient) -> Iterator[str]:
+    """A key that may do everything, as often as it likes, where Maria exists."""
+    producer, _ = Producer.objects.update_or_create(
+        name="fuzz",
+        defaults={"rate_per_second": 10**6, "rate_burst": 10**9, "may_send_content": True},
+    )
+    _, made = keys.issue(producer, mode=Mode(maria.mode), scopes=EVERYTHING)
+    # The service answers inside the test's transaction, as for Django's own test client.
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield made
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.mark.parametrize(("operation", "mode"), ASKED)
+def test_every_answer_is_what_the_document_says(
+    operation: APIOperation, mode: GenerationMode, secret: str
+) -> None:
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def hold(case: Case) -> None:
+        case.call_and_validate(checks=CHECKS, headers={"Authorization": f"Bearer {secret}"})
+
+    hold()
