@@ -57,9 +57,8 @@ task_reject_on_worker_lost = True
 worker_prefetch_multiplier = 1
 worker_cancel_long_running_tasks_on_connection_loss = False  # a lease decides, not a connection
 worker_soft_shutdown_timeout = 15.0  # longer than a provider's deadline and its settling
-worker_enable_soft_shutdown_on_idle = (
-    True  # countdowns wait in memory: give them back to the broker
-)
+# An idle worker stops at once. The countdowns that it holds in memory are rows with a due_at.
+worker_enable_soft_shutdown_on_idle = False
 worker_send_task_events = True  # Flower
 task_send_sent_event = False
 worker_hijack_root_logger = False

@@ -18,6 +18,7 @@ def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]
     now = clock.now()
     letters = backlog.dead_letters()
     return context | {
+        "title": "Overview",
         "letters": sorted(letters.items(), key=lambda pair: -pair[1]),
         "letters_total": sum(letters.values()),
         "alerts": Alert.objects.filter(resolved_at=None)[:20],

@@ -63,6 +63,7 @@ class ReadOnlyAdmin(ModelAdmin):
 
     show_full_result_count = False
     list_per_page = 50
+    list_max_show_all = 0
     actions_on_top = True
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's signature

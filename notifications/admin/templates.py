@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from unfold.admin import ModelAdmin, StackedInline
 from unfold.decorators import display
 
@@ -121,24 +121,10 @@ class TemplateAdmin(ModelAdmin):
             obj.version = _next_version(obj.template_id)
         super().save_model(request, obj, form, change)
 
-    def get_urls(self) -> list[URLPattern]:
-        """The preview."""
-        show = self.admin_site.admin_view(self.show_preview)
-        ours = [path("<int:pk>/preview/", show, name="notifications_template_preview")]
-        theirs: list[URLPattern] = super().get_urls()
-        return ours + theirs
-
-    def show_preview(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """See `preview`."""
-        return preview.show(self, request, pk)
-
-    @action("Preview", url_path="look", permissions=["view"], icon="visibility")
+    @action("Preview", url_path="preview", permissions=["view"], icon="visibility")
     def preview(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """How it will look."""
-        del request
-        return HttpResponseRedirect(
-            reverse("admin:notifications_template_preview", args=[object_id])
-        )
+        return preview.show(self, request, object_id)
 
     @action("Publish", url_path="publish", permissions=["write"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:

@@ -34,12 +34,12 @@ ADDRESS = "maria@sandbox.example"
 
 @pytest.fixture
 def operator(db: None) -> User:  # noqa: ARG001 - asked for by name
-    return User.objects.create_superuser("operator", password="a-long-password")  # noqa: S106 - a test's
+    return User.objects.create_superuser("operator", password="a-long-password")
 
 
 @pytest.fixture
 def viewer(db: None) -> User:  # noqa: ARG001 - asked for by name
-    user = User.objects.create_user("viewer", password="a-long-password", is_staff=True)  # noqa: S106 - a test's
+    user = User.objects.create_user("viewer", password="a-long-password", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     return user
 

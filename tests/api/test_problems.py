@@ -134,6 +134,19 @@ def test_a_bad_item_is_rejected_alone_and_its_place_is_named(caller: Caller, ite
     )
 
 
+@pytest.mark.parametrize("headers", [{}, {"Idempotency_Key": "k"}])
+@pytest.mark.parametrize("name", ["\\u0000", "a\\u0000b", "\\ud83d\\ude00", "~/", "a" * 5_000])
+def test_a_name_that_no_field_has_is_refused_whatever_it_is(
+    caller: Caller, name: str, headers: dict[str, str]
+) -> None:
+    item = f'{{"user_id": "u", "{name}": 1, "variables": {{"{name}": 1}}}}'
+    _check(caller.post("/v1/notifications", item.encode(), **headers), Kind.INVALID)
+    batch = caller.post(
+        "/v1/notifications/batch", f'{{"notifications": [{item}]}}'.encode(), **headers
+    )
+    assert batch.json()["results"][0]["result"] == "rejected"
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -80,11 +80,11 @@ class Listener:
             if isinstance(transport, asyncio.Transport):
                 transport.abort()
         self._open.clear()
-        await self._settle()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._settle()
 
     @staticmethod
     async def _settle() -> None:

@@ -1,0 +1,110 @@
+"""The operator's hour, in a real browser: find what died, look at it, replay it, watch the job."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django.live_server_helper import LiveServer
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.expected_conditions import presence_of_element_located
+from selenium.webdriver.support.wait import WebDriverWait
+
+from notifications.models import DeadLetter, ReplayJob, Template, TemplateText
+from providers.contract import Channel
+
+CHROMIUM: Final = shutil.which("chromium")
+CHROMEDRIVER: Final = shutil.which("chromedriver")
+WAIT_SECONDS: Final = 10
+FLAGS: Final = (
+    *("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"),
+    *("disable-background-networking", "disable-component-update", "disable-sync"),
+    "window-size=1500,1000",
+)
+
+pytestmark = [
+    pytest.mark.skipif(
+        not (CHROMIUM and CHROMEDRIVER),
+        reason="no chromium or chromedriver here: apt-get install chromium chromium-driver",
+    ),
+    pytest.mark.django_db(transaction=True),
+]
+
+
+class Browser:
+    """Chromium, signed in, with the waits that make a test bounded and never asleep."""
+
+    def __init__(self, chrome: Chrome, *, base: str) -> None:
+        self.chrome = chrome
+        self.base = base
+
+    def open(self, path: str) -> None:
+        self.chrome.get(f"{self.base}/admin/{path}")
+
+    def see(self, selector: str) -> WebElement:
+        wait = WebDriverWait(self.chrome, WAIT_SECONDS)
+        return wait.until(presence_of_element_located((By.CSS_SELECTOR, selector)))
+
+    def click(self, selector: str) -> None:
+        # Through the page: unfold's sticky bars may lie over what stands at the edge.
+        self.chrome.execute_script("arguments[0].click()", self.see(selector))  # type: ignore[no-untyped-call]  # selenium's own
+
+    def errors(self) -> list[str]:
+        """What the console says went wrong."""
+        lines = self.chrome.get_log("browser")  # type: ignore[no-untyped-call]  # selenium's own
+        return [line["message"] for line in lines if line["level"] == "SEVERE"]
+
+
+@pytest.fixture
+def browser(live_server: LiveServer, operator: User, tmp_path: Path) -> Iterator[Browser]:
+    options = ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in (*FLAGS, f"user-data-dir={tmp_path}"):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chrome = Chrome(options=options, service=ChromeService(CHROMEDRIVER))
+    try:
+        signed_in = Browser(chrome, base=live_server.url)
+        signed_in.open("login/")
+        signed_in.see("[name=username]").send_keys(operator.username)
+        signed_in.see("[name=password]").send_keys("a-long-password")
+        signed_in.click("[type=submit]")
+        signed_in.see("#sweeps")
+        yield signed_in
+    finally:
+        chrome.quit()
+
+
+def test_a_dead_letter_is_found_and_replayed(
+    browser: Browser, make_letters: Callable[[list[str]], list[DeadLetter]]
+) -> None:
+    make_letters(["permanent", "ttl_exceeded"])
+    browser.open("")
+    browser.click("#dead-letters a[href*='reason=permanent']")
+    browser.click("#result_list a[href*='/change/']")
+    browser.click("a[href$='/replay']")
+    assert "Replay 1 open dead letter?" in browser.see("#content h2").text
+    browser.click("#content form button[type=submit]")
+    assert "0 of 1" in browser.see("#progress h2").text
+    assert ReplayJob.objects.get().total == 1
+    assert browser.errors() == []
+
+
+def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> None:
+    template = Template.objects.create(template_id="hello")
+    TemplateText.objects.create(
+        template=template,
+        channel=Channel.EMAIL,
+        title="Hi",
+        body="Hello",
+        html="<p id=hello>Hello</p><script>document.body.textContent = 'ran'</script>",
+    )
+    browser.open(f"notifications/template/{template.pk}/preview")
+    browser.chrome.switch_to.frame(browser.see("iframe[sandbox]"))
+    assert browser.see("#hello").text == "Hello"

@@ -1,0 +1,145 @@
+"""Producers get keys, recipients are found, addresses stay where they belong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from notifications import clock
+from notifications.models import Alert, ApiKey, Contact, Preference, Producer, Recipient, Template
+from notifications.store import keys
+from providers.contract import Channel
+from tests.admin.conftest import ADDRESS
+
+
+def changelist(model: str) -> str:
+    return reverse(f"admin:notifications_{model}_changelist")
+
+
+def change(model: str, pk: int) -> str:
+    return reverse(f"admin:notifications_{model}_change", args=[pk])
+
+
+def test_a_key_is_shown_once_and_works_until_it_is_revoked(door: Client) -> None:
+    producer = Producer.objects.create(name="shop")
+    made = door.post(
+        reverse("admin:notifications_apikey_add"),
+        {"producer": producer.pk, "mode": 1, "scopes": ["notifications:*"], "note": ""},
+    )
+    secret = made.context["key"].secret
+    assert secret in made.content.decode()
+    assert "no-store" in made.headers["Cache-Control"]
+    assert keys.recognise(secret) is not None
+    key = ApiKey.objects.get()
+    for page in (changelist("apikey"), change("apikey", key.pk)):
+        assert secret not in door.get(page).content.decode()
+    door.post(changelist("apikey"), {"action": "revoke", "_selected_action": [key.pk]})
+    keys.forget()
+    assert keys.recognise(secret) is None
+
+
+def test_an_address_is_on_the_contacts_own_page_alone(door: Client, maria: Recipient) -> None:
+    contact = maria.contacts.get()
+    elsewhere = [
+        changelist("recipient"),
+        change("recipient", maria.pk),
+        changelist("contact"),
+    ]
+    for page in elsewhere:
+        assert ADDRESS not in door.get(page).content.decode()
+    assert ADDRESS in door.get(change("contact", contact.pk)).content.decode()
+
+
+def test_a_contact_is_found_by_its_whole_address_only(door: Client, maria: Recipient) -> None:
+    own_page = change("contact", maria.contacts.get().pk)
+    assert own_page in door.get(changelist("contact"), {"q": ADDRESS}).content.decode()
+    assert own_page not in door.get(changelist("contact"), {"q": ADDRESS[:5]}).content.decode()
+
+
+def test_a_contact_is_made_valid_again(door: Client, maria: Recipient) -> None:
+    contact = maria.contacts.get()
+    Contact.objects.update(invalidated_at=clock.now(), invalid_reason="hard bounce")
+    data = {"action": "make_valid", "_selected_action": [contact.pk]}
+    door.post(changelist("contact"), data)
+    contact.refresh_from_db()
+    assert (contact.invalidated_at, contact.invalid_reason) == (None, "")
+
+
+def preferences(**changed: object) -> dict[str, object]:
+    management = {
+        f"{prefix}-{name}": 0
+        for prefix in ("preference", "contacts")
+        for name in ("TOTAL_FORMS", "INITIAL_FORMS")
+    }
+    recipient = {"mode": 1, "user_id": "u_789012", "locale": "pt_br", "timezone": ""}
+    return recipient | management | {"preference-TOTAL_FORMS": 1} | changed
+
+
+def test_preferences_are_typed_as_words(door: Client, maria: Recipient) -> None:
+    typed = {"preference-0-channel_order": "sms, push", "preference-0-channels_off": ["3"]}
+    door.post(change("recipient", maria.pk), preferences(**typed))
+    saved = Preference.objects.get(recipient=maria)
+    assert saved.channel_order == [Channel.SMS, Channel.PUSH]
+    assert saved.channels_off == [Channel.EMAIL]
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"timezone": "Mars/Base"}, "There is no such timezone"),
+        ({"preference-0-channel_order": "pigeon"}, "pigeon is none of push"),
+        ({"preference-0-channel_order": "sms, sms"}, "stands there twice"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    door: Client, maria: Recipient, typed: dict[str, object], told: str
+) -> None:
+    answer = door.post(change("recipient", maria.pk), preferences(**typed))
+    assert told in answer.content.decode()
+    assert not Preference.objects.exists()
+
+
+def test_an_alert_is_resolved_by_who_may(door: Client, window: Client) -> None:
+    alert = Alert.objects.create(kind="beat_dead", detail="no sweep for 70 s")
+    data = {"action": "resolve", "_selected_action": [alert.pk]}
+    window.post(changelist("alert"), data)
+    alert.refresh_from_db()
+    assert alert.resolved_at is None
+    door.post(changelist("alert"), data)
+    alert.refresh_from_db()
+    assert alert.resolved_at is not None
+
+
+PAGES = [
+    *("notification", "delivery", "deadletter", "replayjob", "alert", "rejected", "sweeprun"),
+    *("template", "notificationtype", "recipient", "contact", "producer", "apikey"),
+]
+
+
+@pytest.mark.parametrize("model", PAGES)
+def test_every_list_opens_for_both_and_for_no_stranger(
+    door: Client, window: Client, model: str
+) -> None:
+    page = changelist(model)
+    assert door.get(page).status_code == 200
+    assert window.get(page).status_code == 200
+    assert Client().get(page).status_code == 302
+
+
+@pytest.mark.django_db
+def test_the_demo_loads_twice_and_changes_nothing_the_second_time(tmp_path: Path) -> None:
+    keys_file = tmp_path / "keys.json"
+    arguments = ["load_demo", "--keys-file", str(keys_file), "--admin-password", "a-long-password"]
+    call_command(*arguments)
+    first = (keys_file.read_text(), Contact.objects.count(), Template.objects.count())
+    assert keys_file.stat().st_mode & 0o777 == 0o600
+    call_command(*arguments)
+    assert (keys_file.read_text(), Contact.objects.count(), Template.objects.count()) == first
+    assert keys.recognise(json.loads(first[0])["order-service"]) is not None
+    maria = Recipient.objects.get(user_id="u_789012")
+    assert maria.contacts.filter(channel=Channel.PUSH).get().kind == "fcm_token"
