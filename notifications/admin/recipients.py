@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications.admin import reading
 from notifications.admin.actions import action
@@ -61,6 +62,11 @@ class PreferenceForm(forms.ModelForm[Preference]):
     channel_order = ChannelOrderField(
         required=False, help_text="push, sms, email ... in the order to try them. Empty: the usual."
     )
+
+    class Meta:
+        """A line is enough for a few names."""
+
+        widgets = {"categories_off": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
 
 
 class PreferenceInline(StackedInline):

@@ -9,12 +9,14 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from unfold.admin import ModelAdmin, StackedInline
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import clock
-from notifications.admin import preview
+from notifications.admin import preview, reading
 from notifications.admin.actions import action
 from notifications.models import Template, TemplateText
 from notifications.rules import locales, templating
@@ -44,7 +46,6 @@ class TextInline(StackedInline):
     model = TemplateText
     form = TextForm
     extra = 0
-    collapsible = True
 
     def has_change_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
         """Only in a draft."""
@@ -61,6 +62,11 @@ class TextInline(StackedInline):
 
 class TemplateForm(forms.ModelForm[Template]):
     """Refuses to save what somebody else has published since the page was opened."""
+
+    class Meta:
+        """A line is enough for a few names."""
+
+        widgets = {"sensitive_variables": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
 
     def clean(self) -> dict[str, Any]:
         """Look again.
@@ -129,6 +135,13 @@ class TemplateAdmin(ModelAdmin):
     @action("Publish", url_path="publish", permissions=["write"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """From now on producers get this version."""
+        if request.method != "POST":
+            return self._ask(
+                request,
+                object_id,
+                verb="Publish",
+                consequence="Producers get this version from now on; it cannot be edited any more.",
+            )
         with transaction.atomic():
             template = Template.objects.select_for_update().get(pk=object_id)
             refusal = _reason_not_to_publish(template)
@@ -145,6 +158,13 @@ class TemplateAdmin(ModelAdmin):
     @action("New draft from this", url_path="draft", permissions=["write"], icon="edit")
     def new_draft(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """A copy with the next version's number."""
+        if request.method != "POST":
+            return self._ask(
+                request,
+                object_id,
+                verb="Make a draft",
+                consequence="A copy with the next number; nothing changes until it is published.",
+            )
         with transaction.atomic():
             source = Template.objects.select_for_update().get(pk=object_id)
             draft = Template.objects.create(
@@ -166,6 +186,20 @@ class TemplateAdmin(ModelAdmin):
             )
         self.message_user(request, f"{draft} is a draft.", messages.SUCCESS)
         return _to_page(draft)
+
+    def _ask(
+        self, request: HttpRequest, object_id: int, *, verb: str, consequence: str
+    ) -> HttpResponse:
+        """A link must change nothing: it could stand in any page that the operator opens."""
+        template = get_object_or_404(Template, pk=object_id)
+        back = reverse("admin:notifications_template_change", args=[object_id])
+        return reading.page(
+            self,
+            request,
+            "admin/ask.html",
+            title=f"{verb}: {template}",
+            context={"verb": verb, "consequence": consequence, "back": back},
+        )
 
 
 def _is_draft(template: Template | None) -> bool:

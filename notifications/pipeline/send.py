@@ -8,7 +8,11 @@ again.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Final
 from uuid import UUID
 
@@ -50,10 +54,9 @@ def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retr
     if not messages:
         return
     deadline = PACE[jobs[0].delivery.priority].deadline
-    for results in _in_batches(
-        ([each] for each in provider.send(messages, deadline=deadline)), provider
-    ):
-        pairs = [(by_id[result.delivery_id], result) for result in results]
+    results = provider.send(messages, deadline=deadline)
+    for batch in _in_batches(_arrivals(results), provider):
+        pairs = [(by_id[result.delivery_id], result) for result in batch]
         yield from settle.settle(pairs, provider=provider, token=token)
 
 
@@ -87,3 +90,42 @@ def _in_batches(arriving: Iterator[Sequence[Result]], provider: Provider) -> Ite
             waiting, settled_at = [], clock.monotonic()
     if waiting:
         yield waiting
+
+
+def _arrivals(results: Iterator[Result]) -> Iterator[list[Result]]:
+    """Outcomes in the groups in which they arrive.
+
+    A second thread waits for the provider, so that what has arrived is in the ledger while one
+    hanging call of the same wave still keeps the provider's iterator from going on.
+    """
+    arrived: SimpleQueue[Result | _End] = SimpleQueue()
+    threading.Thread(target=_pump, args=(results, arrived), name="provider", daemon=True).start()
+    while True:
+        group = [arrived.get()]
+        with contextlib.suppress(Empty):
+            while True:
+                group.append(arrived.get_nowait())
+        ready = [each for each in group if not isinstance(each, _End)]
+        if ready:
+            yield ready
+        if isinstance(group[-1], _End):
+            if group[-1].error is not None:
+                raise group[-1].error
+            return
+
+
+def _pump(results: Iterator[Result], arrived: SimpleQueue[Result | _End]) -> None:
+    try:
+        for result in results:
+            arrived.put(result)
+    except BaseException as error:  # noqa: BLE001 - raised again where the results are read
+        arrived.put(_End(error))
+    else:
+        arrived.put(_End())
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The last thing to arrive."""
+
+    error: BaseException | None = None

@@ -55,24 +55,30 @@ def test_a_fault_is_told_with_its_line_and_nothing_is_saved(door: Client) -> Non
 
 
 def test_publishing_freezes_a_version(door: Client, draft: Template) -> None:
-    door.get(page("publish", draft))
+    door.post(page("publish", draft))
     draft.refresh_from_db()
     assert draft.published_at is not None
     door.post(page("change", draft), form(body="changed"))
     assert draft.texts.get().body == "Hello {{ name }}"
 
 
+def test_a_link_publishes_nothing(door: Client, draft: Template) -> None:
+    assert "Publish: hello v1" in door.get(page("publish", draft)).content.decode()
+    draft.refresh_from_db()
+    assert draft.published_at is None
+
+
 def test_a_version_without_texts_is_not_published(door: Client) -> None:
     empty = Template.objects.create(template_id="empty")
-    told = door.get(page("publish", empty), follow=True)
+    told = door.post(page("publish", empty), follow=True)
     assert "without a text cannot be published" in told.content.decode()
     empty.refresh_from_db()
     assert empty.published_at is None
 
 
 def test_a_new_draft_takes_texts_and_secrets_along(door: Client, draft: Template) -> None:
-    door.get(page("publish", draft))
-    door.get(page("new_draft", draft))
+    door.post(page("publish", draft))
+    door.post(page("new_draft", draft))
     copy = Template.objects.get(template_id="hello", version=2)
     assert copy.published_at is None
     assert copy.sensitive_variables == ["code"]
@@ -80,7 +86,7 @@ def test_a_new_draft_takes_texts_and_secrets_along(door: Client, draft: Template
 
 
 def test_who_may_only_look_publishes_nothing(window: Client, draft: Template) -> None:
-    assert window.get(page("publish", draft)).status_code == 403
+    assert window.post(page("publish", draft)).status_code == 403
     draft.refresh_from_db()
     assert draft.published_at is None
 

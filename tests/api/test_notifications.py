@@ -74,6 +74,13 @@ def test_an_idempotency_key_that_is_none_is_refused(caller: Caller, key: str) ->
     assert caller.post("/v1/notifications", _body(), Idempotency_Key=key).status_code == 422
 
 
+def test_an_instant_is_understood_whatever_its_offset(caller: Caller) -> None:
+    instant = clock.now() + dt.timedelta(hours=1)
+    offset = dt.timezone(dt.timedelta(hours=-22, minutes=-42))
+    _post(caller, scheduled_at=instant.astimezone(offset).isoformat())
+    assert Notification.objects.get().scheduled_at == instant
+
+
 def test_an_unknown_recipient_is_refused_and_kept_for_the_operators(caller: Caller) -> None:
     answer = caller.post("/v1/notifications", _body(user_id="nobody"))
     assert answer.status_code == 422

@@ -27,7 +27,8 @@ def _check(answer: Reply, kind: Kind) -> None:
 
 def _with(fields: str) -> bytes:
     """A good notification with some fields replaced: the last of two with one name counts."""
-    return f'{{"user_id": "u", "type": "T", "content": {{"body": "b"}}, {fields}}}'.encode()
+    good = '"user_id": "maria", "type": "T", "priority": "P2", "content": {"body": "b"}'
+    return f"{{{good}, {fields}}}".encode()
 
 
 def test_a_path_that_does_not_exist_is_a_problem() -> None:
@@ -105,6 +106,7 @@ def test_what_is_no_json_is_malformed(caller: Caller, path: str, raw: bytes) -> 
         _with('"scheduled_at": "9999-12-31T23:59:59-14:00"'),
         _with('"scheduled_at": "0001-01-01T00:00:00+14:00"'),
         _with('"scheduled_at": 1e300'),
+        _with('"scheduled_at": "0159-02-25T20:48:59-22:42"'),
         _with('"metadata": {"a": ' + "[" * 500 + "]" * 500 + "}"),
         _with('"surprise": 1'),
         b'{"notifications": []}',
@@ -113,6 +115,7 @@ def test_what_is_no_json_is_malformed(caller: Caller, path: str, raw: bytes) -> 
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/notifications", "/v1/notifications/batch"])
+@pytest.mark.usefixtures("maria")
 def test_json_of_the_wrong_shape_is_invalid(caller: Caller, path: str, raw: bytes) -> None:
     answer = caller.post(path, raw)
     _check(answer, Kind.INVALID)

@@ -15,6 +15,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode, checks
+from schemathesis.core.result import Ok
 
 from notifications.api import schema
 from notifications.models import Producer, Recipient
@@ -41,7 +42,7 @@ CHECKS: Final[list[Any]] = [
 
 DOCUMENT: Final = schemathesis.openapi.from_dict(schema.document())
 DOCUMENT.app = application
-OPERATIONS: Final = [found.ok() for found in DOCUMENT.get_all_operations()]
+OPERATIONS: Final = [found.ok() for found in DOCUMENT.get_all_operations() if isinstance(found, Ok)]
 TAKES_ANYTHING: Final = {"POST /v1/receipts/{provider}"}
 """Nothing of it can be broken: any bytes are a body there, and the signature decides."""
 ASKED: Final = [
@@ -70,7 +71,7 @@ def secret(maria: Recipient) -> Iterator[str]:
 
 @pytest.mark.parametrize(("operation", "mode"), ASKED)
 def test_every_answer_is_what_the_document_says(
-    operation: APIOperation, mode: GenerationMode, secret: str
+    operation: APIOperation[Any, Any, Any, Any], mode: GenerationMode, secret: str
 ) -> None:
     @settings(
         max_examples=EXAMPLES,
@@ -78,7 +79,21 @@ def test_every_answer_is_what_the_document_says(
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     @given(case=operation.as_strategy(generation_mode=mode))
-    def hold(case: Case) -> None:
+    def hold(case: Case[Any]) -> None:
+        _name_maria(case)
         case.call_and_validate(checks=CHECKS, headers={"Authorization": f"Bearer {secret}"})
 
     hold()
+
+
+def _name_maria(case: Case[Any]) -> None:
+    """Half of the requests are about somebody who exists, else all would end at one refusal."""
+    path = case.path_parameters or {}
+    if "user_id" in path and len(str(path["user_id"])) % 2:
+        path["user_id"] = "maria"
+    body = case.body if isinstance(case.body, dict) else {}
+    items = body.get("notifications", [body])
+    for item in items if isinstance(items, list) else []:
+        if isinstance(item, dict) and isinstance(item.get("user_id"), str) and len(item) % 2:
+            item |= {"user_id": "maria", "type": "SALE", "priority": "P2"}
+            item |= {"template_id": None, "content": {"body": "Hello"}}

@@ -72,10 +72,10 @@ class Listener:
         self._server = await self._loop.create_server(connected, "127.0.0.1", self.port)
 
     async def _stop(self) -> None:
+        while any("_accept_connection" in repr(task) for task in asyncio.all_tasks()):
+            await asyncio.sleep(0)  # Server.close() would lose a socket that is being accepted
         if self._server is not None:
             self._server.close()
-            await self._server.wait_closed()
-        await self._settle()
         for transport in self._open:
             if isinstance(transport, asyncio.Transport):
                 transport.abort()
@@ -84,13 +84,7 @@ class Listener:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._settle()
-
-    @staticmethod
-    async def _settle() -> None:
-        """Let accepted sockets get their protocol, and aborted ones close."""
-        for _ in range(5):
-            await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the turn in which aborted sockets close
 
 
 async def never() -> None:

@@ -1,0 +1,47 @@
+"""`python -m tests.benchmarks [NAME]`: run all benchmarks or one."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from notifyproj.embedded import EmbeddedError
+from notifyproj.supervisor.process import ProcessFailed
+from tests.benchmarks import figures, pipeline_http
+from tests.benchmarks.figures import Figure
+from tests.benchmarks.sink import NoSink
+from tests.benchmarks.stage import VAR, Stage
+
+BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
+    "pipeline_http": pipeline_http.measure,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the named benchmarks, or all; returns the exit code."""
+    unknown = [name for name in arguments if name not in BENCHMARKS]
+    if unknown:
+        print(f"no benchmark {unknown[0]!r}: there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    done: list[Figure] = []
+    try:
+        with Stage() as stage:
+            for name in arguments or BENCHMARKS:
+                print(f"{name} ...", flush=True)
+                figure = BENCHMARKS[name](stage)
+                figures.write(figure, folder=VAR)
+                done.append(figure)
+    except (EmbeddedError, NoSink, ProcessFailed) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    print(figures.table(done))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,142 @@
+"""A producer's service: it posts bodies that were made beforehand, on connections that stay open.
+
+Encoding is not part of what is measured; waiting for each answer is, because a producer that does
+not wait does not know what was accepted.
+"""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, local
+from typing import Any, Final
+
+from notifications.rules.states import Status
+from notifyproj.ports import LOOPBACK
+from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE, Stage
+
+BATCH: Final = 1_000
+"""The most that one call may hold."""
+CALLERS: Final = 2
+"""Connections that post batches at once: while one waits for the commit the other is parsed."""
+_POLL_SECONDS: Final = 0.02
+_DRAIN_SECONDS: Final = 90.0
+_UNSENT: Final = [Status.SCHEDULED, Status.QUEUED, Status.SENDING, Status.RETRYING, Status.UNKNOWN]
+_pause: Final = Event()
+_runs: Final = itertools.count(time.time_ns() // 1_000_000)
+
+
+class Refused(Exception):
+    """The service did not accept everything; the message has its answer."""
+
+
+class Undelivered(Exception):
+    """Not everything was sent exactly once in time; the message says how much."""
+
+
+def item(number: int, *, priority: str, run: int) -> dict[str, Any]:
+    """One notification, each with a key and variables of its own."""
+    return {
+        "user_id": f"user-{number % PEOPLE}",
+        "type": TYPE,
+        "priority": priority,
+        "template_id": TEMPLATE,
+        "variables": {"name": f"Ada {number}", "order_id": f"ORD-{number}", "items": ["a", "b"]},
+        "channels": ["email"],
+        "idempotency_key": f"{run}-{number}",
+    }
+
+
+def singles(count: int, *, priority: str) -> list[bytes]:
+    """Bodies of single notifications that were never posted before."""
+    run = next(_runs)
+    return [json.dumps(item(n, priority=priority, run=run)).encode() for n in range(count)]
+
+
+def batches(count: int, *, priority: str) -> list[bytes]:
+    """Bodies of full batches that were never posted before; `count` is a multiple of BATCH."""
+    run = next(_runs)
+    return [
+        json.dumps({
+            "notifications": [
+                item(number, priority=priority, run=run)
+                for number in range(start, start + BATCH)
+            ]
+        }).encode()
+        for start in range(0, count, BATCH)
+    ]
+
+
+def post_batches(stage: Stage, bodies: Sequence[bytes]) -> None:
+    """Post batches over a few connections; returns when all of them are accepted.
+
+    Raises:
+        Refused: an item was not accepted.
+    """
+
+    def check(answer: bytes) -> None:
+        accepted = answer.count(b'"accepted"')
+        if accepted != BATCH:
+            raise Refused(f"{accepted} of {BATCH} were accepted: {answer[:300]!r}")
+
+    post(stage, "/v1/notifications/batch", bodies, callers=CALLERS, check=check)
+
+
+def post(
+    stage: Stage,
+    path: str,
+    bodies: Sequence[bytes],
+    *,
+    callers: int,
+    check: Callable[[bytes], object],
+) -> list[float]:
+    """Post bodies, `callers` at a time; returns the seconds that each took.
+
+    Raises:
+        Refused: an answer was no 202, or `check` does not like it.
+    """
+    mine = local()
+    headers = {"Authorization": f"Bearer {stage.key}", "Content-Type": "application/json"}
+
+    def one(body: bytes) -> float:
+        if not hasattr(mine, "link"):
+            mine.link = http.client.HTTPConnection(LOOPBACK, stage.ports.web, timeout=30)
+        began = time.perf_counter()
+        mine.link.request("POST", path, body, headers)
+        reply = mine.link.getresponse()
+        answer = reply.read()
+        spent = time.perf_counter() - began
+        if reply.status != http.client.ACCEPTED:
+            raise Refused(f"{reply.status}: {answer[:300]!r}")
+        check(answer)
+        return spent
+
+    with ThreadPoolExecutor(callers) as pool:
+        return list(pool.map(one, bodies))
+
+
+def wait_until_sent(stage: Stage, count: int) -> None:
+    """Return as soon as all deliveries are sent; checks that each had one call.
+
+    Raises:
+        Undelivered: not in time, or not exactly once.
+    """
+    deadline = time.monotonic() + _DRAIN_SECONDS
+    with stage.database() as link:
+        link.execute("SET enable_seqscan = off")  # the due index answers; a poll must cost nothing
+        query = "SELECT 1 FROM delivery WHERE status = ANY(%s) AND due_at IS NOT NULL LIMIT 1"
+        while link.execute(query, [_UNSENT]).fetchone():
+            _pause.wait(_POLL_SECONDS)
+            if time.monotonic() > deadline:
+                break
+        [(sent, calls)] = link.execute(
+            "SELECT (SELECT count(*) FROM delivery WHERE status = %s),"
+            " (SELECT count(*) FROM attempt)",
+            [Status.SENT],
+        ).fetchall()
+    if (sent, calls) != (count, count):
+        raise Undelivered(f"{sent} of {count} are sent, with {calls} calls")

@@ -1,0 +1,43 @@
+"""The rows that every benchmark needs before its first request."""
+
+from __future__ import annotations
+
+from django.core.management import call_command
+from django.db import connections
+
+from notifications import clock
+from notifications.models import Contact, NotificationType, Producer, Recipient, Template
+from notifications.rules.lane import Mode, Priority
+from notifications.store import keys, partitions
+from providers.contract import Channel
+
+
+def seed(*, people: int, template: str, type_: str) -> str:
+    """Migrate and start from nothing; returns the API key of a producer that may do anything."""
+    call_command("migrate", verbosity=0)
+    call_command("flush", verbosity=0, interactive=False)
+    partitions.ensure(clock.now().date())
+    producer = Producer.objects.create(
+        name="bench", rate_per_second=10_000_000, rate_burst=10_000_000
+    )
+    NotificationType.objects.create(name=type_, priority=Priority.P2, category="orders")
+    version = Template.objects.create(template_id=template, published_at=clock.now())
+    for channel in (Channel.EMAIL, Channel.PUSH):
+        version.texts.create(
+            channel=channel,
+            title="{{ name }}, your order {{ order_id }} is ready",
+            body="Dear {{ name }},\n\nyour order {{ order_id }} of {{ items|length }} items is"
+            " ready.\n{% for item in items %}- {{ item }}\n{% endfor %}\nSee you soon.",
+        )
+    recipients = Recipient.objects.bulk_create(
+        Recipient(mode=Mode.LIVE, user_id=f"user-{number}") for number in range(people)
+    )
+    Contact.objects.bulk_create(
+        Contact(
+            recipient=each, channel=Channel.EMAIL, address=f"{each.user_id}@b.test", is_primary=True
+        )
+        for each in recipients
+    )
+    _, secret = keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
+    connections.close_all()
+    return secret

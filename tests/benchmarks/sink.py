@@ -1,0 +1,80 @@
+"""The provider's end of a benchmark: nginx, which answers every POST from memory.
+
+It does what any provider must (parse a request, answer with an id of its own) and nothing else, so
+what a benchmark measures is the product. Its share of the CPU is reported beside each number.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import time
+from pathlib import Path
+from typing import Final
+
+from notifyproj.child import Child
+from notifyproj.ports import LOOPBACK, free_port
+
+_START_SECONDS: Final = 10.0
+_CONFIGURATION: Final = """
+daemon off;
+worker_processes 1;
+pid nginx.pid;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    keepalive_requests 10000000;
+    client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+    server {{
+        listen {address}:{port};
+        default_type application/json;
+        location / {{ return 200 '{{"message_id":"$request_id"}}'; }}
+    }}
+}}
+"""
+
+
+class NoSink(Exception):
+    """nginx is not installed, or does not start; the message names the cure."""
+
+
+class Sink(Child):
+    """nginx on a port of its own."""
+
+    stop_signal = signal.SIGTERM
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        super().__init__("sink", log=folder / "sink.log")
+        self._folder = folder
+        self.port = free_port(str(folder))
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it listens.
+
+        Raises:
+            NoSink: it is missing, or did not start.
+        """
+        program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+        if program is None:
+            raise NoSink("The benchmarks need nginx: apt-get install nginx-light.")
+        configuration = self._folder / "nginx.conf"
+        configuration.write_text(_CONFIGURATION.format(address=LOOPBACK, port=self.port))
+        self.log.unlink(missing_ok=True)
+        command = [program, "-e", "stderr", "-p", str(self._folder), "-c", str(configuration)]
+        self.spawn(command, folder=self._folder, environ={"PATH": "/usr/bin:/bin"})
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._listens():
+            if self.ended_within(0.05) or time.monotonic() > deadline:
+                raise NoSink(f"nginx did not start: {self.last_words()}")
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex((LOOPBACK, self.port)) == 0

@@ -1,0 +1,166 @@
+"""What a benchmark runs on: servers, sink, the product's processes, one producer and its people.
+
+The stage is set once a run. Between two measurements it is cleared, so that each finds the same
+tables; processes that a measurement does not need stand still (SIGSTOP), so that a baseline has the
+machine to itself.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final, Self
+
+import django
+import psycopg
+
+from notifyproj.embedded import Stack
+from notifyproj.environment import PREFIX
+from notifyproj.ports import LOOPBACK, free_port
+from notifyproj.supervisor.process import ROOT, Process
+from notifyproj.supervisor.programs import PROGRAMS, Answers, Ports
+from tests.benchmarks.sink import Sink
+
+VAR: Final = ROOT / "var" / "bench"
+WORKING: Final = ("web", "p0", "channels", "ops", "beat")
+"""The processes that deliver; the others of the table are for people."""
+PEOPLE: Final = 2_000
+TEMPLATE: Final = "bench_order"
+TYPE: Final = "BENCH_ORDER"
+
+_POSTGRES: Final = {"shared_buffers": "512MB", "max_wal_size": "4GB"}
+"""A small server's settings: no checkpoint may fall into one of two runs that are compared."""
+_SETTINGS: Final = {
+    "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
+    "NOTIFY_SECRET_KEY": "a-key-for-benchmarks-that-signs-nothing-of-worth",
+    "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
+    "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
+    "NOTIFY_FLOWER_PASSWORD": "a-password-for-nobody",
+    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
+    "chat=sandbox",
+}
+
+
+class Stage:
+    """Servers and processes for a whole run; a context manager that stops them all."""
+
+    def __init__(self) -> None:
+        self.ports = Ports(
+            web=free_port(f"{VAR}/web"),
+            flower=free_port(f"{VAR}/flower"),
+            sandbox=free_port(f"{VAR}/sandbox"),
+        )
+        self.sink = Sink(VAR / "sink")
+        self._stack = Stack("bench", root=ROOT, environ={}, postgres_settings=_POSTGRES)
+        self._processes: dict[str, Process] = {}
+        self._exits = ExitStack()
+        self.key = ""
+        """The producer's API key."""
+
+    def __enter__(self) -> Self:
+        """Start the servers and fill in what every benchmark needs.
+
+        Raises:
+            EmbeddedError: a server does not start.
+            NoSink: nginx does not.
+        """
+        with ExitStack() as undo:
+            self.sink.start()
+            undo.callback(self.sink.stop)
+            urls = undo.enter_context(self._stack).urls()
+            self._set_environment(urls)
+            self.key = _seed()
+            undo.callback(self._stop_processes)
+            self._exits = undo.pop_all()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._exits.close()
+
+    @property
+    def broker_url(self) -> str:
+        """The broker that the product and its baseline share."""
+        return self._stack.broker.url
+
+    @property
+    def state_url(self) -> str:
+        """The state instance."""
+        return self._stack.state.url
+
+    def run(self, names: Iterable[str] = WORKING) -> None:
+        """Have exactly these processes of the table running and ready."""
+        wanted = [entry for entry in PROGRAMS if entry.name in set(names)]
+        for name in self._processes.keys() - {entry.name for entry in wanted}:
+            self._processes.pop(name).stop()
+        fresh = [entry for entry in wanted if entry.name not in self._processes]
+        for entry in fresh:
+            process = Process(entry, ports=self.ports, environ=os.environ, var=VAR)
+            self._processes[entry.name] = process
+            process.log.unlink(missing_ok=True)
+            process.start()
+        for entry in fresh:
+            self._processes[entry.name].wait_ready()
+        if fresh and {"web", "beat", "ops"} <= self._processes.keys():
+            self._processes["web"].wait_ready(sign=Answers("web", "/readyz"))
+
+    @contextmanager
+    def standing_still(self, *names: str) -> Iterator[None]:
+        """Keep these processes (all, when none is named) from running during the block."""
+        stopped = [self._processes[name] for name in names or self._processes]
+        for process in stopped:
+            process.signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in stopped:
+                process.signal(signal.SIGCONT)
+
+    def components(self) -> dict[str, int]:
+        """What can burn CPU, by name: the root pid of each."""
+        servers = {
+            "postgres": self._stack.postgres.pid,
+            "valkey broker": self._stack.broker.pid,
+            "valkey state": self._stack.state.pid,
+            "sink": self.sink.pid,
+        }
+        ours = {name: process.pid for name, process in self._processes.items()}
+        return {name: pid for name, pid in {**ours, **servers}.items() if pid is not None}
+
+    def database(self) -> psycopg.Connection[tuple[int, ...]]:
+        """A connection of the caller's own, in autocommit; a context manager."""
+        return psycopg.connect(self._stack.postgres.url, autocommit=True)
+
+    def clear(self) -> None:
+        """Empty the tables that grow with each notification."""
+        with self.database() as link:
+            link.execute("TRUNCATE notification, delivery, attempt, event, idempotency_key")
+
+    def _set_environment(self, urls: Mapping[str, str]) -> None:
+        for name in [name for name in os.environ if name.startswith(PREFIX)]:
+            del os.environ[name]  # the caller's own settings are for another stack
+        public_url = f"http://{LOOPBACK}:{self.ports.web}"
+        os.environ.update(
+            _SETTINGS, **urls, NOTIFY_PUBLIC_URL=public_url, NOTIFY_SANDBOX_URL=self.sink.url
+        )
+
+    def _stop_processes(self) -> None:
+        for process in self._processes.values():
+            process.ask_to_stop()
+        for process in self._processes.values():
+            process.stop()
+
+
+def _seed() -> str:
+    """Migrate, and make the producer, its people and its template; returns the API key."""
+    django.setup()
+    from tests.benchmarks import seed  # noqa: PLC0415 - its models need Django set up
+
+    return seed.seed(people=PEOPLE, template=TEMPLATE, type_=TYPE)
+
+
+def log_folder() -> Path:
+    """Where the processes write."""
+    return VAR / "log"
