@@ -166,3 +166,9 @@ def broker_is_up() -> bool:
     except BrokerAway:
         return False
     return True
+
+
+import os as _os, sys as _sys
+
+if _os.environ.get("SWI"):
+    _sys.setswitchinterval(float(_os.environ["SWI"]))

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import logging.config
 from collections.abc import Mapping
+from typing import Final
 
 import structlog
+from structlog.processors import ExceptionRenderer
+from structlog.tracebacks import ExceptionDictTransformer
 from structlog.typing import Processor
+
+_TRACEBACKS: Final = ExceptionRenderer(ExceptionDictTransformer(show_locals=False))
+"""Where it went wrong, without the frames' variables: those hold addresses and bodies."""
 
 
 def configure(config: Mapping[str, object]) -> None:
@@ -37,7 +43,7 @@ def configure(config: Mapping[str, object]) -> None:
                 "foreign_pre_chain": shared,
                 "processors": [
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                    structlog.processors.dict_tracebacks,
+                    _TRACEBACKS,
                     structlog.processors.JSONRenderer(sort_keys=True),
                 ],
             }
@@ -49,6 +55,8 @@ def configure(config: Mapping[str, object]) -> None:
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
+            # Its warnings hold paths, and paths hold user ids; our own line a request says it.
+            "django.request": {"level": "ERROR"},
             "django_celery_beat": {"level": "WARNING"},
         },
     })

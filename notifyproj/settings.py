@@ -31,6 +31,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
     "unfold",
+    "unfold.contrib.filters",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -105,7 +106,17 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.public_url.startswith("https:")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "SAMEORIGIN"
+LOGIN_REDIRECT_URL = "admin:index"
+UNFOLD = {
+    "SITE_TITLE": "Notifications",
+    "SITE_HEADER": "Notifications",
+    "SITE_SYMBOL": "notifications",
+    "SITE_URL": None,
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "DASHBOARD_CALLBACK": "notifications.admin.dashboard.add_figures",
+    "SIDEBAR": {"show_search": True, "navigation": "notifications.admin.menu.navigation"},
+}
 
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 
@@ -127,11 +138,12 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/v1",
-    "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_REQUEST": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "TAGS": [{"name": name} for name in ("Notifications", "Recipients", "Operations", "Receipts")],
     "POSTPROCESSING_HOOKS": ["notifications.api.schema.describe_problems"],
 }
 

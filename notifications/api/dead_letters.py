@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,7 +16,7 @@ from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.pages import NumberedPageQuery, SmallId, asked, page
 from notifications.api.problems import refuse
-from notifications.api.shapes import Answer, ChannelWord, Instant, ModeWord, PriorityWord
+from notifications.api.shapes import Answer, Asked, ChannelWord, Instant, ModeWord, PriorityWord
 from notifications.models import DeadLetter, ReplayJob
 from notifications.pipeline import replay
 from notifications.rules import ids
@@ -40,10 +40,8 @@ class LetterQuery(NumberedPageQuery):
     resolved: bool = False
 
 
-class ReplayRequest(BaseModel):
+class ReplayRequest(Asked):
     """Which letters to replay: those named, or all open ones that match every filter given."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     ids: Annotated[list[SmallId], Field(min_length=1, max_length=10_000)] | None = None
     reason: Reason | None = None

@@ -120,8 +120,10 @@ def _sweep_ages() -> dict[str, dt.timedelta]:
 
 
 def _dead_beat(ages: Mapping[str, dt.timedelta]) -> str:
-    """Say that beat is dead, and raise the alert; empty when it lives, or has never run here."""
-    if not ages or (age := min(ages.values())) < BEAT_IS_DEAD_AFTER:
+    """Say that beat is dead, and raise the alert; empty when it lives."""
+    if not ages:
+        return f"{TICK} has never run: start beat and a worker for ops"
+    if (age := min(ages.values())) < BEAT_IS_DEAD_AFTER:
         return ""
     said = f"{TICK} last ran {age.total_seconds():.0f} s ago: beat or the ops worker is dead"
     alerts.raise_once("beat_dead", TICK, said)

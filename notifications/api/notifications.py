@@ -11,7 +11,7 @@ from uuid import UUID
 
 import orjson
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -22,6 +22,7 @@ from notifications.api.door import Door, absent, shaped
 from notifications.api.pages import DatedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.shapes import (
+    Asked,
     BatchAccepted,
     DeliveryBrief,
     DeliveryDetail,
@@ -53,18 +54,14 @@ _MOST_NOTED: Final = 20
 _WRITE_AND_READ: Final = {"POST": Scope.NOTIFICATIONS_WRITE, "GET": Scope.NOTIFICATIONS_READ}
 
 
-class BatchRequest(BaseModel):
+class BatchRequest(Asked):
     """Up to a thousand notifications; each is accepted or rejected by itself."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     notifications: Annotated[list[NotificationRequest], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class _Envelope(BaseModel):
+class _Envelope(Asked):
     """A batch before its items are looked at: one bad item must not fail the others."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     notifications: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
 

@@ -6,28 +6,23 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from rest_framework.request import Request
 
 from notifications.api.door import MAX_ID
 from notifications.api.problems import refuse
+from notifications.api.shapes import Asked
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import invalid
 
 MAX_LIMIT: Final = 100
-Asked = TypeVar("Asked", bound=BaseModel)
+Query = TypeVar("Query", bound=Asked)
 
 SmallId = Annotated[int, Field(ge=1, le=MAX_ID)]
 """The id of something that is not partitioned."""
 
 
-class Query(BaseModel):
-    """A query string. An unknown parameter is refused: a mistyped filter would show everything."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PageQuery(Query):
+class PageQuery(Asked):
     """What every list understands."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
@@ -45,7 +40,7 @@ class DatedPageQuery(PageQuery):
     cursor: UUID | None = None
 
 
-def asked(request: Request, query: type[Asked]) -> Asked:
+def asked(request: Request, query: type[Query]) -> Query:
     """Check the query string; of a repeated parameter the last one counts.
 
     Raises:

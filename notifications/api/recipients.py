@@ -13,8 +13,6 @@ from typing import Annotated, ClassVar, Final, Self, assert_never
 from drf_spectacular.utils import extend_schema
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     StringConstraints,
     TypeAdapter,
@@ -26,7 +24,7 @@ from rest_framework.response import Response
 
 from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
-from notifications.api.shapes import Answer, ChannelWord
+from notifications.api.shapes import Answer, Asked, ChannelWord
 from notifications.models import Contact, Preference, Recipient
 from notifications.rules.request import Name, Text, UserId
 from notifications.store import address_book
@@ -64,10 +62,8 @@ Locale = Annotated[
 Zone = Annotated[Text, Field(max_length=64), AfterValidator(_zone)]
 
 
-class ContactRequest(BaseModel):
+class ContactRequest(Asked):
     """One address on one channel."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     channel: ChannelWord
     address: Annotated[Text, Field(min_length=1, max_length=2048)]
@@ -112,10 +108,8 @@ def _check_url(url: str) -> None:
         raise ValueError(str(error)) from error
 
 
-class RecipientRequest(BaseModel):
+class RecipientRequest(Asked):
     """A person. What is left out stays as it is."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     locale: Locale | None = None
     timezone: Zone | None = None
@@ -123,10 +117,8 @@ class RecipientRequest(BaseModel):
     """All of their contacts from now on; others are no longer used."""
 
 
-class PreferencesRequest(BaseModel):
+class PreferencesRequest(Asked):
     """What a person allows. What is left out stays as it is."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     channels_off: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
     channel_order: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None

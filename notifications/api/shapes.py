@@ -73,10 +73,16 @@ def _within_reach(instant: dt.datetime) -> dt.datetime:
 Instant = Annotated[AwareDatetime, AfterValidator(_within_reach)]
 
 
+class Asked(BaseModel):
+    """What a caller sends. Nothing unknown in it: a mistyped field would be ignored in silence."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
 class Answer(BaseModel):
     """What the API says; read from a row, a dataclass or a dict."""
 
-    model_config = ConfigDict(from_attributes=True, frozen=True)
+    model_config = ConfigDict(from_attributes=True, frozen=True, use_attribute_docstrings=True)
 
     def wire(self) -> dict[str, Any]:
         """As JSON values."""

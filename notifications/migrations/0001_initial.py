@@ -9,377 +9,898 @@ from pathlib import Path
 from django.db import migrations, models
 
 
-_PARTITIONED = Path(__file__).with_name('partitioned_tables.sql')
+_PARTITIONED = Path(__file__).with_name("partitioned_tables.sql")
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='ApiKey',
+            name="ApiKey",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('prefix', models.CharField(help_text='The visible beginning: finds the key, is no secret.', max_length=24, unique=True)),
-                ('digest', models.BinaryField(max_length=32)),
-                ('mode', models.SmallIntegerField(choices=[(1, 'live'), (2, 'test')])),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), size=None)),
-                ('note', models.CharField(blank=True, max_length=200)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "prefix",
+                    models.CharField(
+                        help_text="The visible beginning: finds the key, is no secret.",
+                        max_length=24,
+                        unique=True,
+                    ),
+                ),
+                ("digest", models.BinaryField(max_length=32)),
+                ("mode", models.SmallIntegerField(choices=[(1, "live"), (2, "test")])),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=64), size=None
+                    ),
+                ),
+                ("note", models.CharField(blank=True, max_length=200)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ('-created_at',),
+                "ordering": ("-created_at",),
             },
         ),
         migrations.CreateModel(
-            name='Contact',
+            name="Contact",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('channel', models.SmallIntegerField(choices=[(1, 'push'), (2, 'sms'), (3, 'email'), (4, 'in_app'), (5, 'webhook'), (6, 'chat')])),
-                ('kind', models.CharField(blank=True, help_text='Which sort of address where a channel has several: fcm_token, apns_token ...', max_length=24)),
-                ('address', models.CharField(max_length=2048)),
-                ('is_primary', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('invalidated_at', models.DateTimeField(blank=True, null=True)),
-                ('invalid_reason', models.CharField(blank=True, max_length=200)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "channel",
+                    models.SmallIntegerField(
+                        choices=[
+                            (1, "push"),
+                            (2, "sms"),
+                            (3, "email"),
+                            (4, "in_app"),
+                            (5, "webhook"),
+                            (6, "chat"),
+                        ]
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        blank=True,
+                        help_text="Which sort of address where a channel has several: fcm_token, apns_token ...",
+                        max_length=24,
+                    ),
+                ),
+                ("address", models.CharField(max_length=2048)),
+                ("is_primary", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("invalidated_at", models.DateTimeField(blank=True, null=True)),
+                ("invalid_reason", models.CharField(blank=True, max_length=200)),
             ],
         ),
         migrations.CreateModel(
-            name='DeadLetter',
+            name="DeadLetter",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('delivery_id', models.UUIDField()),
-                ('mode', models.SmallIntegerField(choices=[(1, 'live'), (2, 'test')])),
-                ('priority', models.SmallIntegerField(choices=[(0, 'P0'), (1, 'P1'), (2, 'P2'), (3, 'P3')])),
-                ('channel', models.SmallIntegerField(choices=[(1, 'push'), (2, 'sms'), (3, 'email'), (4, 'in_app'), (5, 'webhook'), (6, 'chat')])),
-                ('producer_id', models.BigIntegerField()),
-                ('recipient_id', models.BigIntegerField()),
-                ('provider', models.CharField(blank=True, max_length=32)),
-                ('reason', models.CharField(max_length=64)),
-                ('detail', models.CharField(blank=True, max_length=500)),
-                ('snapshot', models.JSONField()),
-                ('created_at', models.DateTimeField()),
-                ('resolved_at', models.DateTimeField(blank=True, null=True)),
-                ('resolution', models.CharField(blank=True, help_text='replayed, discarded, or why a replay skipped it.', max_length=32)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("delivery_id", models.UUIDField()),
+                ("mode", models.SmallIntegerField(choices=[(1, "live"), (2, "test")])),
+                (
+                    "priority",
+                    models.SmallIntegerField(choices=[(0, "P0"), (1, "P1"), (2, "P2"), (3, "P3")]),
+                ),
+                (
+                    "channel",
+                    models.SmallIntegerField(
+                        choices=[
+                            (1, "push"),
+                            (2, "sms"),
+                            (3, "email"),
+                            (4, "in_app"),
+                            (5, "webhook"),
+                            (6, "chat"),
+                        ]
+                    ),
+                ),
+                ("producer_id", models.BigIntegerField()),
+                ("recipient_id", models.BigIntegerField()),
+                ("provider", models.CharField(blank=True, max_length=32)),
+                ("reason", models.CharField(max_length=64)),
+                ("detail", models.CharField(blank=True, max_length=500)),
+                ("snapshot", models.JSONField()),
+                ("created_at", models.DateTimeField()),
+                ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "resolution",
+                    models.CharField(
+                        blank=True,
+                        help_text="replayed, discarded, or why a replay skipped it.",
+                        max_length=32,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-id',),
+                "ordering": ("-id",),
             },
         ),
         migrations.CreateModel(
-            name='NotificationType',
+            name="NotificationType",
             fields=[
-                ('name', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('priority', models.SmallIntegerField(choices=[(0, 'P0'), (1, 'P1'), (2, 'P2'), (3, 'P3')], default=notifications.rules.lane.Priority['P2'])),
-                ('category', models.CharField(blank=True, help_text='What recipients unsubscribe from: marketing, social.', max_length=64)),
-                ('retry_preset', models.CharField(blank=True, choices=[('worker', 'worker'), ('service', 'service'), ('push', 'push'), ('push_spread', 'push_spread'), ('plain', 'plain'), ('critical', 'critical'), ('low', 'low')], help_text='Empty: the policy of its priority and channel.', max_length=16)),
+                ("name", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                (
+                    "priority",
+                    models.SmallIntegerField(
+                        choices=[(0, "P0"), (1, "P1"), (2, "P2"), (3, "P3")],
+                        default=notifications.rules.lane.Priority["P2"],
+                    ),
+                ),
+                (
+                    "category",
+                    models.CharField(
+                        blank=True,
+                        help_text="What recipients unsubscribe from: marketing, social.",
+                        max_length=64,
+                    ),
+                ),
+                (
+                    "retry_preset",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("worker", "worker"),
+                            ("service", "service"),
+                            ("push", "push"),
+                            ("push_spread", "push_spread"),
+                            ("plain", "plain"),
+                            ("critical", "critical"),
+                            ("low", "low"),
+                        ],
+                        help_text="Empty: the policy of its priority and channel.",
+                        max_length=16,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='Recipient',
+            name="Recipient",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('mode', models.SmallIntegerField(choices=[(1, 'live'), (2, 'test')], default=notifications.rules.lane.Mode['LIVE'])),
-                ('user_id', models.CharField(max_length=128)),
-                ('locale', models.CharField(default='en', max_length=35)),
-                ('timezone', models.CharField(blank=True, max_length=64)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "mode",
+                    models.SmallIntegerField(
+                        choices=[(1, "live"), (2, "test")],
+                        default=notifications.rules.lane.Mode["LIVE"],
+                    ),
+                ),
+                ("user_id", models.CharField(max_length=128)),
+                ("locale", models.CharField(default="en", max_length=35)),
+                ("timezone", models.CharField(blank=True, max_length=64)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Producer',
+            name="Producer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=64, unique=True)),
-                ('is_active', models.BooleanField(default=True, help_text='Off: every key of it answers 403.')),
-                ('priorities', django.contrib.postgres.fields.ArrayField(base_field=models.SmallIntegerField(choices=[(0, 'P0'), (1, 'P1'), (2, 'P2'), (3, 'P3')]), default=notifications.models.producer.every_priority, help_text='Priorities that it may use.', size=None)),
-                ('may_send_content', models.BooleanField(default=False, help_text='May send raw text instead of a template.')),
-                ('rate_per_second', models.PositiveIntegerField(default=1000, help_text='Notifications a second that it may hand in, over all its keys.')),
-                ('rate_burst', models.PositiveIntegerField(default=5000, help_text='Notifications that it may hand in at once after a pause.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=64, unique=True)),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True, help_text="Off: every key of it answers 403."
+                    ),
+                ),
+                (
+                    "priorities",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.SmallIntegerField(
+                            choices=[(0, "P0"), (1, "P1"), (2, "P2"), (3, "P3")]
+                        ),
+                        default=notifications.models.producer.every_priority,
+                        help_text="Priorities that it may use.",
+                        size=None,
+                    ),
+                ),
+                (
+                    "may_send_content",
+                    models.BooleanField(
+                        default=False, help_text="May send raw text instead of a template."
+                    ),
+                ),
+                (
+                    "rate_per_second",
+                    models.PositiveIntegerField(
+                        default=1000,
+                        help_text="Notifications a second that it may hand in, over all its keys.",
+                    ),
+                ),
+                (
+                    "rate_burst",
+                    models.PositiveIntegerField(
+                        default=5000,
+                        help_text="Notifications that it may hand in at once after a pause.",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='Rejected',
+            name="Rejected",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('producer_id', models.BigIntegerField()),
-                ('user_id', models.CharField(blank=True, max_length=128)),
-                ('type', models.CharField(blank=True, max_length=64)),
-                ('problem', models.CharField(help_text="The problem's type.", max_length=64)),
-                ('detail', models.CharField(max_length=500)),
-                ('pointers', models.JSONField(default=list, help_text='Where in the body, as JSON pointers.')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("producer_id", models.BigIntegerField()),
+                ("user_id", models.CharField(blank=True, max_length=128)),
+                ("type", models.CharField(blank=True, max_length=64)),
+                ("problem", models.CharField(help_text="The problem's type.", max_length=64)),
+                ("detail", models.CharField(max_length=500)),
+                (
+                    "pointers",
+                    models.JSONField(
+                        default=list, help_text="Where in the body, as JSON pointers."
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'rejected requests',
-                'ordering': ('-id',),
+                "verbose_name_plural": "rejected requests",
+                "ordering": ("-id",),
             },
         ),
         migrations.CreateModel(
-            name='ReplayJob',
+            name="ReplayJob",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('requested_by', models.CharField(max_length=128)),
-                ('forced', models.BooleanField(default=False, help_text='Also what reached the person meanwhile by another way.')),
-                ('renews_ttl', models.BooleanField(default=False, help_text='Start the TTL anew (never for P0).')),
-                ('total', models.IntegerField(default=0)),
-                ('replayed', models.IntegerField(default=0)),
-                ('skipped', models.IntegerField(default=0)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("requested_by", models.CharField(max_length=128)),
+                (
+                    "forced",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Also what reached the person meanwhile by another way.",
+                    ),
+                ),
+                (
+                    "renews_ttl",
+                    models.BooleanField(
+                        default=False, help_text="Start the TTL anew (never for P0)."
+                    ),
+                ),
+                ("total", models.IntegerField(default=0)),
+                ("replayed", models.IntegerField(default=0)),
+                ("skipped", models.IntegerField(default=0)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ('-id',),
+                "ordering": ("-id",),
             },
         ),
         migrations.CreateModel(
-            name='SweepRun',
+            name="SweepRun",
             fields=[
-                ('name', models.CharField(max_length=32, primary_key=True, serialize=False)),
-                ('started_at', models.DateTimeField()),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('moved', models.IntegerField(default=0, help_text='Rows that the last run changed.')),
+                ("name", models.CharField(max_length=32, primary_key=True, serialize=False)),
+                ("started_at", models.DateTimeField()),
+                ("finished_at", models.DateTimeField(null=True)),
+                (
+                    "moved",
+                    models.IntegerField(default=0, help_text="Rows that the last run changed."),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Template',
+            name="Template",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('template_id', models.SlugField(help_text='The name that producers use.', max_length=64)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('published_at', models.DateTimeField(blank=True, help_text='The highest published version is the current one.', null=True)),
-                ('sensitive_variables', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), blank=True, default=list, help_text='Names of variables that are encrypted, masked and wiped (an OTP).', size=None)),
-                ('note', models.CharField(blank=True, max_length=200)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "template_id",
+                    models.SlugField(help_text="The name that producers use.", max_length=64),
+                ),
+                ("version", models.PositiveIntegerField(default=1)),
+                (
+                    "published_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="The highest published version is the current one.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "sensitive_variables",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=64),
+                        blank=True,
+                        default=list,
+                        help_text="Names of variables that are encrypted, masked and wiped (an OTP).",
+                        size=None,
+                    ),
+                ),
+                ("note", models.CharField(blank=True, max_length=200)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
             ],
             options={
-                'ordering': ('template_id', '-version'),
+                "ordering": ("template_id", "-version"),
             },
         ),
         migrations.CreateModel(
-            name='TemplateText',
+            name="TemplateText",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('channel', models.SmallIntegerField(choices=[(1, 'push'), (2, 'sms'), (3, 'email'), (4, 'in_app'), (5, 'webhook'), (6, 'chat')])),
-                ('locale', models.CharField(default='en', max_length=35)),
-                ('title', models.TextField(blank=True, help_text='Title or subject.')),
-                ('body', models.TextField()),
-                ('html', models.TextField(blank=True, help_text='HTML part of an e-mail.')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "channel",
+                    models.SmallIntegerField(
+                        choices=[
+                            (1, "push"),
+                            (2, "sms"),
+                            (3, "email"),
+                            (4, "in_app"),
+                            (5, "webhook"),
+                            (6, "chat"),
+                        ]
+                    ),
+                ),
+                ("locale", models.CharField(default="en", max_length=35)),
+                ("title", models.TextField(blank=True, help_text="Title or subject.")),
+                ("body", models.TextField()),
+                ("html", models.TextField(blank=True, help_text="HTML part of an e-mail.")),
             ],
             options={
-                'ordering': ('channel', 'locale'),
+                "ordering": ("channel", "locale"),
             },
         ),
         migrations.CreateModel(
-            name='Alert',
+            name="Alert",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=48)),
-                ('subject', models.CharField(blank=True, max_length=128)),
-                ('detail', models.CharField(max_length=500)),
-                ('raised_at', models.DateTimeField(auto_now_add=True)),
-                ('seen_at', models.DateTimeField(auto_now=True, help_text='When it was last found to be so.')),
-                ('resolved_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=48)),
+                ("subject", models.CharField(blank=True, max_length=128)),
+                ("detail", models.CharField(max_length=500)),
+                ("raised_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "seen_at",
+                    models.DateTimeField(
+                        auto_now=True, help_text="When it was last found to be so."
+                    ),
+                ),
+                ("resolved_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ('-id',),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('resolved_at__isnull', True)), fields=('kind', 'subject'), name='one_open_alert')],
+                "ordering": ("-id",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("resolved_at__isnull", True)),
+                        fields=("kind", "subject"),
+                        name="one_open_alert",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='IdempotencyKey',
+            name="IdempotencyKey",
             fields=[
-                ('pk', models.CompositePrimaryKey('producer_id', 'mode', 'key', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('producer_id', models.BigIntegerField()),
-                ('mode', models.SmallIntegerField(choices=[(1, 'live'), (2, 'test')])),
-                ('key', models.CharField(max_length=255)),
-                ('body_hash', models.BinaryField(max_length=16)),
-                ('response', models.JSONField()),
-                ('expires_at', models.DateTimeField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "producer_id",
+                        "mode",
+                        "key",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("producer_id", models.BigIntegerField()),
+                ("mode", models.SmallIntegerField(choices=[(1, "live"), (2, "test")])),
+                ("key", models.CharField(max_length=255)),
+                ("body_hash", models.BinaryField(max_length=16)),
+                ("response", models.JSONField()),
+                ("expires_at", models.DateTimeField()),
             ],
             options={
-                'db_table': 'idempotency_key',
-                'indexes': [models.Index(fields=['expires_at'], name='idempotency_key_expiry')],
+                "db_table": "idempotency_key",
+                "indexes": [models.Index(fields=["expires_at"], name="idempotency_key_expiry")],
             },
         ),
         migrations.CreateModel(
-            name='Preference',
+            name="Preference",
             fields=[
-                ('recipient', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='preference', serialize=False, to='notifications.recipient')),
-                ('channels_off', django.contrib.postgres.fields.ArrayField(base_field=models.SmallIntegerField(choices=[(1, 'push'), (2, 'sms'), (3, 'email'), (4, 'in_app'), (5, 'webhook'), (6, 'chat')]), blank=True, default=list, size=None)),
-                ('channel_order', django.contrib.postgres.fields.ArrayField(base_field=models.SmallIntegerField(choices=[(1, 'push'), (2, 'sms'), (3, 'email'), (4, 'in_app'), (5, 'webhook'), (6, 'chat')]), blank=True, default=list, size=None)),
-                ('categories_off', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), blank=True, default=list, size=None)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                (
+                    "recipient",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="preference",
+                        serialize=False,
+                        to="notifications.recipient",
+                    ),
+                ),
+                (
+                    "channels_off",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.SmallIntegerField(
+                            choices=[
+                                (1, "push"),
+                                (2, "sms"),
+                                (3, "email"),
+                                (4, "in_app"),
+                                (5, "webhook"),
+                                (6, "chat"),
+                            ]
+                        ),
+                        blank=True,
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                (
+                    "channel_order",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.SmallIntegerField(
+                            choices=[
+                                (1, "push"),
+                                (2, "sms"),
+                                (3, "email"),
+                                (4, "in_app"),
+                                (5, "webhook"),
+                                (6, "chat"),
+                            ]
+                        ),
+                        blank=True,
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                (
+                    "categories_off",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=64),
+                        blank=True,
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                ("updated_at", models.DateTimeField(auto_now=True)),
             ],
         ),
         migrations.AddConstraint(
-            model_name='recipient',
-            constraint=models.UniqueConstraint(fields=('mode', 'user_id'), name='recipient_once_per_mode'),
+            model_name="recipient",
+            constraint=models.UniqueConstraint(
+                fields=("mode", "user_id"), name="recipient_once_per_mode"
+            ),
         ),
         migrations.AddField(
-            model_name='contact',
-            name='recipient',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='contacts', to='notifications.recipient'),
+            model_name="contact",
+            name="recipient",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="contacts",
+                to="notifications.recipient",
+            ),
         ),
         migrations.AddField(
-            model_name='apikey',
-            name='producer',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='keys', to='notifications.producer'),
+            model_name="apikey",
+            name="producer",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="keys",
+                to="notifications.producer",
+            ),
         ),
         migrations.AddField(
-            model_name='deadletter',
-            name='replay_job',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='letters', to='notifications.replayjob'),
+            model_name="deadletter",
+            name="replay_job",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="letters",
+                to="notifications.replayjob",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='template',
-            constraint=models.UniqueConstraint(fields=('template_id', 'version'), name='template_version_once'),
+            model_name="template",
+            constraint=models.UniqueConstraint(
+                fields=("template_id", "version"), name="template_version_once"
+            ),
         ),
         migrations.AddField(
-            model_name='templatetext',
-            name='template',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='texts', to='notifications.template'),
+            model_name="templatetext",
+            name="template",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="texts",
+                to="notifications.template",
+            ),
         ),
         migrations.AddIndex(
-            model_name='contact',
-            index=models.Index(fields=['address'], name='contact_by_address'),
+            model_name="contact",
+            index=models.Index(fields=["address"], name="contact_by_address"),
         ),
         migrations.AddConstraint(
-            model_name='contact',
-            constraint=models.UniqueConstraint(fields=('recipient', 'channel', 'address'), name='contact_once_per_recipient'),
+            model_name="contact",
+            constraint=models.UniqueConstraint(
+                fields=("recipient", "channel", "address"), name="contact_once_per_recipient"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contact',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_primary', True)), fields=('recipient', 'channel'), name='one_primary_contact_per_channel'),
+            model_name="contact",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_primary", True)),
+                fields=("recipient", "channel"),
+                name="one_primary_contact_per_channel",
+            ),
         ),
         migrations.AddIndex(
-            model_name='deadletter',
-            index=models.Index(condition=models.Q(('resolved_at__isnull', True)), fields=['reason', 'created_at'], name='dead_letter_open'),
+            model_name="deadletter",
+            index=models.Index(
+                condition=models.Q(("resolved_at__isnull", True)),
+                fields=["reason", "created_at"],
+                name="dead_letter_open",
+            ),
         ),
         migrations.AddIndex(
-            model_name='deadletter',
-            index=models.Index(fields=['created_at'], name='dead_letter_by_age'),
+            model_name="deadletter",
+            index=models.Index(fields=["created_at"], name="dead_letter_by_age"),
         ),
         migrations.AddConstraint(
-            model_name='deadletter',
-            constraint=models.UniqueConstraint(condition=models.Q(('resolved_at__isnull', True)), fields=('delivery_id',), name='one_open_dead_letter_per_delivery'),
+            model_name="deadletter",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("resolved_at__isnull", True)),
+                fields=("delivery_id",),
+                name="one_open_dead_letter_per_delivery",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='templatetext',
-            constraint=models.UniqueConstraint(fields=('template', 'channel', 'locale'), name='template_text_once'),
+            model_name="templatetext",
+            constraint=models.UniqueConstraint(
+                fields=("template", "channel", "locale"), name="template_text_once"
+            ),
         ),
         migrations.SeparateDatabaseAndState(
-            database_operations=[migrations.RunSQL(_PARTITIONED.read_text(), migrations.RunSQL.noop)],
+            database_operations=[
+                migrations.RunSQL(_PARTITIONED.read_text(), migrations.RunSQL.noop)
+            ],
             state_operations=[
                 migrations.CreateModel(
-                    name='Attempt',
+                    name="Attempt",
                     fields=[
-                        ('pk', models.CompositePrimaryKey('delivery_id', 'number', blank=True, editable=False, primary_key=True, serialize=False)),
-                        ('delivery_id', models.UUIDField()),
-                        ('number', models.SmallIntegerField()),
-                        ('provider', models.CharField(max_length=32)),
-                        ('outcome', models.CharField(help_text='One of the six outcomes, in lower case.', max_length=16)),
-                        ('code', models.CharField(blank=True, max_length=64)),
-                        ('detail', models.CharField(blank=True, help_text='Redacted and cut.', max_length=500)),
-                        ('started_at', models.DateTimeField()),
-                        ('latency_ms', models.IntegerField()),
+                        (
+                            "pk",
+                            models.CompositePrimaryKey(
+                                "delivery_id",
+                                "number",
+                                blank=True,
+                                editable=False,
+                                primary_key=True,
+                                serialize=False,
+                            ),
+                        ),
+                        ("delivery_id", models.UUIDField()),
+                        ("number", models.SmallIntegerField()),
+                        ("provider", models.CharField(max_length=32)),
+                        (
+                            "outcome",
+                            models.CharField(
+                                help_text="One of the six outcomes, in lower case.", max_length=16
+                            ),
+                        ),
+                        ("code", models.CharField(blank=True, max_length=64)),
+                        (
+                            "detail",
+                            models.CharField(
+                                blank=True, help_text="Redacted and cut.", max_length=500
+                            ),
+                        ),
+                        ("started_at", models.DateTimeField()),
+                        ("latency_ms", models.IntegerField()),
                     ],
                     options={
-                        'db_table': 'attempt',
+                        "db_table": "attempt",
                     },
                 ),
                 migrations.CreateModel(
-                    name='Event',
+                    name="Event",
                     fields=[
-                        ('pk', models.CompositePrimaryKey('notification_id', 'seq', blank=True, editable=False, primary_key=True, serialize=False)),
-                        ('notification_id', models.UUIDField()),
-                        ('seq', models.BigIntegerField()),
-                        ('delivery_id', models.UUIDField(null=True)),
-                        ('status', models.SmallIntegerField(choices=[(1, 'scheduled'), (2, 'queued'), (3, 'sending'), (4, 'retrying'), (5, 'sent'), (6, 'unconfirmed'), (7, 'delivered'), (8, 'read'), (9, 'bounced'), (10, 'failed'), (11, 'expired'), (12, 'suppressed'), (13, 'cancelled'), (14, 'unknown')], null=True)),
-                        ('reason', models.CharField(blank=True, max_length=64)),
-                        ('detail', models.CharField(blank=True, max_length=500)),
-                        ('at', models.DateTimeField()),
+                        (
+                            "pk",
+                            models.CompositePrimaryKey(
+                                "notification_id",
+                                "seq",
+                                blank=True,
+                                editable=False,
+                                primary_key=True,
+                                serialize=False,
+                            ),
+                        ),
+                        ("notification_id", models.UUIDField()),
+                        ("seq", models.BigIntegerField()),
+                        ("delivery_id", models.UUIDField(null=True)),
+                        (
+                            "status",
+                            models.SmallIntegerField(
+                                choices=[
+                                    (1, "scheduled"),
+                                    (2, "queued"),
+                                    (3, "sending"),
+                                    (4, "retrying"),
+                                    (5, "sent"),
+                                    (6, "unconfirmed"),
+                                    (7, "delivered"),
+                                    (8, "read"),
+                                    (9, "bounced"),
+                                    (10, "failed"),
+                                    (11, "expired"),
+                                    (12, "suppressed"),
+                                    (13, "cancelled"),
+                                    (14, "unknown"),
+                                ],
+                                null=True,
+                            ),
+                        ),
+                        ("reason", models.CharField(blank=True, max_length=64)),
+                        ("detail", models.CharField(blank=True, max_length=500)),
+                        ("at", models.DateTimeField()),
                     ],
                     options={
-                        'db_table': 'event',
+                        "db_table": "event",
                     },
                 ),
                 migrations.CreateModel(
-                    name='Delivery',
+                    name="Delivery",
                     fields=[
-                        ('id', models.UUIDField(primary_key=True, serialize=False)),
-                        ('mode', models.SmallIntegerField(choices=[(1, 'live'), (2, 'test')])),
-                        ('priority', models.SmallIntegerField(choices=[(0, 'P0'), (1, 'P1'), (2, 'P2'), (3, 'P3')])),
-                        ('channel', models.SmallIntegerField(choices=[(1, 'push'), (2, 'sms'), (3, 'email'), (4, 'in_app'), (5, 'webhook'), (6, 'chat')])),
-                        ('status', models.SmallIntegerField(choices=[(1, 'scheduled'), (2, 'queued'), (3, 'sending'), (4, 'retrying'), (5, 'sent'), (6, 'unconfirmed'), (7, 'delivered'), (8, 'read'), (9, 'bounced'), (10, 'failed'), (11, 'expired'), (12, 'suppressed'), (13, 'cancelled'), (14, 'unknown')])),
-                        ('due_at', models.DateTimeField(null=True)),
-                        ('reason', models.CharField(blank=True, help_text='Why it is in this status.', max_length=64)),
-                        ('recipient_id', models.BigIntegerField()),
-                        ('contact_id', models.BigIntegerField(help_text='None until a schedule is released.', null=True)),
-                        ('provider', models.CharField(blank=True, max_length=32)),
-                        ('provider_message_id', models.CharField(blank=True, max_length=255)),
-                        ('publishes', models.SmallIntegerField(default=0, help_text='How often its id went to the broker.')),
-                        ('published_at', models.DateTimeField(null=True)),
-                        ('claims', models.SmallIntegerField(default=0, help_text='Claims since anything came of one.')),
-                        ('claim_token', models.UUIDField(null=True)),
-                        ('call_started_at', models.DateTimeField(null=True)),
-                        ('attempts', models.SmallIntegerField(default=0, help_text='Provider calls ever.')),
-                        ('attempts_before', models.SmallIntegerField(default=0, help_text='Calls made before the last replay: its budget begins after them.')),
-                        ('resent', models.BooleanField(default=False, help_text='Resent once after an unanswered call.')),
-                        ('generation', models.SmallIntegerField(default=0, help_text="Part of the provider's key; raised by a replay after a rejection.")),
-                        ('sent_at', models.DateTimeField(null=True)),
-                        ('delivered_at', models.DateTimeField(null=True)),
+                        ("id", models.UUIDField(primary_key=True, serialize=False)),
+                        ("mode", models.SmallIntegerField(choices=[(1, "live"), (2, "test")])),
+                        (
+                            "priority",
+                            models.SmallIntegerField(
+                                choices=[(0, "P0"), (1, "P1"), (2, "P2"), (3, "P3")]
+                            ),
+                        ),
+                        (
+                            "channel",
+                            models.SmallIntegerField(
+                                choices=[
+                                    (1, "push"),
+                                    (2, "sms"),
+                                    (3, "email"),
+                                    (4, "in_app"),
+                                    (5, "webhook"),
+                                    (6, "chat"),
+                                ]
+                            ),
+                        ),
+                        (
+                            "status",
+                            models.SmallIntegerField(
+                                choices=[
+                                    (1, "scheduled"),
+                                    (2, "queued"),
+                                    (3, "sending"),
+                                    (4, "retrying"),
+                                    (5, "sent"),
+                                    (6, "unconfirmed"),
+                                    (7, "delivered"),
+                                    (8, "read"),
+                                    (9, "bounced"),
+                                    (10, "failed"),
+                                    (11, "expired"),
+                                    (12, "suppressed"),
+                                    (13, "cancelled"),
+                                    (14, "unknown"),
+                                ]
+                            ),
+                        ),
+                        ("due_at", models.DateTimeField(null=True)),
+                        (
+                            "reason",
+                            models.CharField(
+                                blank=True, help_text="Why it is in this status.", max_length=64
+                            ),
+                        ),
+                        ("recipient_id", models.BigIntegerField()),
+                        (
+                            "contact_id",
+                            models.BigIntegerField(
+                                help_text="None until a schedule is released.", null=True
+                            ),
+                        ),
+                        ("provider", models.CharField(blank=True, max_length=32)),
+                        ("provider_message_id", models.CharField(blank=True, max_length=255)),
+                        (
+                            "publishes",
+                            models.SmallIntegerField(
+                                default=0, help_text="How often its id went to the broker."
+                            ),
+                        ),
+                        ("published_at", models.DateTimeField(null=True)),
+                        (
+                            "claims",
+                            models.SmallIntegerField(
+                                default=0, help_text="Claims since anything came of one."
+                            ),
+                        ),
+                        ("claim_token", models.UUIDField(null=True)),
+                        ("call_started_at", models.DateTimeField(null=True)),
+                        (
+                            "attempts",
+                            models.SmallIntegerField(default=0, help_text="Provider calls ever."),
+                        ),
+                        (
+                            "attempts_before",
+                            models.SmallIntegerField(
+                                default=0,
+                                help_text="Calls made before the last replay: its budget begins after them.",
+                            ),
+                        ),
+                        (
+                            "resent",
+                            models.BooleanField(
+                                default=False, help_text="Resent once after an unanswered call."
+                            ),
+                        ),
+                        (
+                            "generation",
+                            models.SmallIntegerField(
+                                default=0,
+                                help_text="Part of the provider's key; raised by a replay after a rejection.",
+                            ),
+                        ),
+                        ("sent_at", models.DateTimeField(null=True)),
+                        ("delivered_at", models.DateTimeField(null=True)),
                     ],
                     options={
-                        'db_table': 'delivery',
-                        'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['status', 'mode', 'priority', 'channel', 'due_at'], name='delivery_due'), models.Index(condition=models.Q(('provider_message_id', ''), _negated=True), fields=['provider_message_id'], name='delivery_by_provider_id')],
+                        "db_table": "delivery",
+                        "indexes": [
+                            models.Index(
+                                condition=models.Q(("due_at__isnull", False)),
+                                fields=["status", "mode", "priority", "channel", "due_at"],
+                                name="delivery_due",
+                            ),
+                            models.Index(
+                                condition=models.Q(("provider_message_id", ""), _negated=True),
+                                fields=["provider_message_id"],
+                                name="delivery_by_provider_id",
+                            ),
+                        ],
                     },
                 ),
                 migrations.CreateModel(
-                    name='Notification',
+                    name="Notification",
                     fields=[
-                        ('id', models.UUIDField(primary_key=True, serialize=False)),
-                        ('producer_id', models.BigIntegerField()),
-                        ('mode', models.SmallIntegerField(choices=[(1, 'live'), (2, 'test')], default=notifications.rules.lane.Mode['LIVE'])),
-                        ('priority', models.SmallIntegerField(choices=[(0, 'P0'), (1, 'P1'), (2, 'P2'), (3, 'P3')])),
-                        ('type', models.CharField(max_length=64)),
-                        ('category', models.CharField(blank=True, max_length=64)),
-                        ('retry_preset', models.CharField(blank=True, max_length=16)),
-                        ('recipient_id', models.BigIntegerField()),
-                        ('user_id', models.CharField(max_length=128)),
-                        ('template', models.BigIntegerField(help_text="The pinned template version's row.", null=True)),
-                        ('content', models.JSONField(help_text='Raw title, body, html instead of a template.', null=True)),
-                        ('variables', models.JSONField(default=dict)),
-                        ('secrets', models.BinaryField(help_text='Sensitive variables, encrypted; then wiped.', null=True)),
-                        ('metadata', models.JSONField(default=dict)),
-                        ('collapse_key', models.CharField(blank=True, max_length=64)),
-                        ('channels', django.contrib.postgres.fields.ArrayField(base_field=models.SmallIntegerField(choices=[(1, 'push'), (2, 'sms'), (3, 'email'), (4, 'in_app'), (5, 'webhook'), (6, 'chat')]), default=list, size=None)),
-                        ('spread', models.CharField(max_length=8)),
-                        ('idempotency_key', models.CharField(blank=True, max_length=255)),
-                        ('traceparent', models.CharField(blank=True, max_length=55)),
-                        ('scheduled_at', models.DateTimeField(null=True)),
-                        ('expires_at', models.DateTimeField()),
-                        ('cancelled_at', models.DateTimeField(null=True)),
-                        ('created_at', models.DateTimeField()),
+                        ("id", models.UUIDField(primary_key=True, serialize=False)),
+                        ("producer_id", models.BigIntegerField()),
+                        (
+                            "mode",
+                            models.SmallIntegerField(
+                                choices=[(1, "live"), (2, "test")],
+                                default=notifications.rules.lane.Mode["LIVE"],
+                            ),
+                        ),
+                        (
+                            "priority",
+                            models.SmallIntegerField(
+                                choices=[(0, "P0"), (1, "P1"), (2, "P2"), (3, "P3")]
+                            ),
+                        ),
+                        ("type", models.CharField(max_length=64)),
+                        ("category", models.CharField(blank=True, max_length=64)),
+                        ("retry_preset", models.CharField(blank=True, max_length=16)),
+                        ("recipient_id", models.BigIntegerField()),
+                        ("user_id", models.CharField(max_length=128)),
+                        (
+                            "template",
+                            models.BigIntegerField(
+                                help_text="The pinned template version's row.", null=True
+                            ),
+                        ),
+                        (
+                            "content",
+                            models.JSONField(
+                                help_text="Raw title, body, html instead of a template.", null=True
+                            ),
+                        ),
+                        ("variables", models.JSONField(default=dict)),
+                        (
+                            "secrets",
+                            models.BinaryField(
+                                help_text="Sensitive variables, encrypted; then wiped.", null=True
+                            ),
+                        ),
+                        ("metadata", models.JSONField(default=dict)),
+                        ("collapse_key", models.CharField(blank=True, max_length=64)),
+                        (
+                            "channels",
+                            django.contrib.postgres.fields.ArrayField(
+                                base_field=models.SmallIntegerField(
+                                    choices=[
+                                        (1, "push"),
+                                        (2, "sms"),
+                                        (3, "email"),
+                                        (4, "in_app"),
+                                        (5, "webhook"),
+                                        (6, "chat"),
+                                    ]
+                                ),
+                                default=list,
+                                size=None,
+                            ),
+                        ),
+                        ("spread", models.CharField(max_length=8)),
+                        ("idempotency_key", models.CharField(blank=True, max_length=255)),
+                        ("traceparent", models.CharField(blank=True, max_length=55)),
+                        ("scheduled_at", models.DateTimeField(null=True)),
+                        ("expires_at", models.DateTimeField()),
+                        ("cancelled_at", models.DateTimeField(null=True)),
+                        ("created_at", models.DateTimeField()),
                     ],
                     options={
-                        'db_table': 'notification',
-                        'indexes': [models.Index(fields=['recipient_id', '-id'], name='notification_by_recipient'), models.Index(condition=models.Q(('secrets__isnull', False)), fields=['expires_at'], name='notification_with_secrets')],
+                        "db_table": "notification",
+                        "indexes": [
+                            models.Index(
+                                fields=["recipient_id", "-id"], name="notification_by_recipient"
+                            ),
+                            models.Index(
+                                condition=models.Q(("secrets__isnull", False)),
+                                fields=["expires_at"],
+                                name="notification_with_secrets",
+                            ),
+                        ],
                     },
                 ),
             ],

@@ -14,7 +14,7 @@ from typing import Final
 DETAIL_LENGTH: Final = 500
 """Characters kept of a provider's answer: its message, not its stack trace."""
 _HASH_LENGTH: Final = 16
-_LONG_DIGITS: Final = re.compile(r"\+?\d[\d\-\s().]{6,}\d")
+_LONG_DIGITS: Final = re.compile(r"\+?\d(?:[\s\-().]?\d){7,}")
 _MAILBOX: Final = re.compile(r"[^\s<>\"'@]+@[^\s<>\"'@]+")
 _TOKENLIKE: Final = re.compile(r"[A-Za-z0-9_\-:+/=.]{32,}")
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Self
 
 import orjson
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -38,6 +39,9 @@ MAX_BATCH: Final = 1000
 _NOT_YET: Final = ("fallback_chain", "ordering_key", "send_at_local", "webhook_url")
 
 
+_CHANNELS: Final = {channel.label: channel for channel in Channel}
+
+
 def _no_nul(text: object) -> object:
     if isinstance(text, str) and "\x00" in text:
         msg = "must not contain the NUL character"
@@ -46,11 +50,8 @@ def _no_nul(text: object) -> object:
 
 
 def _channel(value: object) -> object:
-    if isinstance(value, str) and value.islower():
-        try:
-            return Channel.from_label(value)
-        except KeyError:
-            pass
+    if isinstance(value, str) and value in _CHANNELS:
+        return _CHANNELS[value]
     msg = f"must be one of {', '.join(channel.label for channel in Channel)}"
     raise ValueError(msg)
 
@@ -62,14 +63,23 @@ def _priority(value: object) -> object:
     raise ValueError(msg)
 
 
+def _within_reach(instant: dt.datetime) -> dt.datetime:
+    # Postgres takes no year or offset that Python does, and Python cannot move year 1 or 9999.
+    if not 1970 <= instant.year <= 2200:  # noqa: PLR2004 - they are years
+        msg = "must lie between 1970 and 2200"
+        raise ValueError(msg)
+    return instant.astimezone(dt.UTC)
+
+
+Instant = Annotated[AwareDatetime, AfterValidator(_within_reach)]
 Text = Annotated[str, BeforeValidator(_no_nul)]
 Name = Annotated[
     str,
-    BeforeValidator(_no_nul),
     StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:\-]+$"),
+    BeforeValidator(_no_nul),
 ]
-UserId = Annotated[str, BeforeValidator(_no_nul), StringConstraints(min_length=1, max_length=128)]
-Key = Annotated[str, BeforeValidator(_no_nul), StringConstraints(min_length=1, max_length=255)]
+UserId = Annotated[str, StringConstraints(min_length=1, max_length=128), BeforeValidator(_no_nul)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=255), BeforeValidator(_no_nul)]
 
 
 AskedPriority = Annotated[
@@ -107,7 +117,7 @@ class NotificationRequest(BaseModel):
     content: Content | None = None
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     delivery: Spread = Spread.FIRST
-    scheduled_at: AwareDatetime | None = None
+    scheduled_at: Instant | None = None
     ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds()))] | None = None
     collapse_key: Annotated[Text, StringConstraints(min_length=1, max_length=64)] | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -159,7 +169,9 @@ def invalid(error: ValidationError) -> Problem:
 
 
 def _pointer(location: tuple[int | str, ...]) -> str:
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in location)
+    # Postgres keeps problems and stores no NUL.
+    parts = (str(part).replace("\x00", "\ufffd") for part in location)
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 def _check_size(field: str, value: dict[str, Any], limit: int) -> None:

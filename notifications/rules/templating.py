@@ -35,10 +35,14 @@ MAX_OUTPUT: Final = 500_000
 """Characters of one rendered part: what the API takes as raw HTML."""
 LOOP_BUDGET: Final = 50_000
 """Syntax nodes that the loops of one render may evaluate: about 20 ms."""
+MAX_DIGITS: Final = 15
+"""Digits after the point that a float can hold."""
 _FILTER_COST: Final = 10
 """Nodes. A filter may walk over a text of 64 KB; any other node looks at one value."""
 _METER: Final = "_meter"
 _METERED: Final = "_metered"
+_FROM_FILTERS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, ValueError)
+"""What Jinja's filters and Python's operators raise for values that they were not made for."""
 _LOOP_FACTS: Final = frozenset({
     "index",
     "index0",
@@ -194,8 +198,10 @@ def _join(value: Any, separator: str = "") -> str:  # noqa: ANN401 - any JSON va
     return str(separator).join(str(_printable(item)) for item in value)
 
 
-# Jinja's own `round` raises ten to any power that the template names.
+# Jinja's and Python's own `round` raise ten to any power that they are given.
 def _round(value: float, digits: int = 0) -> float:
+    if not 0 <= digits <= MAX_DIGITS:
+        raise RenderError(f"round takes 0 to {MAX_DIGITS} digits")
     return round(value, digits)
 
 
@@ -227,8 +233,8 @@ class _Part:
             return _capped(self._template.generate({**variables, _METER: _Meter()}))
         except (TemplateRuntimeError, TypeError) as error:
             raise RenderError(str(error)) from error
-        except (ValueError, ArithmeticError, AssertionError) as error:
-            # Some quote the value, and it may be somebody's. (Jinja asserts a length's sign.)
+        except _FROM_FILTERS as error:
+            # Some quote the value, and it may be somebody's.
             raise RenderError("a value is not what a filter or operator takes") from error
 
 

@@ -11,9 +11,17 @@
     dead_letters  letters and replay jobs
     sweep_runs    which sweep may run now
     alerts        raising once while it lasts
+    keys          API keys: issued, recognised, scopes
+    address_book  recipients, contacts and wishes as producers hand them in
+    contacts      addresses that a provider called dead
+    search        finding a message by address, user or provider id
+    backlog       what waits, by lane and by reason
+    vault         sensitive variables, sealed and wiped
+    attempts      provider calls as rows
     state         the state Redis: client, scripts, what to do when it is away
     ledger        the sent-ledger
     bloom         keys that are surely new
+    limits        producers' rate limits
 
 SQL lives in `sql/`, one statement a file that says what it locks and which index serves it; Lua in
 `lua/`.

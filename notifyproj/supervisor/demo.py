@@ -143,7 +143,7 @@ def _wait_healthy(crew: Crew) -> None:
 def _play_stories(crew: Crew, settings: Mapping[str, str]) -> int:
     """Play the stories on this terminal while the crew is kept alive; returns their exit code."""
     with subprocess.Popen(
-        [sys.executable, "manage.py", "play_stories"], cwd=ROOT, env=settings
+        [sys.executable, "-m", "notifyproj.stories"], cwd=ROOT, env=settings
     ) as stories:
         try:
             while stories.poll() is None:

@@ -48,6 +48,10 @@ def test_a_dead_beat_is_seen_and_raises_one_alert() -> None:
     assert Alert.objects.get().kind == "beat_dead"
 
 
+def test_a_beat_that_never_began_is_seen() -> None:
+    assert _ready() == (200, "degraded", ["tick has never run: start beat and a worker for ops"])
+
+
 def test_a_broker_that_is_away_leaves_accepting_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     _tick(ago=dt.timedelta(seconds=1))
     monkeypatch.setattr(lanes, "broker_is_up", lambda: False)

@@ -63,8 +63,7 @@ def batches(count: int, *, priority: str) -> list[bytes]:
     return [
         json.dumps({
             "notifications": [
-                item(number, priority=priority, run=run)
-                for number in range(start, start + BATCH)
+                item(number, priority=priority, run=run) for number in range(start, start + BATCH)
             ]
         }).encode()
         for start in range(0, count, BATCH)

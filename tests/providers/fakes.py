@@ -72,7 +72,7 @@ class Listener:
         self._server = await self._loop.create_server(connected, "127.0.0.1", self.port)
 
     async def _stop(self) -> None:
-        while any("_accept_connection" in repr(task) for task in asyncio.all_tasks()):
+        while any("_accept_connection" in repr(task) for task in asyncio.all_tasks()):  # noqa: ASYNC110 - asyncio offers no event for it
             await asyncio.sleep(0)  # Server.close() would lose a socket that is being accepted
         if self._server is not None:
             self._server.close()

@@ -6,7 +6,7 @@ import contextlib
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notifications.rules import template_syntax
@@ -137,10 +137,13 @@ def test_every_fault_is_told_with_its_line() -> None:
         ("{{ x % 1 }}", {"x": "%50000000d"}),
         ("{{ x|join(y) }}", {"x": [0] * 30_000, "y": "y" * 60_000}),
         ("{{ x|round(999999999, 'ceil') }}", {"x": 1.5}),
+        ("{{ x|round(y) }}", {"x": 5, "y": -999999999}),
         ("{{ x }}" * 2_000, {"x": "x" * 60_000}),
         ("{{ x|upper }}" * 1_000, {"x": "x" * 60_000}),
         ("{{ " + "*".join(["x"] * 35) + " }}", {"x": 10**300}),
         ("{{ x / 0 }}", {"x": 1}),
+        ("{{ x|truncate(2, true, '') }}", {"x": [1, 2, 3] * 5}),
+        ("{{ x|truncate(9) }}", {"x": [1] * 99}),
         ("{{ x }}{{ x + 1 }}", {"x": []}),
         ("{% for a in x %}{% endfor %}", {"x": 5}),
     ],
@@ -173,6 +176,7 @@ SOURCES = st.lists(
 ).map("".join)
 
 
+@settings(deadline=None)  # a busy machine is no fault; how long a render may take is tested above
 @given(SOURCES, st.dictionaries(st.sampled_from("abc"), JSON_VALUES))
 def test_any_json_gives_a_message_or_a_render_error(
     source: str, variables: dict[str, object]

@@ -1,0 +1,62 @@
+"""What a story says: what happened, as a table, and whether its promise held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+Line = Sequence[object]
+
+
+class Teller:
+    """Prints a story as it goes and remembers what did not hold."""
+
+    def __init__(self, title: str, *, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._broken: list[str] = []
+        say("")
+        say(title)
+
+    @property
+    def broken(self) -> list[str]:
+        """What did not hold; empty when all did."""
+        return self._broken
+
+    def say(self, text: str) -> None:
+        """Tell a sentence."""
+        self._say(f"  {text}")
+
+    def check(self, promise: str, *, held: bool) -> None:
+        """Tell a promise and whether it held."""
+        self.say(f"{'ok ' if held else 'NOT'} {promise}")
+        if not held:
+            self._broken.append(promise)
+
+    def table(self, heads: Sequence[str], lines: Sequence[Line]) -> None:
+        """Print aligned columns."""
+        rows = [list(heads), *([str(cell) for cell in line] for line in lines)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            self.say("  " + "  ".join(cells).rstrip())
+
+    def timeline(self, notification: dict[str, Any]) -> None:
+        """Print a notification's events: status, reason, seconds since it was accepted."""
+        born = instant(notification["created_at"])
+        self.table(
+            ("after", "status", "reason"),
+            [
+                (
+                    f"{(instant(event['at']) - born).total_seconds():6.2f} s",
+                    event["status"] or "",
+                    event["reason"],
+                )
+                for event in notification["timeline"]
+            ],
+        )
+
+
+def instant(text: str) -> datetime:
+    """An instant as the API and the sandbox spell it."""
+    return datetime.fromisoformat(text)

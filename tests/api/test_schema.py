@@ -1,0 +1,43 @@
+"""The OpenAPI document and its pages."""
+
+from __future__ import annotations
+
+import re
+
+from django.test import Client
+from drf_spectacular.drainage import GENERATOR_STATS
+
+from notifications.api import schema
+from notifications.api.urls import urlpatterns
+
+
+def test_the_document_is_made_without_a_warning() -> None:
+    schema.document.cache_clear()
+    with GENERATOR_STATS.silence():
+        schema.document()
+    assert not GENERATOR_STATS
+
+
+def test_the_document_needs_no_key() -> None:
+    answer = Client().get("/v1/schema")
+    assert answer.status_code == 200
+    assert answer.json()["openapi"] == "3.1.0"
+
+
+def test_every_path_of_the_api_is_described() -> None:
+    served = {re.sub(r"<\w+:(\w+)>", r"{\1}", f"/{found.pattern}") for found in urlpatterns}
+    api = {path for path in served if path.startswith("/v1/")} - {"/v1/schema", "/v1/docs"}
+    assert set(schema.document()["paths"]) == api
+
+
+def test_the_docs_load_nothing_from_anybody_else() -> None:
+    page = Client().get("/v1/docs").content.decode()
+    assert "swagger-ui-bundle.js" in page
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
+
+
+def test_a_request_names_its_fields_as_producers_spell_them() -> None:
+    shapes = schema.document()["components"]["schemas"]
+    [request] = [shapes[name] for name in shapes if name.startswith("NotificationRequest")][:1]
+    assert request["required"] == ["user_id", "type"]
+    assert {"P0", "P1", "P2", "P3"} == set(request["properties"]["priority"]["anyOf"][0]["enum"])

@@ -1,0 +1,67 @@
+"""Which contacts a notification goes to."""
+
+from __future__ import annotations
+
+import pytest
+
+from notifications.rules.channels import Reach, Spread, Stop, Target, targets
+from providers.contract import Channel
+
+_MARIA = Reach(
+    recipient_id=1,
+    contacts={Channel.PUSH: [11, 12], Channel.SMS: [21], Channel.EMAIL: [31, 32]},
+)
+
+
+def _targets(reach: Reach = _MARIA, **options: object) -> list[Target]:
+    said: dict[str, object] = {
+        "wanted": [],
+        "spread": Spread.FIRST,
+        "category": "",
+        "passes_opt_outs": False,
+    }
+    return targets(reach, **(said | options))  # type: ignore[arg-type]  # a test's shorthand
+
+
+def test_every_device_gets_a_push_and_elsewhere_the_primary_contact_alone() -> None:
+    assert _targets() == [Target(Channel.PUSH, 11), Target(Channel.PUSH, 12)]
+    assert _targets(wanted=[Channel.EMAIL]) == [Target(Channel.EMAIL, 31)]
+
+
+def test_the_first_channel_that_works_is_taken() -> None:
+    reach = Reach(recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset())
+    assert _targets(reach, wanted=[Channel.PUSH, Channel.SMS]) == [Target(Channel.SMS, 21)]
+
+
+def test_a_channel_that_is_off_goes_straight_to_the_next() -> None:
+    reach = Reach(recipient_id=1, contacts=_MARIA.contacts, channels_off=frozenset({Channel.PUSH}))
+    assert _targets(reach) == [Target(Channel.SMS, 21)]
+
+
+def test_all_takes_each_channel_and_says_why_not() -> None:
+    reach = Reach(
+        recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset({Channel.EMAIL})
+    )
+    wanted = [Channel.PUSH, Channel.SMS, Channel.EMAIL]
+    assert _targets(reach, wanted=wanted, spread=Spread.ALL) == [
+        Target(Channel.PUSH, None, Stop.NO_CONTACT),
+        Target(Channel.SMS, 21),
+        Target(Channel.EMAIL, None, Stop.OPTED_OUT),
+    ]
+
+
+@pytest.mark.parametrize(("is_security", "stopped"), [(False, True), (True, False)])
+def test_a_category_stops_everything_but_security(*, is_security: bool, stopped: bool) -> None:
+    reach = Reach(recipient_id=1, contacts=_MARIA.contacts, categories_off=frozenset({"marketing"}))
+    found = _targets(reach, category="marketing", passes_opt_outs=is_security)
+    assert (found[0].stop is Stop.OPTED_OUT) is stopped
+
+
+def test_security_never_passes_a_channel_that_is_off() -> None:
+    off = Reach(recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset({Channel.SMS}))
+    found = _targets(off, wanted=[Channel.SMS], passes_opt_outs=True)
+    assert found == [Target(Channel.SMS, None, Stop.OPTED_OUT)]
+
+
+def test_somebody_who_cannot_be_reached_still_leaves_one_line() -> None:
+    assert _targets(Reach(recipient_id=1)) == [Target(Channel.PUSH, None, Stop.NO_CONTACT)]

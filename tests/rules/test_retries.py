@@ -1,0 +1,99 @@
+"""Delays stay inside what each preset promises, and give up when it says so."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from notifications.rules.lane import Priority
+from notifications.rules.retries import PRESETS, Again, GiveUp, Jitter, next_try, preset_for
+from providers.contract import Channel
+
+_LONG = dt.timedelta(days=60)
+_CHANCE = st.floats(min_value=0, max_value=1, exclude_max=True)
+
+
+def _delay(name: str, calls: int, chance: float, **options: dt.timedelta) -> float:
+    ttl = options.get("time_to_live", _LONG)
+    then = next_try(
+        PRESETS[name],
+        calls_made=calls,
+        chance=chance,
+        retry_after=options.get("retry_after"),
+        time_to_live=ttl,
+    )
+    assert isinstance(then, Again)
+    return then.delay.total_seconds()
+
+
+@given(st.sampled_from(sorted(PRESETS)), st.integers(1, 6), _CHANCE)
+def test_a_delay_is_never_over_its_cap_nor_under_its_jitter(
+    name: str, calls: int, chance: float
+) -> None:
+    preset = PRESETS[name]
+    if calls >= preset.attempts:
+        return
+    plain = preset.base * preset.multiplier ** (calls - 1)
+    low = dt.timedelta(0) if preset.jitter is Jitter.FULL else min(plain, preset.cap)
+    assert low.total_seconds() <= _delay(name, calls, chance) <= preset.cap.total_seconds()
+
+
+@pytest.mark.parametrize(
+    ("name", "waits"),
+    [
+        ("worker", [(1, 2), (2, 4), (4, 8), (8, 16)]),
+        ("service", [(1, 1.3), (2, 2.6), (4, 5.2), (8, 10.4)]),
+        ("push", [(2, 3), (4, 5), (8, 9), (16, 17), (32, 33)]),
+        ("plain", [(1, 1), (2, 2), (4, 4), (8, 8), (16, 16)]),
+        ("critical", [(0, 2), (0, 8), (0, 32), (0, 128), (0, 300), (0, 300)]),
+        ("low", [(0, 2), (0, 8)]),
+    ],
+)
+def test_a_preset_waits_as_its_source_says(name: str, waits: list[tuple[float, float]]) -> None:
+    nearly_one = 1 - 1e-9
+    for calls, (low, high) in enumerate(waits, start=1):
+        assert _delay(name, calls, 0.0) == pytest.approx(low)
+        assert _delay(name, calls, nearly_one) == pytest.approx(high, rel=1e-6)
+    after_last = next_try(
+        PRESETS[name],
+        calls_made=len(waits) + 1,
+        chance=0.0,
+        retry_after=None,
+        time_to_live=_LONG,
+    )
+    assert after_last is GiveUp.EXHAUSTED
+
+
+@given(st.integers(0, 3600), _CHANCE)
+def test_the_providers_own_wait_wins_when_it_is_longer(seconds: int, chance: float) -> None:
+    wait = dt.timedelta(seconds=seconds)
+    assert _delay("worker", 1, chance, retry_after=wait) >= seconds
+
+
+@given(st.floats(0.001, 10), _CHANCE)
+def test_no_wait_is_begun_that_outlasts_the_time_to_live(ttl: float, chance: float) -> None:
+    left = dt.timedelta(seconds=ttl)
+    then = next_try(
+        PRESETS["worker"], calls_made=2, chance=chance, retry_after=None, time_to_live=left
+    )
+    assert then is GiveUp.TTL or (isinstance(then, Again) and then.delay < left)
+
+
+@pytest.mark.parametrize(
+    ("priority", "channel", "name"),
+    [
+        (Priority.P0, Channel.SMS, "critical"),
+        (Priority.P1, Channel.PUSH, "service"),
+        (Priority.P2, Channel.EMAIL, "worker"),
+        (Priority.P2, Channel.PUSH, "push"),
+        (Priority.P3, Channel.PUSH, "low"),
+    ],
+)
+def test_a_lane_has_its_preset_unless_the_type_chose_one(
+    priority: Priority, channel: Channel, name: str
+) -> None:
+    assert preset_for(priority, channel).name == name
+    assert preset_for(priority, channel, chosen="plain").name == "plain"
