@@ -39,11 +39,17 @@ class BrokerAway(Exception):
     """The broker took nothing; what was to be published is still due in Postgres."""
 
 
+resting: Final[set[str]] = set()
+"""Channels whose queues this process does not ask now: it has more of their messages than slots
+for them. Without it a backlog of one channel would circle through the worker, message by message."""
+
+
 class WeightedOrder(round_robin_cycle):
     """The order in which a worker asks its queues: P0, P1, then P2 and P3 at four to one.
 
-    Within a priority the channel served last goes to the end, so channels take turns. Named in
-    `celeryconfig.broker_transport_options`; kombu makes one per connection.
+    Within a priority the channel served last goes to the end, so channels take turns; one that is
+    resting is left out. Named in `celeryconfig.broker_transport_options`; kombu makes one per
+    connection.
     """
 
     _TURNS: Final = 5
@@ -56,7 +62,8 @@ class WeightedOrder(round_robin_cycle):
     def consume(self, n: int) -> list[str]:
         """The queues in the order to be asked now; the first that has a message gives it."""
         p3_first = self._turn % self._TURNS == self._TURNS - 1
-        return sorted(self.items[:n], key=lambda name: self._rank(name, p3_first=p3_first))
+        awake = [name for name in self.items[:n] if name.rpartition(".")[2] not in resting]
+        return sorted(awake or self.items[:n], key=lambda name: self._rank(name, p3_first=p3_first))
 
     def rotate(self, last_used: str) -> str:
         """A message came from this queue."""
@@ -131,8 +138,14 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
         raise BrokerAway from error
 
 
-def chunks(delivery_ids: Sequence[UUID], *, size: int = CHUNK) -> list[Sequence[UUID]]:
+def chunk_size(lane: Lane) -> int:
+    """Ids that one message of this lane holds at most."""
+    return URGENT_CHUNK if lane.priority.is_urgent else CHUNK
+
+
+def chunks(delivery_ids: Sequence[UUID], *, lane: Lane) -> list[Sequence[UUID]]:
     """Cut a list into messages."""
+    size = chunk_size(lane)
     return [delivery_ids[start : start + size] for start in range(0, len(delivery_ids), size)]
 
 
@@ -168,7 +181,9 @@ def broker_is_up() -> bool:
     return True
 
 
-import os as _os, sys as _sys
+import os as _os, sys as _sys, gc as _gc
 
 if _os.environ.get("SWI"):
     _sys.setswitchinterval(float(_os.environ["SWI"]))
+if _os.environ.get("GCT"):
+    _gc.set_threshold(int(_os.environ["GCT"]), 20, 100)

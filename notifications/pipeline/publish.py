@@ -29,7 +29,7 @@ def at_once(born: Iterable[NewDelivery]) -> None:
             lane = Lane(Mode(each.mode), Priority(each.priority), Channel(each.channel))
             by_lane[lane].append(each.id)
     for lane, delivery_ids in by_lane.items():
-        if not publish(lane, lanes.chunks(delivery_ids)):
+        if not publish(lane, lanes.chunks(delivery_ids, lane=lane)):
             return
 
 

@@ -21,6 +21,11 @@ def _configured() -> dict[str, Provider]:
     return registry.configured(os.environ)
 
 
+def forget() -> None:
+    """Build the adapters anew on their next use: their settings have changed."""
+    _configured.cache_clear()
+
+
 def provider_named(name: str) -> Provider | None:
     """A configured adapter by its name."""
     return _configured().get(name)

@@ -25,7 +25,7 @@ from notifications.rules.templating import RenderError
 from notifications.store import ledger, moves
 from providers.contract import Accepted, Message, Provider, Result
 
-_SETTLE_AT: Final = 125
+_SETTLE_AT: Final = 250
 """Outcomes that are settled together.
 
 Half a chunk, so that Postgres works while the provider still does.

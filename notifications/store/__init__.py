@@ -2,7 +2,6 @@
 
     db            running a named SQL file; deadlocks retried; transactions
     moves         the only code that writes a status, and the events that go with it
-    claims        leases: taking rows to send, and renewing before each wave
     inserts       accepting: COPY of notifications, deliveries, events
     idempotency   the first answer to a key
     reads         what a claimed delivery needs to be sent

@@ -160,6 +160,10 @@ class _Shelf:
         self._by_id: dict[int, tuple[float, TemplateVersion]] = {}
         self._by_name: dict[str, tuple[float, TemplateVersion | None]] = {}
 
+    def clear(self) -> None:
+        self._by_id.clear()
+        self._by_name.clear()
+
     def by_id(self, wanted: Collection[int]) -> dict[int, TemplateVersion]:
         now = clock.monotonic()
         stale = [
@@ -197,6 +201,12 @@ def templates_by_id(wanted: Collection[int]) -> dict[int, TemplateVersion]:
 def templates_by_name(wanted: Collection[str]) -> dict[str, TemplateVersion]:
     """The current version of each name; an unknown or unpublished one is missing."""
     return _shelf.by_name(wanted)
+
+
+def forget() -> None:
+    """Read templates and types anew on their next use."""
+    _shelf.clear()
+    _types.cache_clear()
 
 
 def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[TemplateVersion]:

@@ -42,6 +42,9 @@ class _Circuit:
     def trip(self) -> None:
         self._rests_until = clock.monotonic() + _REST
 
+    def reset(self) -> None:
+        self._rests_until = 0.0
+
 
 _circuit = _Circuit()
 
@@ -61,6 +64,13 @@ def client() -> redis.Redis:
 @functools.cache
 def _script(name: str) -> Script:
     return client().register_script((_LUA / f"{name}.lua").read_text())
+
+
+def forget() -> None:
+    """Connect anew on the next call: the settings have changed."""
+    client.cache_clear()
+    _script.cache_clear()
+    _circuit.reset()
 
 
 def call(script: str, keys: list[str], arguments: list[str | int | float | bytes]) -> object:

@@ -28,7 +28,7 @@ from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
 
-READY_MESSAGES: Final = 24
+READY_MESSAGES: Final = 12
 """Messages that may wait in a lane.
 
 6,000 deliveries, some seconds of work, so that a worker never runs dry between two ticks and a
@@ -59,7 +59,7 @@ def run_once(bounds: Mapping[str, Any], *, now: dt.datetime) -> int:
         if depths[lane.name] == 0:
             _make_lost_due(lane, bounds)
     room = {
-        lane: (READY_MESSAGES - depths[lane.name]) * lanes.CHUNK
+        lane: (READY_MESSAGES - depths[lane.name]) * lanes.chunk_size(lane)
         for lane in waiting
         if depths[lane.name] < READY_MESSAGES
     }
@@ -91,7 +91,7 @@ def _publish(room: Mapping[Lane, int], bounds: Mapping[str, Any]) -> int:
         # What was claimed in vain before leaves alone: it may be what kills its worker.
         suspects = [[row["id"]] for row in by_lane[lane] if row["claims"] >= SUSPECT_AFTER]
         others = [row["id"] for row in by_lane[lane] if row["claims"] < SUSPECT_AFTER]
-        if publish.publish(lane, [*lanes.chunks(others), *suspects]):
+        if publish.publish(lane, [*lanes.chunks(others, lane=lane), *suspects]):
             published += len(by_lane[lane])
         else:
             _make_due([row["id"] for row in by_lane[lane]])

@@ -14,34 +14,59 @@ from celery import Task, shared_task
 from celery.exceptions import Reject
 from celery.signals import celeryd_after_setup
 
-from notifications.lanes import DELIVER
+from notifications import lanes
 from notifications.pipeline import deliver as pipeline
 
 _log = structlog.get_logger(__name__)
 _FULL_HOUSE: Final = 0.25
 """Seconds after which a task looks again for a free slot of its channel."""
+_PATIENCE: Final = 1.0
+"""Seconds that a task waits for one before. As long as a worker's poll of its queues, in which it
+leaves out those that it can do nothing for; without what waits here it would run dry meanwhile."""
 
 
 class _Slots:
-    """Where one process serves several channels, none may hold more than half of its slots."""
+    """Where one process serves several channels, none may work in more than half of its slots.
+
+    Half as many more of its tasks may wait for a moment. What comes on top goes back, and the
+    channel's queues rest until a slot is free, so that a long backlog does not circle through the
+    worker.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._busy: Counter[str] = Counter()
+        self._waiting: Counter[str] = Counter()
         self.share = 0
         """Slots that one channel may hold; 0 for no limit."""
 
     @contextmanager
     def taken(self, channel: str) -> Iterator[bool]:
         """Hold one slot of the channel; yields False when it has its share already."""
-        with self._lock:
-            free = not self.share or self._busy[channel] < self.share
+        with self._changed:
+            free = self._is_free(channel) or self._comes_free(channel)
             self._busy[channel] += free
         try:
             yield free
         finally:
-            with self._lock:
+            with self._changed:
                 self._busy[channel] -= free
+                lanes.resting.discard(channel) if free else lanes.resting.add(channel)
+                self._changed.notify_all()
+
+    def _is_free(self, channel: str) -> bool:
+        return not self.share or self._busy[channel] < self.share
+
+    def _comes_free(self, channel: str) -> bool:
+        places = self.share // 2
+        if self._waiting[channel] >= places:
+            return False
+        self._waiting[channel] += 1
+        if self._waiting[channel] == places:
+            lanes.resting.add(channel)
+        free = self._changed.wait_for(lambda: self._is_free(channel), timeout=_PATIENCE)
+        self._waiting[channel] -= 1
+        return free
 
 
 _slots = _Slots()
@@ -55,7 +80,7 @@ def _set_share(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Cele
     _slots.share = max(1, instance.concurrency // 2) if len(channels) > 1 else 0
 
 
-@shared_task(bind=True, name=DELIVER, max_retries=None)
+@shared_task(bind=True, name=lanes.DELIVER, max_retries=None)
 def deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
     """Deliver a list of ids. Twice is once; never is late by the relay's next look."""
     lane: str = (self.request.delivery_info or {}).get("routing_key", "")

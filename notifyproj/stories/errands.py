@@ -74,7 +74,11 @@ def wrong_number(scene: Scene, tell: Teller) -> None:
     scene.operator.person("u_wrong_number", contacts=[_sms("+15552000003")])
     tell.say("the number is repaired, and an operator replays the letter")
     job = {"ids": [letter["id"]]}
-    scene.operator.ask("POST", "/v1/dead-letters/replay", job, expect=202)
+    scene.operator.ask(
+        "POST",
+        "/v1/dead-letters/replay",
+        job,
+    )
     found = _settled(scene.orders, first, status="delivered")
     tell.timeline(found)
     tell.check("then it was delivered", held=found["status"] == "delivered")
@@ -114,14 +118,14 @@ def not_now(scene: Scene, tell: Teller) -> None:
         "variables": {"order_id": "ORD-94"},
         "channels": ["email"],
     }
+    ids = {"expired": _outlived(scene, tell, mail)}
     at, later = now() + timedelta(seconds=3), now() + timedelta(hours=1)
     wishes: dict[str, dict[str, object]] = {
         "opted out": {"user_id": "u_quiet", "channels": ["push"]},
         "scheduled in 3 s": {"scheduled_at": at.isoformat()},
         "cancelled": {"scheduled_at": later.isoformat()},
     }
-    ids = {name: _id(scene.orders.notify(mail | wish)) for name, wish in wishes.items()}
-    ids["expired"] = _outlived(scene, tell, mail)
+    ids |= {name: _id(scene.orders.notify(mail | wish)) for name, wish in wishes.items()}
     cancelled = ids["cancelled"]
     scene.orders.ask("POST", f"/v1/notifications/{cancelled}/cancel", {})
     found = {name: _settled(scene.orders, each) for name, each in ids.items()}

@@ -176,7 +176,7 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
 def _tell_urls(settings: Mapping[str, str], *, ports: Ports) -> None:
     here = f"http://{LOOPBACK}"
     user, password = "operator", settings["NOTIFY_FLOWER_PASSWORD"]
-    _tell(f"Admin     {here}:{ports.web}/admin/  admin / {settings['DEMO_ADMIN_PASSWORD']}")
+    _tell(f"Admin     {here}:{ports.web}/admin/  {user} / {settings['DEMO_ADMIN_PASSWORD']}")
     _tell(f"API docs  {here}:{ports.web}/v1/docs")
     _tell(
         f"Flower    {here}:{ports.flower}/  {settings.get('NOTIFY_FLOWER_USER', user)} / {password}"

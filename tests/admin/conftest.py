@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Callable, Iterable
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -21,7 +21,6 @@ from notifications.models import (
     Notification,
     Producer,
     Recipient,
-    Template,
 )
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
@@ -77,51 +76,53 @@ def make_delivery(maria: Recipient) -> MakeDelivery:
     """A notification with one delivery, as the pipeline would have left it."""
     producer = Producer.objects.create(name="order-service")
     partitions.ensure(clock.now().date() - dt.timedelta(days=3), days=4)
+    return functools.partial(_delivery, maria, producer)
 
-    def make(
-        *,
-        status: Status = Status.DELIVERED,
-        channel: Channel = Channel.EMAIL,
-        reason: str = "",
-        age: dt.timedelta = dt.timedelta(0),
-        template: Template | None = None,
-        variables: dict[str, Any] | None = None,
-    ) -> Delivery:
-        now = clock.now() - age
-        notification = ids.notification_id(
-            at_ms=int(now.timestamp() * 1000), entropy=clock.new_notification_id().int
-        )
-        Notification.objects.create(
-            id=notification,
-            producer_id=producer.pk,
-            priority=Priority.P2,
-            type="ORDER_SHIPPED",
-            recipient_id=maria.pk,
-            user_id=maria.user_id,
-            template=template.pk if template else None,
-            variables=variables or {"order_id": "ORD-91"},
-            spread="first",
-            expires_at=now + dt.timedelta(days=1),
-            created_at=now,
-        )
-        delivery = Delivery.objects.create(
-            id=ids.delivery_id(notification, 1),
-            mode=Mode.LIVE,
-            priority=Priority.P2,
-            channel=channel,
-            status=status,
-            reason=reason,
-            recipient_id=maria.pk,
-            contact_id=maria.contacts.get().pk,
-            provider="sandbox",
-            provider_message_id=f"sbx-{notification.hex[:12]}",
-            attempts=1,
-            sent_at=now,
-        )
-        _history(delivery, notification, now)
-        return delivery
 
-    return make
+def _delivery(
+    maria: Recipient,
+    producer: Producer,
+    *,
+    status: Status = Status.DELIVERED,
+    channel: Channel = Channel.EMAIL,
+    reason: str = "",
+    age: dt.timedelta = dt.timedelta(0),
+    **columns: object,
+) -> Delivery:
+    """Store it; `columns` are the notification's (template, variables)."""
+    now = clock.now() - age
+    notification = ids.notification_id(
+        at_ms=int(now.timestamp() * 1000), entropy=clock.new_notification_id().int
+    )
+    said = {"variables": {"order_id": "ORD-91"}, **columns}
+    Notification.objects.create(
+        id=notification,
+        producer_id=producer.pk,
+        priority=Priority.P2,
+        type="ORDER_SHIPPED",
+        recipient_id=maria.pk,
+        user_id=maria.user_id,
+        spread="first",
+        expires_at=now + dt.timedelta(days=1),
+        created_at=now,
+        **said,
+    )
+    delivery = Delivery.objects.create(
+        id=ids.delivery_id(notification, 1),
+        mode=Mode.LIVE,
+        priority=Priority.P2,
+        channel=channel,
+        status=status,
+        reason=reason,
+        recipient_id=maria.pk,
+        contact_id=maria.contacts.get().pk,
+        provider="sandbox",
+        provider_message_id=f"sbx-{notification.hex[:12]}",
+        attempts=1,
+        sent_at=now,
+    )
+    _history(delivery, notification, now)
+    return delivery
 
 
 def _history(delivery: Delivery, notification: UUID, now: dt.datetime) -> None:

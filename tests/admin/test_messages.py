@@ -54,7 +54,7 @@ def test_the_page_tells_calls_and_events_and_no_address(
 
 def test_a_sensitive_variable_is_masked(door: Client, make_delivery: MakeDelivery) -> None:
     template = Template.objects.create(template_id="otp", sensitive_variables=["code"])
-    delivery = make_delivery(template=template, variables={"code": "493021", "app": "Shop"})
+    delivery = make_delivery(template=template.pk, variables={"code": "493021", "app": "Shop"})
     page = door.get(page_of(delivery)).content.decode()
     assert "493021" not in page
     assert "Shop" in page

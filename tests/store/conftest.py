@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from uuid import UUID
 
@@ -29,40 +30,43 @@ def make_delivery(db: None) -> MakeDelivery:  # noqa: ARG001 - pytest-django ask
         address="maria@sandbox.example",
         is_primary=True,
     )
+    return functools.partial(_store, contact)
 
-    def make(
-        status: Status = Status.QUEUED, *, priority: Priority = Priority.P2, **columns: object
-    ) -> UUID:
-        now = clock.now()
-        notification_id = clock.new_notification_id()
-        Notification.objects.create(
-            id=notification_id,
-            producer_id=1,
-            mode=Mode.LIVE,
-            priority=priority,
-            type="TEST",
-            recipient_id=recipient.pk,
-            user_id="maria",
-            content={"title": "", "body": "hello", "html": ""},
-            spread="first",
-            expires_at=now + DEFAULT_TIME_TO_LIVE[priority],
-            created_at=now,
-        )
-        born = NewDelivery(
-            id=ids.delivery_id(notification_id, 1),
-            mode=Mode.LIVE,
-            priority=priority,
-            channel=Channel.EMAIL,
-            status=status,
-            reason="",
-            due_at=now,
-            recipient_id=recipient.pk,
-            contact_id=contact.pk,
-            is_published=False,
-        )
-        inserts.deliveries([born], notification_ids=[notification_id], now=now)
-        if columns:
-            Delivery.objects.filter(id=born.id).update(**columns)
-        return born.id
 
-    return make
+def _store(
+    contact: Contact,
+    status: Status = Status.QUEUED,
+    *,
+    priority: Priority = Priority.P2,
+    **columns: object,
+) -> UUID:
+    now = clock.now()
+    notification = Notification.objects.create(
+        id=clock.new_notification_id(),
+        producer_id=1,
+        mode=Mode.LIVE,
+        priority=priority,
+        type="TEST",
+        recipient_id=contact.recipient_id,
+        user_id="maria",
+        content={"title": "", "body": "hello", "html": ""},
+        spread="first",
+        expires_at=now + DEFAULT_TIME_TO_LIVE[priority],
+        created_at=now,
+    )
+    born = NewDelivery(
+        id=ids.delivery_id(notification.id, 1),
+        mode=Mode.LIVE,
+        priority=priority,
+        channel=Channel.EMAIL,
+        status=status,
+        reason="",
+        due_at=now,
+        recipient_id=contact.recipient_id,
+        contact_id=contact.pk,
+        is_published=False,
+    )
+    inserts.deliveries([born], notification_ids=[notification.id], now=now)
+    if columns:
+        Delivery.objects.filter(id=born.id).update(**columns)
+    return born.id

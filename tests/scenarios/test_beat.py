@@ -1,0 +1,59 @@
+"""Beat may be doubled, dead or have a wrong clock: sweeps run once a slot, late at worst.
+
+Which sweep may run is won in Postgres, on Postgres's clock; a dead beat is told by the web process.
+"""
+
+from __future__ import annotations
+
+from notifications.rules.states import Status
+from notifyproj.stories.scene import until
+from tests.scenarios.world import World
+
+
+def _ready(world: World) -> dict[str, object]:
+    found: dict[str, object] = world.service("operator").ask("GET", "/readyz").body
+    return found
+
+
+def test_two_beats_publish_nothing_twice(world: World) -> None:
+    world.beside("beat")
+    somebody = world.person(email="x@sandbox.example")
+    mails = world.send_mails(100, user_id=somebody)
+    world.in_status(Status.DELIVERED, mails)
+    assert [row["attempts"] for row in world.deliveries(mails)] == [1] * len(mails)
+    assert world.shown(mails) == [1] * len(mails)
+
+
+def test_a_dead_beat_is_told_by_web_and_what_waited_leaves_when_it_is_back(world: World) -> None:
+    world.processes["beat"].kill()
+    world.rows("UPDATE notifications_sweeprun SET started_at = started_at - interval '40 seconds'")
+    told = until(
+        lambda: found if (found := _ready(world))["status"] == "degraded" else None,
+        what="/readyz says so",
+    )
+    assert "beat or the ops worker is dead" in str(told["wrong"])
+    open_alerts = world.rows(
+        "SELECT 1 FROM notifications_alert WHERE kind = 'beat_dead' AND resolved_at IS NULL"
+    )
+    assert len(open_alerts) == 1
+    [mail] = world.send_mails(1, user_id=world.person(email="x@sandbox.example"))
+    world.start("beat")
+    world.in_status(Status.DELIVERED, [mail])
+
+
+def test_sweeps_that_ran_in_the_future_run_again_when_the_clock_is_put_right(world: World) -> None:
+    # What a database's clock that was an hour ahead leaves behind.
+    world.rows("UPDATE notifications_sweeprun SET started_at = now() + interval '1 hour'")
+    [mail] = world.send_mails(1, user_id=world.person(email="x@sandbox.example"))
+    world.in_status(Status.DELIVERED, [mail])
+
+
+def test_a_beat_whose_own_clock_was_ahead_ticks_again(world: World) -> None:
+    world.processes["beat"].kill()
+    world.rows(
+        "UPDATE django_celery_beat_periodictask SET last_run_at = now() + interval '1 hour'"
+        " WHERE name = 'tick'"
+    )
+    [mail] = world.send_mails(1, user_id=world.person(email="x@sandbox.example"))
+    world.start("beat")
+    world.in_status(Status.DELIVERED, [mail])

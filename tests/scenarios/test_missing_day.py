@@ -1,0 +1,22 @@
+"""A day without partitions, as when beat was dead for three weeks, loses no insert.
+
+The insert that finds none makes its day and is done again.
+"""
+
+from __future__ import annotations
+
+from notifications.rules.states import Status
+from notifications.store.partitions import TABLES
+from notifyproj.stories.scene import now
+from tests.scenarios.world import World
+
+
+def test_accepting_makes_its_day(world: World) -> None:
+    somebody = world.person(email="x@sandbox.example")
+    for name in ("beat", "ops"):
+        world.processes[name].kill()
+    for table in TABLES:
+        world.rows(f"DROP TABLE {table}_{now():%Y%m%d}")
+    code = world.send_otp(somebody)
+    world.in_status(Status.DELIVERED, [code])
+    assert world.shown([code]) == [1]

@@ -1,0 +1,38 @@
+"""A row that kills its worker ends as a dead letter, and takes nobody with it.
+
+Claimed three times in vain it is delivered alone; after five claims it is given up as `poison`.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from notifications.rules.states import Status
+from notifyproj.stories.scene import until
+from tests.scenarios.world import World
+
+_CLAIMS = 5
+
+
+def test_it_is_a_dead_letter_after_five_claims_and_its_neighbours_arrive(world: World) -> None:
+    poison = world.person(email="x+stall+receipt-never@sandbox.example")
+    good = world.person(email="x+slow-300ms+receipt-never@sandbox.example")
+    service = world.service("auth-service")
+    first, *neighbours = service.notify_all([world.otp(each) for each in (poison, *[good] * 4)])
+    bad, rest = UUID(first), [UUID(each) for each in neighbours]
+    for claim in range(1, _CLAIMS + 1):
+        until(
+            lambda claim=claim: world.got([bad]) and world.got([bad])[bad]["call_count"] == claim,  # type: ignore[misc]
+            what=f"its call {claim} is under way",
+        )
+        world.processes["p0"].kill()
+        world.start("p0")
+        world.let_pass([bad, *rest])
+    world.in_status(Status.FAILED, [bad])
+    world.in_status(Status.SENT, rest)
+    assert world.shown(rest) == [1] * len(rest)
+    [letter] = world.rows(
+        "SELECT reason FROM notifications_deadletter WHERE notification_of(delivery_id) = %s", bad
+    )
+    assert letter["reason"] == "poison"
+    assert world.got([bad])[bad]["call_count"] == _CLAIMS
