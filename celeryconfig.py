@@ -31,6 +31,8 @@ broker_transport_options = (
     {
         "queue_order_strategy": "notifications.lanes.WeightedOrder",
         "visibility_timeout": 600,
+        # Of a blocking pop, seconds: how soon a worker asks again for a channel that had to rest.
+        "polling_interval": 0.25,
         # Over the 1 s of a blocking pop; without one a silent broker hangs a publisher for ever.
         "socket_timeout": 2.0,
         "socket_connect_timeout": 2.0,
@@ -65,7 +67,7 @@ worker_hijack_root_logger = False
 worker_redirect_stdouts = False
 
 # --- Beat: one tick; which sweeps are due is decided in Postgres
-beat_scheduler = "django_celery_beat.schedulers:DatabaseScheduler"
+beat_scheduler = "notifyproj.beat:Scheduler"  # the database's, safe from a clock put back
 beat_max_loop_interval = 1
 beat_schedule = {
     "tick": {

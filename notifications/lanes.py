@@ -27,6 +27,8 @@ CHUNK: Final = 250
 
 Celery's cost of one message is shared by this many, and a wave of calls has work.
 """
+URGENT_CHUNK: Final = 50
+"""Ids a message of P0 and P1: a short lease must see all of them called."""
 _QUICK_TIMEOUT: Final = 0.3
 """Seconds that a publisher waits for a socket: the relay publishes later what it could not."""
 _REST: Final = 3.0
@@ -179,11 +181,3 @@ def broker_is_up() -> bool:
     except BrokerAway:
         return False
     return True
-
-
-import os as _os, sys as _sys, gc as _gc
-
-if _os.environ.get("SWI"):
-    _sys.setswitchinterval(float(_os.environ["SWI"]))
-if _os.environ.get("GCT"):
-    _gc.set_threshold(int(_os.environ["GCT"]), 20, 100)

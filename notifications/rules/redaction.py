@@ -6,7 +6,6 @@ customers.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
 from typing import Final
@@ -21,7 +20,7 @@ _TOKENLIKE: Final = re.compile(r"[A-Za-z0-9_\-:+/=.]{32,}")
 
 def address_hash(address: str, *, key: bytes) -> str:
     """A keyed fingerprint of an address: equal for equal addresses, useless without the key."""
-    return hmac.new(key, address.encode(), hashlib.sha256).hexdigest()[:_HASH_LENGTH]
+    return hmac.digest(key, address.encode(), "sha256").hex()[:_HASH_LENGTH]
 
 
 def redacted(text: str) -> str:

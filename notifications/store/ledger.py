@@ -21,7 +21,7 @@ def write(accepted: Mapping[UUID, str], *, provider: str) -> None:
     """Note that the provider took these deliveries, with its message id each; in one round trip."""
     entries = {_key(each): f"{provider} {message_id}" for each, message_id in accepted.items()}
     try:
-        state.pipeline_set(entries, seconds=_KEEP)
+        state.set_many(entries, seconds=_KEEP)
     except state.Away:
         return  # the settle that follows is the truth; the ledger only covers a crash before it
 

@@ -82,8 +82,13 @@ class TemplateVersion:
     def text(self, channel: Channel, locale: str) -> templating.CompiledText | None:
         """The text for a channel in the nearest locale that there is."""
         found = self.texts.get(channel, {})
-        chosen = locales.choose(found, locale)
+        chosen = _nearest(tuple(found), locale)
         return found[chosen] if chosen is not None else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _nearest(available: tuple[str, ...], wanted: str) -> str | None:
+    return locales.choose(available, wanted)
 
 
 def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:

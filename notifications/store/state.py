@@ -8,6 +8,7 @@ of waiting on every call.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -87,21 +88,14 @@ def call(script: str, keys: list[str], arguments: list[str | int | float | bytes
         raise Away from error
 
 
-def pipeline_set(entries: dict[str, str], *, seconds: int) -> None:
+def set_many(entries: Mapping[str, str], *, seconds: int) -> None:
     """SET many keys with one expiry in one round trip.
 
     Raises:
         Away: as `call`.
     """
-    _circuit.check()
-    try:
-        with client().pipeline(transaction=False) as batch:
-            for key, value in entries.items():
-                batch.set(key, value, ex=seconds)
-            batch.execute()
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
+    values: list[str | int | float | bytes] = [seconds, *entries.values()]
+    call("set_many", list(entries), values)
 
 
 def get_many(keys: list[str]) -> list[bytes | None]:

@@ -100,7 +100,7 @@ def test_a_dead_letter_is_found_and_replayed(
 def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> None:
     template = Template.objects.create(template_id="hello")
     TemplateText.objects.create(
-        template=template.pk,
+        template=template,
         channel=Channel.EMAIL,
         title="Hi",
         body="Hello",
