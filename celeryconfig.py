@@ -10,7 +10,7 @@ provider deadline (3 s, 10 s) < lease (6 s, 60 s) < visibility timeout (600 s).
 
 import os
 
-from kombu import Queue
+from kombu import Exchange, Queue
 
 from notifications.rules.lane import LANES
 
@@ -20,13 +20,16 @@ _on_redis = broker_url.startswith(("redis", "valkey"))
 # --- Queues
 OPS = "ops"  # the tick and its sweeps
 _arguments = {} if _on_redis else {"x-queue-type": "quorum"}
+# On Redis the nameless exchange is one LPUSH. On RabbitMQ a countdown needs a topic exchange.
+_exchange = Exchange("") if _on_redis else Exchange("notify", type="topic")
 task_queues = [
-    Queue(name, routing_key=name, queue_arguments=_arguments)
+    Queue(name, _exchange, routing_key=name, queue_arguments=_arguments)
     for name in (OPS, *(lane.name for lane in LANES))
 ]
 task_default_queue = OPS
 task_create_missing_queues = False
-# A worker takes P0 before P1 before the rest, and P2 four times as often as P3.
+# A worker takes P0 before P1 before the rest, and P2 four times as often as P3. RabbitMQ has no such
+# order between queues: give P2 and P3 workers of their own there.
 broker_transport_options = (
     {
         "queue_order_strategy": "notifications.lanes.WeightedOrder",

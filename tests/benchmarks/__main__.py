@@ -9,13 +9,27 @@ from typing import Final
 
 from notifyproj.embedded import EmbeddedError
 from notifyproj.supervisor.process import ProcessFailed
-from tests.benchmarks import figures, pipeline_http
+from tests.benchmarks import (
+    batch_accept,
+    figures,
+    history_cost,
+    idle,
+    p0_latency,
+    pipeline_http,
+    single_accept,
+)
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.sink import NoSink
 from tests.benchmarks.stage import VAR, Stage
 
 BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "pipeline_http": pipeline_http.measure,
+    "p0_latency": p0_latency.measure,
+    "batch_accept": batch_accept.measure,
+    "single_accept": single_accept.measure,
+    "history_cost": history_cost.measure,
+    "idle": idle.measure_commands,
+    "idle_memory": idle.measure_memory,
 }
 
 

@@ -7,9 +7,14 @@ processes, the same database, with and without a history.
 from __future__ import annotations
 
 import datetime as dt
+import itertools
+from collections.abc import Sequence
 from typing import Final
+from uuid import UUID
 
+from notifications import clock
 from notifications.rules import ids
+from notifications.rules.states import Status
 from tests.benchmarks import costs, load, pipeline_http
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.stage import Stage
@@ -18,26 +23,31 @@ _ROWS: Final = 2_000_000
 _DAYS: Final = 90
 _COUNT: Final = 12_000
 _TARGET: Final = 1.15
-_TABLES: Final = {"notification": "id", "delivery": "id", "attempt": "delivery_id"}
-_FILL: Final = """
-    WITH old AS (
-        SELECT lpad(to_hex(%(born)s::bigint), 12, '0') || '70008000' || lpad(to_hex(n), 9, '0') AS id
-        FROM generate_series(1, %(rows)s) AS n
-    ), noted AS (
-        INSERT INTO {notification} (id, producer_id, mode, priority, type, recipient_id, user_id,
-                                    spread, expires_at, created_at)
-        SELECT (id || '000')::uuid, 1, 1, 2, 'OLD', 1, 'user-0', 'first', now(), now() FROM old
-    )
-    INSERT INTO {delivery} (id, mode, priority, channel, status, attempts, recipient_id, contact_id,
+_TABLES: Final = {"notification": "id", "delivery": "id"}
+"""The tables of which the hot path reads or moves old rows' neighbours, and their leading column."""
+_FILL: Final = {
+    "notification": """
+        INSERT INTO {name} (id, producer_id, mode, priority, type, recipient_id, user_id, variables,
+                            spread, expires_at, created_at)
+        SELECT ({id} || '000')::uuid, 1, 1, 2, 'OLD', n %% 2000, 'user-' || n %% 2000,
+               '{{"name": "Ada", "order_id": "ORD-1"}}', 'first', now(), now()
+        FROM generate_series(1, %s) AS n
+    """,
+    "delivery": """
+        INSERT INTO {name} (id, mode, priority, channel, status, attempts, recipient_id, contact_id,
                             sent_at, provider, provider_message_id)
-    SELECT (id || '001')::uuid, 1, 2, 3, 5, 1, 1, 1, now(), 'sandbox', md5(id) FROM old
-"""
+        SELECT ({id} || '001')::uuid, 1, 2, 3, {sent}, 1, n %% 2000, n %% 2000, now(), 'sandbox',
+               md5(n::text || '{name}')
+        FROM generate_series(1, %s) AS n
+    """,
+}
 
 
 def measure(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
-    days = _build(stage)
+    days = _old_days()
+    _build(stage, days)
     spent = {"old": costs.Meter(), "empty": costs.Meter()}
 
     def microseconds(name: str) -> float:
@@ -69,3 +79,60 @@ def measure(stage: Stage) -> Figure:
         met=found.ratio <= _TARGET,
         notes=tuple(f"{name}: {meter.each(3 * _COUNT)}" for name, meter in spent.items()),
     )
+
+
+def _old_days() -> list[dt.date]:
+    today = clock.now().date()
+    # Yesterday has a partition of its own as soon as a stack is a day old.
+    return [today - dt.timedelta(days=back) for back in range(2, _DAYS + 2)]
+
+
+def _build(stage: Stage, days: Sequence[dt.date]) -> None:
+    """Make the old days beside the tables. Unlogged: they are only read, and made again next time."""
+    _drop(stage, days)
+    with stage.database() as link:
+        for table, day in itertools.product(_TABLES, days):
+            name, column = _name(table, day), _TABLES[table]
+            low, high = _bounds(day)
+            link.execute(
+                f"CREATE UNLOGGED TABLE {name} (LIKE {table} INCLUDING DEFAULTS,"
+                f" CHECK ({column} >= '{low}' AND {column} < '{high}'))"
+            )
+            # A UUIDv7 of the day's first millisecond, and a number instead of chance.
+            first = low.hex[:12] + "70008000"
+            fill = _FILL[table].format(
+                name=name, id=f"'{first}' || lpad(to_hex(n), 9, '0')", sent=int(Status.SENT)
+            )
+            link.execute(fill, [_ROWS // _DAYS])
+        _attach(stage, days)  # builds the indexes
+        link.execute("ANALYZE notification, delivery")
+
+
+def _attach(stage: Stage, days: Sequence[dt.date]) -> None:
+    with stage.database() as link:
+        for table, day in itertools.product(_TABLES, days):
+            low, high = _bounds(day)
+            link.execute(
+                f"ALTER TABLE {table} ATTACH PARTITION {_name(table, day)}"
+                f" FOR VALUES FROM ('{low}') TO ('{high}')"
+            )
+
+
+def _detach(stage: Stage, days: Sequence[dt.date]) -> None:
+    with stage.database() as link:
+        for table, day in itertools.product(_TABLES, days):
+            link.execute(f"ALTER TABLE {table} DETACH PARTITION {_name(table, day)}")
+
+
+def _drop(stage: Stage, days: Sequence[dt.date]) -> None:
+    with stage.database() as link:
+        for table, day in itertools.product(_TABLES, days):
+            link.execute(f"DROP TABLE IF EXISTS {_name(table, day)}")
+
+
+def _name(table: str, day: dt.date) -> str:
+    return f"{table}_{day:%Y%m%d}"
+
+
+def _bounds(day: dt.date) -> tuple[UUID, UUID]:
+    return ids.floor_of(day), ids.floor_of(day + dt.timedelta(days=1))

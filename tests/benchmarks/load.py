@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, local
 from typing import Any, Final
 
+from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifyproj.ports import LOOPBACK
 from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE, Stage
@@ -99,11 +100,11 @@ def post(
         Refused: an answer was no 202, or `check` does not like it.
     """
     mine = local()
-    headers = {"Authorization": f"Bearer {stage.key}", "Content-Type": "application/json"}
+    headers = _headers(stage)
 
     def one(body: bytes) -> float:
         if not hasattr(mine, "link"):
-            mine.link = http.client.HTTPConnection(LOOPBACK, stage.ports.web, timeout=30)
+            mine.link = connection(stage)
         began = time.perf_counter()
         mine.link.request("POST", path, body, headers)
         reply = mine.link.getresponse()
@@ -116,6 +117,35 @@ def post(
 
     with ThreadPoolExecutor(callers) as pool:
         return list(pool.map(one, bodies))
+
+
+def post_singles(stage: Stage, bodies: Sequence[bytes], *, callers: int) -> list[float]:
+    """Post single notifications, `callers` at a time; returns the seconds that each took.
+
+    Raises:
+        Refused: one was not accepted.
+    """
+    return post(stage, "/v1/notifications", bodies, callers=callers, check=lambda _answer: None)
+
+
+def post_one(stage: Stage, link: http.client.HTTPConnection, body: bytes) -> str:
+    """Post a single notification on a connection of the caller's; returns its delivery's id.
+
+    Raises:
+        Refused: it was not accepted.
+    """
+    link.request("POST", "/v1/notifications", body, _headers(stage))
+    reply = link.getresponse()
+    answer = reply.read()
+    if reply.status != http.client.ACCEPTED:
+        raise Refused(f"{reply.status}: {answer[:300]!r}")
+    delivery_id: str = json.loads(answer)["deliveries"][0]["delivery_id"]
+    return delivery_id
+
+
+def connection(stage: Stage) -> http.client.HTTPConnection:
+    """A connection to the API."""
+    return http.client.HTTPConnection(LOOPBACK, stage.ports.web, timeout=30)
 
 
 def wait_until_sent(stage: Stage, count: int) -> None:
@@ -139,3 +169,38 @@ def wait_until_sent(stage: Stage, count: int) -> None:
         ).fetchall()
     if (sent, calls) != (count, count):
         raise Undelivered(f"{sent} of {count} are sent, with {calls} calls")
+
+
+def unsent(stage: Stage, *, priority: Priority) -> int:
+    """Deliveries of a priority that wait now."""
+    with stage.database() as link:
+        query = "SELECT count(*) FROM delivery WHERE priority = %s AND status = ANY(%s)"
+        [(count,)] = link.execute(query, [priority, _UNSENT]).fetchall()
+    return count
+
+
+def answered_at(stage: Stage, delivery_ids: Sequence[str]) -> list[float]:
+    """When the provider had answered each of these, as Unix seconds; waits until all are sent.
+
+    Raises:
+        Undelivered: not all of them are, in time.
+    """
+    query = (
+        "SELECT d.id::text, extract(epoch FROM d.call_started_at) + a.latency_ms / 1000.0"
+        " FROM delivery d JOIN attempt a ON a.delivery_id = d.id"
+        " WHERE d.id = ANY(%s::uuid[]) AND d.status = %s"
+    )
+    deadline = time.monotonic() + _DRAIN_SECONDS
+    with stage.database() as link:
+        while True:
+            rows = link.execute(query, [delivery_ids, Status.SENT]).fetchall()
+            moments = {str(found): float(moment) for found, moment in rows}
+            if len(moments) == len(delivery_ids):
+                return [moments[each] for each in delivery_ids]
+            if time.monotonic() > deadline:
+                raise Undelivered(f"{len(moments)} of {len(delivery_ids)} are sent")
+            _pause.wait(_POLL_SECONDS)
+
+
+def _headers(stage: Stage) -> dict[str, str]:
+    return {"Authorization": f"Bearer {stage.key}", "Content-Type": "application/json"}

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from threading import Event
 from typing import Final
 
+from notifications.rules.lane import Priority
 from tests.benchmarks import load
 from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import Stage
@@ -43,7 +44,7 @@ def measure(stage: Stage) -> Figure:
             load.post_batches(stage, load.batches(_FLOOD, priority="P3"))
         codes = load.singles(_CODES, priority="P0")
         p50, p99 = _percentiles(stage, codes)
-        waiting.append(load.unsent(stage))
+        waiting.append(load.unsent(stage, priority=Priority.P3))
         stage.clear()
         busy.append(p50)
         return p99
@@ -69,11 +70,12 @@ def _percentiles(stage: Stage, bodies: Sequence[bytes]) -> tuple[float, float]:
     """Post at a steady pace; returns the 50th and 99th percentile in ms."""
     posted: list[float] = []
     ids: list[str] = []
+    link = load.connection(stage)
     begin = time.perf_counter()
     for number, body in enumerate(bodies):
         _pause.wait(max(0.0, begin + number * _PACE_SECONDS - time.perf_counter()))
         posted.append(time.time())  # noqa: TID251 - compared with Postgres's clock on this machine
-        ids += load.post_one(stage, body)
+        ids.append(load.post_one(stage, link, body))
     answered = load.answered_at(stage, ids)
     took = sorted((then - at) * 1000 for at, then in zip(posted, answered, strict=True))
     return took[len(took) // 2], took[len(took) * 99 // 100]

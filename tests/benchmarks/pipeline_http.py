@@ -22,12 +22,12 @@ _TARGET: Final = 4.0
 def measure(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
-    _round(stage, costs.Meter(), count=2 * load.BATCH)  # connections, caches, statements
+    rate(stage, costs.Meter(), count=2 * load.BATCH)  # connections, caches, statements
     meter = costs.Meter()
     rounds: list[float] = []
 
     def ours() -> float:
-        rounds.append(_round(stage, meter, count=_DELIVERIES))
+        rounds.append(rate(stage, meter, count=_DELIVERIES))
         return rounds[-1]
 
     found = paired(ours=ours, theirs=lambda: plain.consume_rate(stage))
@@ -44,7 +44,8 @@ def measure(stage: Stage) -> Figure:
     )
 
 
-def _round(stage: Stage, meter: costs.Meter, *, count: int) -> float:
+def rate(stage: Stage, meter: costs.Meter, *, count: int) -> float:
+    """Deliveries a second, from the first POST of `count` until the last of them is settled."""
     stage.clear()
     bodies = load.batches(count, priority="P2")
     with costs.measured(stage.components(), into=meter):

@@ -17,6 +17,7 @@ from typing import Final, Self
 import django
 import psycopg
 
+from notifications import clock
 from notifyproj.embedded import Stack
 from notifyproj.environment import PREFIX
 from notifyproj.ports import LOOPBACK, free_port
@@ -30,6 +31,8 @@ WORKING: Final = ("web", "p0", "channels", "ops", "beat")
 PEOPLE: Final = 2_000
 TEMPLATE: Final = "bench_order"
 TYPE: Final = "BENCH_ORDER"
+
+_PARTITIONED: Final = ("notification", "delivery", "attempt", "event")
 
 _POSTGRES: Final = {"shared_buffers": "512MB", "max_wal_size": "4GB"}
 """A small server's settings: no checkpoint may fall into one of two runs that are compared."""
@@ -134,9 +137,11 @@ class Stage:
         return psycopg.connect(self._stack.postgres.url, autocommit=True)
 
     def clear(self) -> None:
-        """Empty the tables that grow with each notification."""
+        """Empty what grows with each notification: today's partitions, and the keys."""
+        today = clock.now().date()
+        partitions = [f"{table}_{today:%Y%m%d}" for table in _PARTITIONED]
         with self.database() as link:
-            link.execute("TRUNCATE notification, delivery, attempt, event, idempotency_key")
+            link.execute(f"TRUNCATE {', '.join(partitions)}, idempotency_key")
 
     def _set_environment(self, urls: Mapping[str, str]) -> None:
         for name in [name for name in os.environ if name.startswith(PREFIX)]:
@@ -160,7 +165,3 @@ def _seed() -> str:
 
     return seed.seed(people=PEOPLE, template=TEMPLATE, type_=TYPE)
 
-
-def log_folder() -> Path:
-    """Where the processes write."""
-    return VAR / "log"

@@ -1,0 +1,63 @@
+"""[idle] What the whole stack asks of the broker, and takes of memory, while nothing happens.
+
+All processes of the demo, Flower and the sandbox included. Memory is PSS: pages that several
+processes share are counted once.
+"""
+
+from __future__ import annotations
+
+import time
+from threading import Event
+from typing import Final
+
+import redis
+
+from notifyproj.supervisor.programs import PROGRAMS
+from tests.benchmarks import costs
+from tests.benchmarks.figures import Figure
+from tests.benchmarks.stage import Stage
+
+_SECONDS: Final = 15.0
+_COMMANDS: Final = 30
+"""A second; what Celery polls, ticks and beats its hearts with."""
+_MEBIBYTES: Final = 800
+_pause: Final = Event()
+
+
+def measure_commands(stage: Stage) -> Figure:
+    """Commands a second that the broker gets."""
+    stage.run(entry.name for entry in PROGRAMS)
+    stage.clear()
+    meter = costs.Meter()
+    with costs.measured(stage.components(), into=meter), redis.Redis.from_url(stage.broker_url) as broker:
+        before, began = _commands(broker), time.perf_counter()
+        _pause.wait(_SECONDS)
+        rate = (_commands(broker) - before) / (time.perf_counter() - began)
+    share = sum(meter.seconds.values()) / _SECONDS
+    return Figure(
+        name="idle",
+        value=rate,
+        unit="broker commands/s",
+        target=f"< {_COMMANDS}",
+        met=rate < _COMMANDS,
+        notes=(f"CPU of everything: {share:.1%} of a core",),
+    )
+
+
+def measure_memory(stage: Stage) -> Figure:
+    """Memory of all processes and servers."""
+    stage.run(entry.name for entry in PROGRAMS)
+    parts = costs.memory(stage.components())
+    largest = sorted(parts.items(), key=lambda pair: -pair[1])
+    return Figure(
+        name="idle_memory",
+        value=sum(parts.values()),
+        unit="MiB PSS",
+        target=f"< {_MEBIBYTES}",
+        met=sum(parts.values()) < _MEBIBYTES,
+        notes=(", ".join(f"{name} {size:.0f}" for name, size in largest),),
+    )
+
+
+def _commands(broker: redis.Redis) -> int:
+    return int(broker.info("stats")["total_commands_processed"])
