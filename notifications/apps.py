@@ -6,7 +6,6 @@ from typing import Any, Final
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-
 _GARBAGE_AT: Final = 50_000
 """New containers between two looks for garbage cycles. A batch of a thousand makes more than that,
 all of them needed until its answer; at Python's own 700 the looks took a third of an accept."""

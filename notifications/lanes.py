@@ -22,7 +22,7 @@ from notifications.rules.lane import Lane
 
 DELIVER: Final = "deliver"
 """The name of the task that delivers a list of ids."""
-CHUNK: Final = 250
+CHUNK: Final = 500
 """Ids a message.
 
 Celery's cost of one message is shared by this many, and a wave of calls has work.
@@ -41,9 +41,20 @@ class BrokerAway(Exception):
     """The broker took nothing; what was to be published is still due in Postgres."""
 
 
-resting: Final[set[str]] = set()
-"""Channels whose queues this process does not ask now: it has more of their messages than slots
-for them. Without it a backlog of one channel would circle through the worker, message by message."""
+_resting: Final[set[str]] = set()
+"""Queues that this process does not ask now: it has more of their messages than slots for them.
+Without it a backlog of one channel would circle through the worker, message by message."""
+
+
+def rest(name: str) -> None:
+    """Do not ask this queue until its channel is woken; urgent ones are always asked."""
+    if WeightedOrder.rank(name, p3_first=False) >= _P2_RANK:
+        _resting.add(name)
+
+
+def wake(channel: str) -> None:
+    """A slot is free: ask the channel's queues again."""
+    _resting.difference_update([name for name in _resting if name.endswith(f".{channel}")])
 
 
 class WeightedOrder(round_robin_cycle):
@@ -64,18 +75,19 @@ class WeightedOrder(round_robin_cycle):
     def consume(self, n: int) -> list[str]:
         """The queues in the order to be asked now; the first that has a message gives it."""
         p3_first = self._turn % self._TURNS == self._TURNS - 1
-        awake = [name for name in self.items[:n] if name.rpartition(".")[2] not in resting]
-        return sorted(awake or self.items[:n], key=lambda name: self._rank(name, p3_first=p3_first))
+        awake = [name for name in self.items[:n] if name not in _resting]
+        return sorted(awake or self.items[:n], key=lambda name: self.rank(name, p3_first=p3_first))
 
     def rotate(self, last_used: str) -> str:
         """A message came from this queue."""
-        if self._rank(last_used, p3_first=False) >= _P2_RANK:
+        if self.rank(last_used, p3_first=False) >= _P2_RANK:
             self._turn += 1
         rotated: str = super().rotate(last_used)
         return rotated
 
     @staticmethod
-    def _rank(name: str, *, p3_first: bool) -> int:
+    def rank(name: str, *, p3_first: bool) -> int:
+        """Where a queue stands; low is asked first."""
         priority = name.removeprefix("test.").partition(".")[0]
         if priority == "p3" and p3_first:
             return _P2_RANK - 1

@@ -7,13 +7,17 @@ the wait ends at once; a tick too many does no harm, because each sweep's slot i
 
 from __future__ import annotations
 
+import datetime as dt
+
 from celery.schedules import schedstate
 from celery.utils.time import maybe_make_aware
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 
-class Entry(ModelEntry):
+class Entry(ModelEntry):  # type: ignore[misc]  # untyped
     """One periodic task."""
+
+    last_run_at: dt.datetime
 
     def is_due(self) -> schedstate:
         """Whether to run it now, and in how many seconds to ask again."""
@@ -23,7 +27,7 @@ class Entry(ModelEntry):
         return super().is_due()
 
 
-class Scheduler(DatabaseScheduler):
+class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
     """django-celery-beat's, with entries that mind their clock."""
 
     Entry = Entry

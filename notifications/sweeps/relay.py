@@ -28,10 +28,10 @@ from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
 
-READY_MESSAGES: Final = 12
+READY_MESSAGES: Final = 24
 """Messages that may wait in a lane.
 
-6,000 deliveries, some seconds of work, so that a worker never runs dry between two ticks and a
+12,000 deliveries, some seconds of work, so that a worker never runs dry between two ticks and a
 wiped broker has little to lose.
 """
 _LOST_AFTER: Final = dt.timedelta(seconds=15)

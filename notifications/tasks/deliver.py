@@ -41,8 +41,9 @@ class _Slots:
         """Slots that one channel may hold; 0 for no limit."""
 
     @contextmanager
-    def taken(self, channel: str) -> Iterator[bool]:
-        """Hold one slot of the channel; yields False when it has its share already."""
+    def taken(self, lane: str) -> Iterator[bool]:
+        """Hold one slot of the lane's channel; yields False when it has its share already."""
+        channel = lane.rpartition(".")[2]
         with self._changed:
             free = self._is_free(channel) or self._comes_free(channel)
             self._busy[channel] += free
@@ -51,19 +52,19 @@ class _Slots:
         finally:
             with self._changed:
                 self._busy[channel] -= free
-                lanes.resting.discard(channel) if free else lanes.resting.add(channel)
-                self._changed.notify_all()
+                if free:
+                    lanes.wake(channel)
+                    self._changed.notify_all()
+                else:
+                    lanes.rest(lane)
 
     def _is_free(self, channel: str) -> bool:
         return not self.share or self._busy[channel] < self.share
 
     def _comes_free(self, channel: str) -> bool:
-        places = self.share // 2
-        if self._waiting[channel] >= places:
+        if self._waiting[channel] >= self.share // 2:
             return False
         self._waiting[channel] += 1
-        if self._waiting[channel] == places:
-            lanes.resting.add(channel)
         free = self._changed.wait_for(lambda: self._is_free(channel), timeout=_PATIENCE)
         self._waiting[channel] -= 1
         return free
@@ -84,7 +85,7 @@ def _set_share(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Cele
 def deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
     """Deliver a list of ids. Twice is once; never is late by the relay's next look."""
     lane: str = (self.request.delivery_info or {}).get("routing_key", "")
-    with _slots.taken(lane.rpartition(".")[2]) as free:
+    with _slots.taken(lane) as free:
         if not free:
             _again(self, delivery_ids, _FULL_HOUSE)
             return

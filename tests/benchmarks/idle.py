@@ -29,7 +29,10 @@ def measure_commands(stage: Stage) -> Figure:
     stage.run(entry.name for entry in PROGRAMS)
     stage.clear()
     meter = costs.Meter()
-    with costs.measured(stage.components(), into=meter), redis.Redis.from_url(stage.broker_url) as broker:
+    with (
+        costs.measured(stage.components(), into=meter),
+        redis.Redis.from_url(stage.broker_url) as broker,
+    ):
         before, began = _commands(broker), time.perf_counter()
         _pause.wait(_SECONDS)
         rate = (_commands(broker) - before) / (time.perf_counter() - began)

@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, local
 from typing import Any, Final
 
+from notifications import clock
+from notifications.rules import ids
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifyproj.ports import LOOPBACK
@@ -157,15 +159,19 @@ def wait_until_sent(stage: Stage, count: int) -> None:
     deadline = time.monotonic() + _DRAIN_SECONDS
     with stage.database() as link:
         link.execute("SET enable_seqscan = off")  # the due index answers; a poll must cost nothing
-        query = "SELECT 1 FROM delivery WHERE status = ANY(%s) AND due_at IS NOT NULL LIMIT 1"
-        while link.execute(query, [_UNSENT]).fetchone():
+        today = ids.floor_of(clock.now().date())
+        query = (
+            "SELECT 1 FROM delivery"
+            " WHERE status = ANY(%s) AND due_at IS NOT NULL AND id >= %s LIMIT 1"
+        )
+        while link.execute(query, [_UNSENT, today]).fetchone():
             _pause.wait(_POLL_SECONDS)
             if time.monotonic() > deadline:
                 break
         [(sent, calls)] = link.execute(
-            "SELECT (SELECT count(*) FROM delivery WHERE status = %s),"
+            "SELECT (SELECT count(*) FROM delivery WHERE status = %s AND id >= %s),"
             " (SELECT count(*) FROM attempt)",
-            [Status.SENT],
+            [Status.SENT, today],
         ).fetchall()
     if (sent, calls) != (count, count):
         raise Undelivered(f"{sent} of {count} are sent, with {calls} calls")

@@ -28,7 +28,7 @@ _pause: Final = Event()
 app = Celery("plain", broker="", broker_read_url=None)
 
 
-@app.task(name="plain.nothing")
+@app.task(name="plain.nothing")  # type: ignore[untyped-decorator] # Celery has no types
 def nothing() -> None:
     """Do nothing."""
 

@@ -11,7 +11,6 @@ import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Final, Self
 
 import django
@@ -59,6 +58,7 @@ class Stage:
         self.sink = Sink(VAR / "sink")
         self._stack = Stack("bench", root=ROOT, environ={}, postgres_settings=_POSTGRES)
         self._processes: dict[str, Process] = {}
+        self._still: set[str] = set()
         self._exits = ExitStack()
         self.key = ""
         """The producer's API key."""
@@ -95,10 +95,11 @@ class Stage:
 
     def run(self, names: Iterable[str] = WORKING) -> None:
         """Have exactly these processes of the table running and ready."""
-        wanted = [entry for entry in PROGRAMS if entry.name in set(names)]
-        for name in self._processes.keys() - {entry.name for entry in wanted}:
+        wanted = set(names)
+        for name in self._processes.keys() - wanted:
             self._processes.pop(name).stop()
-        fresh = [entry for entry in wanted if entry.name not in self._processes]
+        missing = wanted - self._processes.keys()
+        fresh = [entry for entry in PROGRAMS if entry.name in missing]
         for entry in fresh:
             process = Process(entry, ports=self.ports, environ=os.environ, var=VAR)
             self._processes[entry.name] = process
@@ -111,15 +112,20 @@ class Stage:
 
     @contextmanager
     def standing_still(self, *names: str) -> Iterator[None]:
-        """Keep these processes (all, when none is named) from running during the block."""
-        stopped = [self._processes[name] for name in names or self._processes]
-        for process in stopped:
-            process.signal(signal.SIGSTOP)
+        """Keep these processes (all, when none is named) from running during the block.
+
+        Blocks may be nested: what an outer one stopped stays so.
+        """
+        stopping = set(names or self._processes) - self._still
+        for name in stopping:
+            self._processes[name].signal(signal.SIGSTOP)
+        self._still |= stopping
         try:
             yield
         finally:
-            for process in stopped:
-                process.signal(signal.SIGCONT)
+            self._still -= stopping
+            for name in stopping:
+                self._processes[name].signal(signal.SIGCONT)
 
     def components(self) -> dict[str, int]:
         """What can burn CPU, by name: the root pid of each."""
@@ -164,4 +170,3 @@ def _seed() -> str:
     from tests.benchmarks import seed  # noqa: PLC0415 - its models need Django set up
 
     return seed.seed(people=PEOPLE, template=TEMPLATE, type_=TYPE)
-

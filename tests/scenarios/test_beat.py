@@ -15,8 +15,9 @@ def _ready(world: World) -> dict[str, object]:
     return found
 
 
-def test_two_beats_publish_nothing_twice(world: World) -> None:
+def test_two_beats_and_two_sweepers_publish_nothing_twice(world: World) -> None:
     world.beside("beat")
+    world.beside("ops")
     somebody = world.person(email="x@sandbox.example")
     mails = world.send_mails(100, user_id=somebody)
     world.in_status(Status.DELIVERED, mails)

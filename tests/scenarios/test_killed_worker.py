@@ -1,9 +1,11 @@
 """A worker killed at any moment loses nothing; a repeat is seen only where nobody could know.
 
 killed before the call              sent once, later
+killed while a retry waits          tried again, a few seconds late: the row is due by itself
 killed during the call              sent again with the same key; where the provider knows no
                                     keys an OTP is seen at most twice, and mail stays `unknown`
 killed after the provider's yes     the ledger knows: not sent again
+stopped politely, as at a deploy    finishes its calls and hands the rest back: none is repeated
 """
 
 from __future__ import annotations
@@ -68,6 +70,28 @@ def test_killed_after_the_providers_yes_it_is_not_sent_again(world: World) -> No
     world.in_status(Status.SENT, [code])
     assert world.got([code])[code]["call_count"] == 1
     assert "ghost_healed" in world.reasons(code)
+
+
+def test_killed_while_a_retry_waits_it_is_tried_again(world: World) -> None:
+    code = world.send_otp(world.person(email="x+429x1.after-2s+receipt-never@sandbox.example"))
+    world.in_status(Status.RETRYING, [code])
+    world.processes["p0"].kill()  # its countdown was in this worker's memory
+    world.stack.broker.flush()
+    world.start("p0")
+    world.in_status(Status.SENT, [code])
+    assert [call["status"] for call in world.got([code])[code]["calls"]] == [429, 202]
+    assert "retry_due" in world.reasons(code)
+
+
+def test_stopped_politely_it_repeats_nothing(world: World) -> None:
+    somebody = world.person(email="x+slow-800ms@sandbox.example")
+    mails = world.send_mails(150, user_id=somebody, priority="P1")
+    until(lambda: world.got(mails), what="they are being sent")
+    world.processes["channels"].stop()
+    world.start("channels")
+    world.in_status(Status.DELIVERED, mails)
+    assert [row["attempts"] for row in world.deliveries(mails)] == [1] * len(mails)
+    assert world.shown(mails) == [1] * len(mails)
 
 
 @pytest.mark.usefixtures("provider_shows_repeats")

@@ -13,10 +13,13 @@ from pathlib import Path
 from uuid import UUID
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import until
-from tests.scenarios.world import World
+from notifyproj.stories.scene import now, until
+from tests.scenarios.world import World, seconds_since
 
 _MANY = 300
+_LIST = "notify:p1.email"
+_QUICK = 3.0
+"""Seconds for ten requests: the first finds out, the others leave the broker alone."""
 
 
 @contextmanager
@@ -53,13 +56,24 @@ def test_flushall_under_load(world: World) -> None:
     _arrive_once(world, mails)
 
 
+def test_away_for_a_while(world: World) -> None:
+    somebody = world.person(email="x@sandbox.example")
+    world.stack.broker.kill()
+    began = now()
+    mails = [world.send_mails(1, user_id=somebody, priority="P1")[0] for _ in range(10)]
+    assert seconds_since(began) < _QUICK, "a producer does not wait for the broker"
+    world.stack.broker.start()
+    _arrive_once(world, mails)
+
+
 def test_one_list_deleted(world: World) -> None:
     somebody = world.person(email="x@sandbox.example")
     with _standing_still(world):
-        mails = world.send_mails(20, user_id=somebody, priority="P1")
-        _published(world, mails)
+        # In three messages: the first is already on its way to the worker.
+        mails = world.send_mails(120, user_id=somebody, priority="P1")
         with world.broker() as broker:
-            assert broker.delete("notify:p1.email") == 1
+            until(lambda: broker.llen(_LIST), what="the others wait in their list")
+            assert broker.delete(_LIST) == 1
     _arrive_once(world, mails)
 
 
@@ -72,6 +86,7 @@ def test_killed_and_back_with_an_old_snapshot(world: World, tmp_path: Path) -> N
     _arrive_once(world, old)
     with _standing_still(world):
         new = world.send_mails(20, user_id=somebody, priority="P1")
+        new += world.send_mails(20, user_id=somebody, priority="P1")
         _published(world, new)
         world.stack.broker.restore(tmp_path / "old.rdb")
     _arrive_once(world, [*old, *new])

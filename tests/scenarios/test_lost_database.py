@@ -25,7 +25,7 @@ def test_a_restart_under_load_loses_nothing(world: World) -> None:
                 accepted += world.send_mails(20, user_id=somebody)
             except (Unexpected, OSError) as error:
                 refused.append(str(error))
-                over.wait(0.05)
+            over.wait(0.1)
         return accepted
 
     with ThreadPoolExecutor(2) as producers:

@@ -11,12 +11,12 @@ from notifications.rules.states import Status
 from notifyproj.stories.scene import until
 from tests.scenarios.world import World
 
-_CLAIMS = 5
+_SUSPECT, _CLAIMS = 3, 5
 
 
 def test_it_is_a_dead_letter_after_five_claims_and_its_neighbours_arrive(world: World) -> None:
     poison = world.person(email="x+stall+receipt-never@sandbox.example")
-    good = world.person(email="x+slow-300ms+receipt-never@sandbox.example")
+    good = world.person(email="x+receipt-never@sandbox.example")
     service = world.service("auth-service")
     first, *neighbours = service.notify_all([world.otp(each) for each in (poison, *[good] * 4)])
     bad, rest = UUID(first), [UUID(each) for each in neighbours]
@@ -25,6 +25,8 @@ def test_it_is_a_dead_letter_after_five_claims_and_its_neighbours_arrive(world: 
             lambda claim=claim: world.got([bad]) and world.got([bad])[bad]["call_count"] == claim,  # type: ignore[misc]
             what=f"its call {claim} is under way",
         )
+        if claim > _SUSPECT:  # each is alone now, so that the others come through
+            world.in_status(Status.SENT, rest)
         world.processes["p0"].kill()
         world.start("p0")
         world.let_pass([bad, *rest])

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 import redis
@@ -26,7 +27,7 @@ from notifications.rules.ids import notification_of
 from notifications.rules.states import OPEN, Status
 from notifyproj.embedded import Stack
 from notifyproj.ports import LOOPBACK, free_port
-from notifyproj.stories.scene import Sandbox, Service, now, until
+from notifyproj.stories.scene import Sandbox, Service, TooLate, now, until
 from notifyproj.supervisor.process import ROOT, Process
 from notifyproj.supervisor.programs import Ports, program
 
@@ -66,6 +67,7 @@ class World:
         self.processes = {name: self.process(name) for name in _PROGRAMS}
         self._extra: list[Process] = []
         self._people = 0
+        self._run = uuid4().hex[:8]  # the database remembers earlier runs
 
     def process(self, name: str, **environ: str) -> Process:
         """A process of the table, not started; give variables to run it differently."""
@@ -134,7 +136,7 @@ class World:
     def person(self, **contacts: str) -> str:
         """A new recipient with one address on each of these channels; returns the user id."""
         self._people += 1
-        user_id = f"somebody_{self._people}"
+        user_id = f"somebody_{self._run}_{self._people}"
         addresses = [{"channel": name, "address": each} for name, each in contacts.items()]
         self.service("operator").person(user_id, contacts=addresses)
         return user_id
@@ -228,10 +230,16 @@ class World:
 
     def in_status(self, status: Status, notifications: Sequence[UUID]) -> None:
         """Wait until all of these are in one status."""
-        until(
-            lambda: set(self.statuses(notifications)) == {status},
-            what=f"all are {status.label}",
-        )
+        try:
+            until(
+                lambda: set(self.statuses(notifications)) == {status},
+                what=f"all are {status.label}",
+            )
+        except TooLate as late:
+            late.add_note(
+                f"they are {Counter(each.label for each in self.statuses(notifications))}"
+            )
+            raise
 
     def let_pass(self, notifications: Sequence[UUID]) -> None:
         """Their leases, retries and waits end now."""
@@ -276,9 +284,3 @@ class World:
 def seconds_since(moment: datetime) -> float:
     """For promises that say how long something may take."""
     return (now() - moment).total_seconds()
-
-
-def body_of(reply: Any) -> Mapping[str, Any]:  # noqa: ANN401 - whatever the API said
-    """A reply's JSON object."""
-    found: Mapping[str, Any] = reply.body
-    return found
