@@ -94,7 +94,7 @@ def _after_silence(decided: _Decided, row: Row) -> None:
     answer = unanswered.answer_for(channel=channel, priority=priority, repeat=repeat)
     match answer:
         case Answer.RESEND:
-            preset = preset_for(priority, channel)
+            preset = preset_for(priority, channel, chosen=row["retry_preset"])
             if row["attempts"] - row["attempts_before"] < preset.attempts:
                 decided.queued.append(Move(id=row["id"], reason=_LOST, due_in=clock.AT_ONCE))
             else:

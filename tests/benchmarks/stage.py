@@ -74,6 +74,8 @@ class Stage:
             self.sink.start()
             undo.callback(self.sink.stop)
             urls = undo.enter_context(self._stack).urls()
+            self._stack.state.flush()
+            self._stack.state.restart()  # else the last run's ledger would count as memory
             self._set_environment(urls)
             self.key = _seed()
             undo.callback(self._stop_processes)

@@ -1,6 +1,8 @@
 -- Rows of one status that are due, urgent ones first. Locks nothing: each is moved by a guarded UPDATE afterwards, so two sweeps
 -- that see the same row do it once. Served by delivery_due.
-SELECT due.*
+SELECT due.*,
+       coalesce((SELECT n.retry_preset FROM notification n WHERE n.id = notification_of(due.id)), '')
+           AS retry_preset
 FROM unnest(%(modes)s::smallint[], %(priorities)s::smallint[], %(channels)s::smallint[])
          AS l(mode, priority, channel)
     CROSS JOIN LATERAL (
