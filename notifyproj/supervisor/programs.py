@@ -52,11 +52,17 @@ class Program:
     environ: Mapping[str, str] = field(default_factory=dict)
     """What it needs beside the environment that all share."""
 
+    yields: bool = False
+    """Gives way to the others for the processor: bulk work beside an OTP on one machine."""
+
     def command(self, ports: Ports) -> list[str]:
         """The command line with its ports filled in."""
-        return [sys.executable, *(part.format(**asdict(ports)) for part in self.arguments)]
+        polite = ["/usr/bin/env", "nice", "-n", _NICENESS] if self.yields else []
+        return [*polite, sys.executable, *(part.format(**asdict(ports)) for part in self.arguments)]
 
 
+_NICENESS: Final = "10"
+"""Of 19: a P0 worker gets about ten times the processor of a bulk worker that wants all of it."""
 _CELERY: Final = ("-m", "celery", "-A", "notifyproj")
 _WORKER_ENVIRON: Final = {
     # With a plain SIGTERM a busy worker can stall for half a minute; this way it hands its tasks
@@ -65,9 +71,10 @@ _WORKER_ENVIRON: Final = {
 }
 
 
-def _worker(name: str, *, queues: list[str], concurrency: int) -> Program:
+def _worker(name: str, *, queues: list[str], concurrency: int, yields: bool = False) -> Program:
     return Program(
         name=name,
+        yields=yields,
         arguments=(
             *(*_CELERY, "worker", f"--hostname={name}@%h", f"--queues={','.join(queues)}"),
             *("--pool=threads", f"--concurrency={concurrency}", "--loglevel=INFO"),
@@ -101,7 +108,7 @@ PROGRAMS: Final = (
         ready=Answers("web", "/healthz"),
     ),
     _worker("p0", queues=_P0, concurrency=4),
-    _worker("channels", queues=_OTHERS, concurrency=8),
+    _worker("channels", queues=_OTHERS, concurrency=8, yields=True),
     _worker("ops", queues=[OPS], concurrency=2),
     Program(
         name="beat",
