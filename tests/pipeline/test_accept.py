@@ -77,7 +77,7 @@ def test_sensitive_variables_are_stored_sealed_and_nowhere_else(reach: Reach, ta
     assert stored.variables == {"name": "Ana"}
     assert stored.secrets is not None
     assert b"4711" not in bytes(stored.secrets)
-    assert vault.unseal(stored.secrets) == {"code": "4711"}
+    assert vault.unseal(bytes(stored.secrets)) == {"code": "4711"}
 
 
 def test_each_device_gets_its_own_delivery(reach: Reach, take: Accept) -> None:

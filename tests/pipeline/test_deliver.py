@@ -232,7 +232,7 @@ def test_a_receipt_is_found_by_the_providers_own_id(
     )
     assert confirm.record("sandbox", [bounced]) == 1
     assert _status(row.id) == (Status.BOUNCED, "receipt:5.1.1")
-    assert Contact.objects.get(id=row.contact_id).invalidated_at is not None
+    assert Contact.objects.get(address="maria@sandbox.example").invalidated_at is not None
 
 
 def test_a_dead_letter_is_replayed_once_with_a_new_key(
