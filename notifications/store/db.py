@@ -46,14 +46,14 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
         django.db.Error: what psycopg raised, in Django's words.
     """
     with connection.wrap_database_errors, cursor() as running:
-        running.execute(statement(name), parameters)
+        running.execute(statement(name), parameters, prepare=True)
         return running.fetchall() if running.description else []
 
 
 def run(name: str, parameters: Mapping[str, object]) -> int:
     """Run `sql/<name>.sql` and return how many rows it touched."""
     with connection.wrap_database_errors, cursor() as running:
-        running.execute(statement(name), parameters)
+        running.execute(statement(name), parameters, prepare=True)
         return running.rowcount
 
 

@@ -91,22 +91,7 @@ def _delivery(
 ) -> Delivery:
     """Store it; `columns` are the notification's (template, variables)."""
     now = clock.now() - age
-    notification = ids.notification_id(
-        at_ms=int(now.timestamp() * 1000), entropy=clock.new_notification_id().int
-    )
-    said = {"variables": {"order_id": "ORD-91"}, **columns}
-    Notification.objects.create(
-        id=notification,
-        producer_id=producer.pk,
-        priority=Priority.P2,
-        type="ORDER_SHIPPED",
-        recipient_id=maria.pk,
-        user_id=maria.user_id,
-        spread="first",
-        expires_at=now + dt.timedelta(days=1),
-        created_at=now,
-        **said,
-    )
+    notification = _notification(maria, producer, now, **columns)
     delivery = Delivery.objects.create(
         id=ids.delivery_id(notification, 1),
         mode=Mode.LIVE,
@@ -123,6 +108,28 @@ def _delivery(
     )
     _history(delivery, notification, now)
     return delivery
+
+
+def _notification(
+    maria: Recipient, producer: Producer, now: dt.datetime, **columns: object
+) -> UUID:
+    notification = ids.notification_id(
+        at_ms=int(now.timestamp() * 1000), entropy=clock.new_notification_id().int
+    )
+    said = {"variables": {"order_id": "ORD-91"}, **columns}
+    Notification.objects.create(
+        id=notification,
+        producer_id=producer.pk,
+        priority=Priority.P2,
+        type="ORDER_SHIPPED",
+        recipient_id=maria.pk,
+        user_id=maria.user_id,
+        spread="first",
+        expires_at=now + dt.timedelta(days=1),
+        created_at=now,
+        **said,
+    )
+    return notification
 
 
 def _history(delivery: Delivery, notification: UUID, now: dt.datetime) -> None:
