@@ -54,6 +54,14 @@ class Repeat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How fast a vendor may be called: a bucket of `burst` messages that refills steadily."""
+
+    burst: int
+    per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
     """What the pipeline must know of a provider before it calls it."""
 
@@ -63,6 +71,10 @@ class Capabilities:
     """A receipt can come for each accepted message (else `sent` is all that we will ever know)."""
     batch_limit: int = 500
     """Most messages that one `send` may be given."""
+    pace: Pace | None = None
+    """What the vendor allows by default; None where only our own machines are the limit."""
+    address_kinds: frozenset[str] = frozenset()
+    """The `Message.address_kind`s that it takes; empty: any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +138,8 @@ class Rejected:
     code: str = ""
     detail: str = ""
     contact_is_dead: bool = False
-    """The address itself is gone (unregistered token, no such mailbox, opted out): stop using it.
-    The address itself is gone (unregistered token, no such mailbox, opted out): stop using it."""
+    """The address itself is gone (unregistered token, no such mailbox, opted out): it is not used
+    again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +209,17 @@ class ReceiptRequest:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of what a provider's check found: for a person at a shell."""
+
+    subject: str
+    """`credentials`, `reachability`, `quota` ..."""
+    is_good: bool
+    detail: str
+    """What was seen, or what is wrong and how to mend it; no secret, no address."""
+
+
 class Provider(Protocol):
     """An adapter: one vendor, configured and ready. Safe to use from several threads at once."""
 
@@ -222,4 +245,10 @@ class Provider(Protocol):
             providers.errors.InvalidSignature: it was not signed by the provider.
             providers.errors.MalformedReceipt: signed, but not understood.
             providers.errors.NoReceipts: this provider sends none.
+        """
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """Ask the vendor, without sending anything, whether we could send: yields what is seen.
+
+        Yields nothing where there is nobody to ask. Raises nothing for what a network can do.
         """

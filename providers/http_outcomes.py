@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Final, assert_never
 
 from providers.contract import (
+    Finding,
     Misconfigured,
     Outcome,
     Rejected,
@@ -73,6 +74,19 @@ def _of_failure(failure: Failure) -> Outcome:
             return Rejected(code=failure.code)
         case _:
             assert_never(failure.kind)
+
+
+def reachability(reply: Reply) -> Finding:
+    """Tell a person what a plain GET of the vendor's address brought."""
+    match reply:
+        case Failure():
+            detail = f"no answer: {reply.code}"
+            return Finding(subject="reachability", is_good=False, detail=detail)
+        case Response():
+            good = reply.status < 500 and reply.status not in MISCONFIGURED  # noqa: PLR2004 - HTTP
+            return Finding(subject="reachability", is_good=good, detail=f"HTTP {reply.status}")
+        case _:
+            assert_never(reply)
 
 
 def excerpt(body: bytes, *, hide: str) -> str:

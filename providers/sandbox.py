@@ -24,6 +24,7 @@ from providers.contract import (
     Accepted,
     Capabilities,
     Channel,
+    Finding,
     Message,
     Outcome,
     Receipt,
@@ -77,6 +78,7 @@ class Sandbox:
         self._transport = transport
         self._now = now
         self._url = config.url + "/v1/messages"
+        self._page = config.url + "/"
         self._secrets = config.secret
         self._headers = ["Content-Type: application/json", "Accept: application/json"]
         if not config.dedup:
@@ -112,6 +114,12 @@ class Sandbox:
             return [_receipt(line) for line in orjson.loads(request.body)["receipts"]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise MalformedReceipt("not a list of sandbox receipts") from error
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """See `providers.contract.Provider.check`."""
+        page = Request(url=self._page, headers=[], method="GET")
+        for _index, reply in self._transport.send([page], deadline=deadline):
+            yield http_outcomes.reachability(reply)
 
     def _request(self, message: Message) -> Request:
         headers = [*self._headers, "Idempotency-Key: " + message.idempotency_key]

@@ -33,6 +33,7 @@ from providers.configuration import read_by
 from providers.contract import (
     Capabilities,
     Channel,
+    Finding,
     Message,
     Outcome,
     Receipt,
@@ -158,6 +159,21 @@ class Smtp:
             NoReceipts: always.
         """
         raise NoReceipts(self.name)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """See `providers.contract.Provider.check`: connects, and logs in where there is a user."""
+        server = self._config.url
+        subject = f"{server.host}:{server.port}"
+        try:
+            Session(
+                server, timeout_seconds=deadline.total_seconds(), ssl_context=self._ssl_context
+            ).quit()
+        except ReplyError as error:
+            yield Finding(subject=subject, is_good=False, detail=repr(error.outcome))
+        except OSError as error:  # TLS errors are among them
+            yield Finding(subject=subject, is_good=False, detail=type(error).__name__)
+        else:
+            yield Finding(subject=subject, is_good=True, detail="it lets us in")
 
     def close(self) -> None:
         """Say goodbye on every idle connection and let the threads end."""

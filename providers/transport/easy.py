@@ -72,7 +72,6 @@ class Easy:
         self._sent = False
         self._blocked = False
         self._lent: socket.socket | None = None
-        curl.setopt(pycurl.POST, 1)
         curl.setopt(pycurl.NOSIGNAL, 1)  # signals and threads do not mix
         curl.setopt(pycurl.PROXY, "")  # http_proxy in the environment must not reroute secrets
         curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
@@ -111,7 +110,10 @@ class Easy:
         # answer.
         curl.setopt(pycurl.PIPEWAIT, request.url.startswith("https:"))
         curl.setopt(pycurl.HTTPHEADER, request.headers)
-        curl.setopt(pycurl.POSTFIELDS, request.body)
+        if request.method == "GET":
+            curl.setopt(pycurl.HTTPGET, 1)
+        else:
+            curl.setopt(pycurl.POSTFIELDS, request.body)  # makes it a POST
         curl.setopt(pycurl.TIMEOUT_MS, _milliseconds(remaining_seconds))
         curl.setopt(pycurl.FRESH_CONNECT, fresh)
 

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import Literal
 
 from providers.transport.guard import AddressPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One HTTP POST."""
+    """One HTTP request."""
 
     url: str
     headers: Sequence[str]
     """Whole lines, `Name: value`; a line break in one makes the request REFUSED."""
-    body: bytes
+    body: bytes = b""
+    method: Literal["POST", "GET"] = "POST"
+    """GET sends no body."""
     guard: AddressPolicy | None = None
     """Set for a URL that a stranger gave us; None for one from our own settings."""
 

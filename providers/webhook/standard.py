@@ -30,6 +30,7 @@ from providers.contract import (
     Accepted,
     Capabilities,
     Channel,
+    Finding,
     Message,
     Outcome,
     Receipt,
@@ -115,6 +116,10 @@ class Webhook:
             NoReceipts: always.
         """
         raise NoReceipts(self.name)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:  # noqa: ARG002 - Provider
+        """Find nothing: each recipient has an endpoint of their own."""
+        return iter(())
 
     def _request(self, message: Message) -> Request:
         now = self._now()

@@ -1,0 +1,84 @@
+"""A vendor's codes as data: code -> Verdict -> Outcome, and how an operator overrides a line.
+
+Vendors split and change their codes; a table in the vendor's module is what their documents said
+when it was written. `NOTIFY_<VENDOR>_CODES` changes lines of it without a release:
+
+    NOTIFY_TWILIO_CODES="30003=unavailable, 21614=dead"
+
+    TABLE: Final = {"21610": Verdict.DEAD, "20429": Verdict.THROTTLED, ...}
+    verdict = verdicts.look_up(code, TABLE, config.codes)    # None: the vendor's default applies
+    outcome = verdicts.outcome(verdict, code=code, detail=detail, retry_after=reply.retry_after)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import assert_never
+
+from providers.contract import (
+    Misconfigured,
+    Outcome,
+    Rejected,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
+
+
+class Verdict(StrEnum):
+    """What a code means for the caller; `contract` says what each Outcome makes it do."""
+
+    REJECTED = "rejected"
+    """This message can never succeed."""
+    DEAD = "dead"
+    """Rejected, and the address is gone or has opted out: it is never used again."""
+    THROTTLED = "throttled"
+    UNAVAILABLE = "unavailable"
+    MISCONFIGURED = "misconfigured"
+    UNANSWERED = "unanswered"
+    """The vendor does not know whether it was sent."""
+
+
+Table = Mapping[str, Verdict]
+
+
+def look_up(code: str, table: Table, overrides: Table) -> Verdict | None:
+    """What a code means: the operator's word first, then the vendor's table; None: unknown."""
+    return overrides.get(code) or table.get(code)
+
+
+def outcome(
+    verdict: Verdict, *, code: str, detail: str, retry_after: timedelta | None = None
+) -> Outcome:
+    """Make the outcome that a verdict stands for. `detail` holds no address and no text."""
+    match verdict:
+        case Verdict.REJECTED | Verdict.DEAD:
+            dead = verdict is Verdict.DEAD
+            return Rejected(code=code, detail=detail, contact_is_dead=dead)
+        case Verdict.THROTTLED:
+            return Throttled(code=code, detail=detail, retry_after=retry_after)
+        case Verdict.UNAVAILABLE:
+            return Unavailable(code=code, detail=detail, retry_after=retry_after)
+        case Verdict.MISCONFIGURED:
+            return Misconfigured(code=code, detail=detail)
+        case Verdict.UNANSWERED:
+            return Unanswered(code=code, detail=detail)
+        case _:
+            assert_never(verdict)
+
+
+def overrides(text: str) -> Table:
+    """Read `code=verdict` pairs, separated by commas: the reader of a Config's `codes` field.
+
+    Raises:
+        ValueError: a part has no `=`, or names no verdict.
+    """
+    pairs = {}
+    for part in text.split(","):
+        code, equals, name = part.strip().partition("=")
+        if not equals or name not in set(Verdict):
+            raise ValueError(f"write code=verdict, verdict one of {', '.join(Verdict)}")
+        pairs[code] = Verdict(name)
+    return pairs
