@@ -17,16 +17,15 @@ from notifications import clock
 
 
 def write_calls(lines: Sequence[dict[str, Any]]) -> None:
-    """Write one `provider_call` line for each dict of fields."""
+    """Write one `provider_call` line for each dict of fields, which get the shared ones as well."""
     shared = {
         "event": "provider_call",
         "level": "info",
         "logger": "notifications.calls",
         "timestamp": clock.now(),
     }
-    out = b"".join(
-        orjson.dumps(shared | line, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
-        for line in lines
-    )
-    sys.stderr.buffer.write(out)
+    for line in lines:
+        line.update(shared)
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    sys.stderr.buffer.write(b"".join([orjson.dumps(line, option=options) for line in lines]))
     sys.stderr.buffer.flush()

@@ -139,7 +139,7 @@ def _routed(request: NotificationRequest, known: _Known) -> reads.TypeRule:
     if priority not in known.caller.priorities:
         detail = f"this producer may not send with priority {priority.name}"
         raise _Refusal(Problem(Kind.FORBIDDEN, detail))
-    return dataclasses.replace(rule, priority=priority)
+    return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
 
 
 def _template(request: NotificationRequest, known: _Known) -> reads.TemplateVersion | None:
@@ -284,13 +284,13 @@ def _response(
 ) -> dict[str, Any]:
     return {
         "notification_id": str(notification_id),
-        "status": overall([Status(each.status) for each in born]).label,
+        "status": _overall(tuple([each.status for each in born])),
         "priority": priority.name,
         "deliveries": [
             {
                 "delivery_id": str(each.id),
-                "channel": _LABELS[each.channel],
-                "status": Status(each.status).label,
+                "channel": _CHANNELS[each.channel],
+                "status": _STATUSES[each.status],
             }
             for each in born
         ],
@@ -298,7 +298,13 @@ def _response(
     }
 
 
-_LABELS: Final = {channel.value: channel.label for channel in Channel}
+_CHANNELS: Final = {channel.value: channel.label for channel in Channel}
+_STATUSES: Final = {status.value: status.label for status in Status}
+
+
+@functools.lru_cache(maxsize=256)
+def _overall(statuses: tuple[int, ...]) -> str:
+    return overall([Status(each) for each in statuses]).label
 
 
 @functools.lru_cache(maxsize=4)

@@ -22,7 +22,7 @@ from uuid import UUID
 
 from notifications import clock, conf, telemetry
 from notifications.pipeline.job import Job
-from notifications.rules import ids, retries, unanswered
+from notifications.rules import retries, unanswered
 from notifications.rules.lane import Mode
 from notifications.rules.redaction import address_hash, redacted
 from notifications.rules.states import Status
@@ -80,7 +80,8 @@ def settle(pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UU
     for job, result in pairs:
         _decide(decided, job, result, provider=provider, now=now)
     late = db.in_transaction(lambda: _write(decided, pairs, provider=provider, token=token))
-    telemetry.write_calls([_line(job, result, provider) for job, result in pairs])
+    hash_key = conf.current().hash_key
+    telemetry.write_calls([_line(job, result, provider, hash_key) for job, result in pairs])
     moved_on = set(late)
     return [retry for retry in decided.retries if retry.delivery_id not in moved_on]
 
@@ -222,21 +223,21 @@ def _call(job: Job, result: Result) -> attempts.Call:
         code=said[0],
         # A message id is the provider's own word and no address; anything else may quote one.
         detail=said[1][:500] if isinstance(outcome, Accepted) else redacted(said[1]),
-        latency_ms=round(result.latency / dt.timedelta(milliseconds=1)),
+        latency_ms=_milliseconds(result.latency),
     )
 
 
-def _line(job: Job, result: Result, provider: Provider) -> dict[str, object]:
+def _line(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict[str, object]:
     delivery, asked = job.delivery, job.asked
     return {
-        "address_hash": address_hash(job.destination.address, key=conf.current().hash_key),
+        "address_hash": address_hash(job.destination.address, key=hash_key),
         "attempt": job.call,
         "channel": delivery.channel.label,
         "code": getattr(result.outcome, "code", ""),
-        "delivery_id": str(delivery.id),
-        "latency_ms": round(result.latency / dt.timedelta(milliseconds=1)),
+        "delivery_id": delivery.id,
+        "latency_ms": _milliseconds(result.latency),
         "mode": delivery.mode.label,
-        "notification_id": str(ids.notification_of(delivery.id)),
+        "notification_id": asked.id,
         "outcome": _name(result.outcome),
         "priority": delivery.priority.name,
         "producer_id": asked.producer_id,
@@ -244,3 +245,7 @@ def _line(job: Job, result: Result, provider: Provider) -> dict[str, object]:
         "trace_id": asked.traceparent[3:35],
         "type": asked.type,
     }
+
+
+def _milliseconds(latency: dt.timedelta) -> int:
+    return round(latency.total_seconds() * 1000)

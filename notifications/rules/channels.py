@@ -75,11 +75,13 @@ def targets(
     """
     order = list(dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER))
     category_off = category in reach.categories_off and not passes_opt_outs
-    resolved = [_on_channel(reach, channel, category_off=category_off) for channel in order]
+    resolved = (_on_channel(reach, channel, category_off=category_off) for channel in order)
     if spread is Spread.ALL:
         return [target for found in resolved for target in found]
-    reached = (found for found in resolved if found[0].stop is None)
-    return next(reached, resolved[0][:1])
+    first = next(resolved)
+    if first[0].stop is None:
+        return first
+    return next((found for found in resolved if found[0].stop is None), first[:1])
 
 
 def _on_channel(reach: Reach, channel: Channel, *, category_off: bool) -> list[Target]:

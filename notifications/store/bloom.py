@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import struct
 from collections.abc import Sequence
 from typing import Final, cast
 
@@ -27,12 +28,13 @@ def all_surely_new(scope: str, keys: Sequence[str], *, today: dt.date) -> bool:
 
     False when the state Redis is away.
     """
-    arguments: list[str | int | float | bytes] = [_KEEP, _PER_KEY]
-    for key in keys:
-        arguments.extend(_positions(f"{scope}:{key}"))
+    positions = struct.pack(
+        f"<{len(keys) * _PER_KEY}I",
+        *(position for key in keys for position in _positions(f"{scope}:{key}")),
+    )
     names = [f"bloom:{day:%Y%m%d}" for day in (today, today - dt.timedelta(days=1))]
     try:
-        answers = cast("list[int]", state.call("bloom", names, arguments))
+        answers = cast("list[int]", state.call("bloom", names, [_KEEP, _PER_KEY, positions]))
     except state.Away:
         return False
     return all(answers)

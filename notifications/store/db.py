@@ -1,8 +1,8 @@
 """Running named SQL on Django's own connection.
 
-A psycopg cursor is used under Django's, because it binds on the server and in binary: an array of
-five hundred ids is one parameter instead of twenty kilobytes of literal. Transactions stay Django's
-(`transaction.atomic`).
+A psycopg cursor is used under Django's, because it binds on the server and reads in binary: an
+array of five hundred ids is one parameter instead of twenty kilobytes of literal, and a timestamp
+is eight bytes instead of a text to be parsed. Transactions stay Django's (`transaction.atomic`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, LiteralString, TypeVar, cast
+from uuid import UUID
 
 import psycopg
 from django.db import OperationalError, connection, transaction
-from psycopg import sql
+from psycopg import postgres, sql
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 from psycopg.rows import dict_row
+
+from notifications.store import copy_text
 
 Answer = TypeVar("Answer")
 
@@ -36,7 +41,10 @@ def statement(name: str) -> LiteralString:
 def cursor() -> psycopg.Cursor[dict[str, Any]]:
     """A server-binding cursor on this thread's connection; rows are dicts."""
     connection.ensure_connection()
-    return psycopg.Cursor(connection.connection, row_factory=dict_row)
+    fresh = psycopg.Cursor(connection.connection, row_factory=dict_row)
+    fresh.format = Format.BINARY
+    fresh.adapters.register_dumper(_Ids, _IdsDumper)
+    return fresh
 
 
 def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
@@ -46,15 +54,37 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
         django.db.Error: what psycopg raised, in Django's words.
     """
     with connection.wrap_database_errors, cursor() as running:
-        running.execute(statement(name), parameters, prepare=True)
+        running.execute(statement(name), _bound(parameters), prepare=True)
         return running.fetchall() if running.description else []
 
 
 def run(name: str, parameters: Mapping[str, object]) -> int:
     """Run `sql/<name>.sql` and return how many rows it touched."""
     with connection.wrap_database_errors, cursor() as running:
-        running.execute(statement(name), parameters, prepare=True)
+        running.execute(statement(name), _bound(parameters), prepare=True)
         return running.rowcount
+
+
+class _Ids(list[UUID]):
+    """Ids on their way to Postgres."""
+
+
+class _IdsDumper(Dumper):
+    """Writes a list of ids in one go; psycopg's own asks for each what it is."""
+
+    oid = postgres.types["uuid"].array_oid
+
+    def dump(self, obj: Sequence[UUID]) -> bytes:
+        return ("{" + ",".join([each.hex for each in obj]) + "}").encode()
+
+
+def _bound(parameters: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: _Ids(value)
+        if isinstance(value, list) and value and isinstance(value[0], UUID)
+        else value
+        for name, value in parameters.items()
+    }
 
 
 def copy(table: str, columns: Sequence[str], records: Sequence[Sequence[object]]) -> None:
@@ -68,8 +98,7 @@ def copy(table: str, columns: Sequence[str], records: Sequence[Sequence[object]]
         cursor() as running,
         running.copy(_into(table, columns)) as stream,
     ):
-        for record in records:
-            stream.write_row(record)
+        stream.write(copy_text.encode(records))
 
 
 def _into(table: str, columns: Sequence[str]) -> sql.Composed:

@@ -2,8 +2,8 @@
 
 Each origin (scheme, host and port) has its own queue and its own share of the slots, so a
 provider that hangs fills its own share and slows nobody else. A request whose deadline passes
-while it still waits has never been sent, and is answered so. Replies of one turn of the loop go
-back as one list: waking the caller costs more than a request.
+while it still waits has never been sent, and is answered so. Replies that come within a few
+milliseconds go back as one list: waking the caller costs more than a request.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ _READ_OR_WRITE: Final = {
 }
 
 
+_GATHER_SECONDS: Final = 0.005
+"""How long a reply waits for others of its batch; the last one of a batch never does."""
+
+
 @dataclass(slots=True, eq=False)
 class Batch:
     """The requests of one `send` and the way back to its caller, who is on another thread."""
@@ -47,7 +51,8 @@ class Batch:
     """Nothing of it waits any more; only what was in flight is still to come."""
     unanswered: int = 0
     fresh: list[tuple[int, Reply]] = field(default_factory=list)
-    """Replies of this turn, not yet handed back."""
+    """Replies that are not handed back yet."""
+    fresh_since: float = 0.0
 
     def __post_init__(self) -> None:
         """Count what is to be answered."""
@@ -55,8 +60,15 @@ class Batch:
 
     def answer(self, index: int, reply: Reply) -> None:
         """Note the one reply of a request."""
+        if not self.fresh:
+            self.fresh_since = monotonic()
         self.fresh.append((index, reply))
         self.unanswered -= 1
+
+    @property
+    def hand_back_at(self) -> float:
+        """When what is fresh goes back to the caller."""
+        return self.fresh_since + _GATHER_SECONDS if self.unanswered else self.fresh_since
 
 
 @dataclass(slots=True, eq=False)
@@ -138,6 +150,7 @@ class Loop:
 
     def _wait(self) -> None:
         moments = [batch.expires_at for batch in self._batches if not batch.expired]
+        moments += [batch.hand_back_at for batch in self._batches if batch.fresh]
         if self._timer_at is not None:
             moments.append(self._timer_at)
         timeout = max(0.0, min(moments) - monotonic()) if moments else None
@@ -226,11 +239,13 @@ class Loop:
         self._multi.add_handle(flight.easy.curl)
 
     def _hand_back(self) -> None:
-        for batch in self._batches:
-            if batch.fresh:
+        now = monotonic()
+        for batch in [batch for batch in self._batches if batch.fresh]:
+            if batch.hand_back_at <= now:
                 batch.replies.put(batch.fresh)
                 batch.fresh = []
-        self._batches = {batch for batch in self._batches if batch.unanswered}
+                if not batch.unanswered:
+                    self._batches.discard(batch)
 
     # Called by libcurl from within socket_action and add_handle
 

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Semaphore, Thread
 from time import monotonic
 
 import pytest
@@ -130,25 +130,24 @@ def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> No
 
 
 def test_what_a_caller_abandoned_is_never_started() -> None:
-    arrived, release = SimpleQueue[bytes](), Event()
+    arrived, answers = SimpleQueue[bytes](), Semaphore(0)
 
     def serve(client: socket.socket) -> None:
         while data := client.recv(65536):
             arrived.put(data)
-            release.wait(5)
+            answers.acquire(timeout=5)
             client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
     with closing(Transport(per_origin=1)) as transport, raw_server(serve) as url:
         # The first is answered, the second is being read, the third still waits.
         replies = transport.send([post(url, body=b"%d" % n) for n in range(3)], deadline=SECOND * 5)
-        release.set()
+        answers.release()
         next(replies)
-        release.clear()
         while not arrived.get(timeout=5).endswith(b"1"):
             pass
         replies.close()  # type: ignore[attr-defined]
         other = transport.send([post(url, body=b"other")], deadline=5 * SECOND)
-        release.set()
+        answers.release(2)
         assert isinstance(next(other)[1], Response)
         assert arrived.get(timeout=5).endswith(b"other")
         assert arrived.empty()

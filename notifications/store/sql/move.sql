@@ -30,8 +30,8 @@ WITH wanted AS (
         sent_at = CASE WHEN %(sent)s::boolean AND d.sent_at IS NULL THEN now() ELSE d.sent_at END,
         delivered_at = CASE WHEN %(delivered)s::boolean AND d.delivered_at IS NULL THEN now()
                             ELSE d.delivered_at END
-    FROM picked p JOIN wanted w USING (id)
-    WHERE d.id = p.id AND d.id = ANY(%(ids)s)
+    FROM wanted w
+    WHERE d.id = w.id AND d.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = ANY(%(ids)s)
     RETURNING d.id, w.reason, w.detail
 ), logged AS (
     INSERT INTO event (notification_id, delivery_id, status, reason, detail, at)

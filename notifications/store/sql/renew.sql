@@ -2,16 +2,17 @@
 -- worker has it. Locks in id order; served by the primary key.
 -- A lease that is still nearly whole stays as it is: no index knows the other columns, so the update is a cheap one (HOT).
 WITH ours AS (
-    SELECT d.id, CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END AS lease FROM delivery d
+    SELECT d.id FROM delivery d
     WHERE d.id = ANY(%(ids)s) AND d.claim_token = %(token)s AND d.status = %(sending)s
     ORDER BY d.id
     FOR UPDATE
 )
 UPDATE delivery d
-SET due_at = CASE WHEN d.due_at > now() + 0.9 * ours.lease THEN d.due_at ELSE now() + ours.lease END,
+SET due_at = CASE WHEN d.due_at > now() + 0.9 * (CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END)
+                  THEN d.due_at
+                  ELSE now() + CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END END,
     call_started_at = now(),
     attempts = d.attempts + 1,
     provider = %(provider)s
-FROM ours
-WHERE d.id = ours.id AND d.id = ANY(%(ids)s)
+WHERE d.id = ANY(ARRAY(SELECT id FROM ours)) AND d.id = ANY(%(ids)s)
 RETURNING d.id, d.attempts
