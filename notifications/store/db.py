@@ -44,6 +44,7 @@ def cursor() -> psycopg.Cursor[dict[str, Any]]:
     fresh = psycopg.Cursor(connection.connection, row_factory=dict_row)
     fresh.format = Format.BINARY
     fresh.adapters.register_dumper(_Ids, _IdsDumper)
+    fresh.adapters.register_dumper(_Texts, _TextsDumper)
     return fresh
 
 
@@ -54,14 +55,14 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
         django.db.Error: what psycopg raised, in Django's words.
     """
     with connection.wrap_database_errors, cursor() as running:
-        running.execute(statement(name), _bound(parameters), prepare=True)
+        running.execute(statement(name), bound(parameters), prepare=True)
         return running.fetchall() if running.description else []
 
 
 def run(name: str, parameters: Mapping[str, object]) -> int:
     """Run `sql/<name>.sql` and return how many rows it touched."""
     with connection.wrap_database_errors, cursor() as running:
-        running.execute(statement(name), _bound(parameters), prepare=True)
+        running.execute(statement(name), bound(parameters), prepare=True)
         return running.rowcount
 
 
@@ -69,8 +70,12 @@ class _Ids(list[UUID]):
     """Ids on their way to Postgres."""
 
 
+class _Texts(list[str]):
+    """Texts on their way to Postgres."""
+
+
 class _IdsDumper(Dumper):
-    """Writes a list of ids in one go; psycopg's own asks for each what it is."""
+    """Writes a list of ids in one go; psycopg's own asks each value what it is."""
 
     oid = postgres.types["uuid"].array_oid
 
@@ -78,10 +83,28 @@ class _IdsDumper(Dumper):
         return ("{" + ",".join([each.hex for each in obj]) + "}").encode()
 
 
-def _bound(parameters: Mapping[str, object]) -> dict[str, object]:
+class _TextsDumper(Dumper):
+    """The same for texts: each quoted, with its own quotes and backslashes escaped.
+
+    A NUL is dropped: Postgres stores none, and one in a vendor's answer must not keep a whole batch
+    from being settled.
+    """
+
+    oid = postgres.types["text"].array_oid
+
+    def dump(self, obj: Sequence[str]) -> bytes:
+        quoted = [each.replace("\\", r"\\").replace('"', r"\"") for each in obj]
+        return ('{"' + '","'.join(quoted) + '"}').replace("\0", "").encode()
+
+
+_ARRAYS: Final[Mapping[type, type[list[Any]]]] = {UUID: _Ids, str: _Texts}
+
+
+def bound(parameters: Mapping[str, object]) -> dict[str, object]:
+    """Mark the lists that are written by a dumper of ours; all values of a list are of one type."""
     return {
-        name: _Ids(value)
-        if isinstance(value, list) and value and isinstance(value[0], UUID)
+        name: _ARRAYS.get(type(value[0]), list)(value)
+        if isinstance(value, list) and value
         else value
         for name, value in parameters.items()
     }
