@@ -171,11 +171,11 @@ def _commit(
         else:
             won = keys.win(caller, plans, surely_new=is_new, now=now)
         if won.fresh:
-            inserts.notifications([plan.row for plan in won.fresh])
             inserts.deliveries(
                 [delivery for plan in won.fresh for delivery in plan.deliveries],
                 notification_ids=[plan.id for plan in won.fresh for _ in plan.deliveries],
                 now=now,
+                notifications=[plan.row for plan in won.fresh],
             )
     return won
 

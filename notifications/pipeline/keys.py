@@ -9,11 +9,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from notifications.pipeline.plan import Caller, Plan
 from notifications.store import bloom, idempotency
+
+_WORTH_ASKING: Final = 10
+"""Keys in one list."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,9 +47,12 @@ class Answered(Exception):
 
 
 def surely_new(caller: Caller, plans: Sequence[Plan], *, now: dt.datetime) -> bool:
-    """Whether no key of these can have been used; notes them as used."""
+    """Whether no key of these can have been used; notes them as used.
+
+    A few are not worth the question: the exact check takes them in one round trip.
+    """
     keys = [plan.key for plan in plans if plan.key]
-    if not keys or len(set(keys)) < len(keys):
+    if len(keys) < _WORTH_ASKING or len(set(keys)) < len(keys):
         return False
     scope = f"{caller.producer_id}.{caller.mode.value}"
     return bloom.all_surely_new(scope, keys, today=now.date())

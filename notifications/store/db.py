@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, LiteralString, TypeVar, cast
 from uuid import UUID
@@ -25,6 +26,7 @@ from notifications.store import copy_text
 Answer = TypeVar("Answer")
 
 _SQL: Final = Path(__file__).parent / "sql"
+_FEW: Final = 10
 _DEADLOCK_TRIES: Final = 3
 """Rows are locked in id order: a deadlock is a stranger's (an operator's UPDATE) and passes."""
 
@@ -110,23 +112,51 @@ def bound(parameters: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def copy(table: str, columns: Sequence[str], records: Sequence[Sequence[object]]) -> None:
-    """COPY records into a table: the fastest way in.
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Records for one table, one value a column."""
+
+    table: str
+    columns: tuple[str, ...]
+    records: Sequence[Sequence[object]]
+
+
+def insert(*tables: Rows) -> None:
+    """Insert records into tables, in the caller's transaction: many by COPY, the fastest way in.
+
+    A COPY takes two round trips, so a few records go as INSERTs that are all waited for at once.
 
     Raises:
         django.db.IntegrityError: a unique violation; the transaction is broken then.
     """
-    with (
-        connection.wrap_database_errors,
-        cursor() as running,
-        running.copy(_into(table, columns)) as stream,
-    ):
-        stream.write(copy_text.encode(records))
+    with connection.wrap_database_errors, cursor() as running:
+        if sum(len(each.records) for each in tables) <= _FEW:
+            with running.connection.pipeline():
+                for each in tables:
+                    for record in each.records:
+                        running.execute(_insert(each), record, prepare=True)
+            return
+        for each in filter(_is_filled, tables):
+            with running.copy(_copy(each)) as stream:
+                stream.write(copy_text.encode(each.records))
 
 
-def _into(table: str, columns: Sequence[str]) -> sql.Composed:
-    names = sql.SQL(", ").join(map(sql.Identifier, columns))
-    return sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)
+def _is_filled(rows: Rows) -> bool:
+    return bool(rows.records)
+
+
+def _insert(rows: Rows) -> sql.Composed:
+    places = sql.SQL(", ").join([sql.Placeholder()] * len(rows.columns))
+    return sql.SQL("INSERT INTO {} VALUES ({})").format(_target(rows), places)
+
+
+def _copy(rows: Rows) -> sql.Composed:
+    return sql.SQL("COPY {} FROM STDIN").format(_target(rows))
+
+
+def _target(rows: Rows) -> sql.Composed:
+    names = sql.SQL(", ").join(map(sql.Identifier, rows.columns))
+    return sql.SQL("{} ({})").format(sql.Identifier(rows.table), names)
 
 
 def in_transaction(work: Callable[[], Answer]) -> Answer:
@@ -136,15 +166,33 @@ def in_transaction(work: Callable[[], Answer]) -> Answer:
 
     Raises:
         OperationalError: whatever else the database refused.
-        AssertionError: never; the last try returns or raises.
+    """
+
+    def atomically() -> Answer:
+        with transaction.atomic():
+            return work()
+
+    return work() if connection.in_atomic_block else _tried(atomically)
+
+
+def alone(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Run `sql/<name>.sql` as a transaction of its own, and again after a deadlock.
+
+    One statement needs no BEGIN and no COMMIT: two waits less on the way of an OTP.
+
+    Raises:
+        OperationalError: whatever else the database refused.
     """
     if connection.in_atomic_block:
-        return work()
+        return rows(name, parameters)
+    return _tried(lambda: rows(name, parameters))
+
+
+def _tried(work: Callable[[], Answer]) -> Answer:
     for tries_left in reversed(range(_DEADLOCK_TRIES)):
         try:
-            with transaction.atomic():
-                return work()
+            return work()
         except OperationalError as error:
             if not isinstance(error.__cause__, psycopg.errors.DeadlockDetected) or not tries_left:
                 raise
-    raise AssertionError
+    raise AssertionError  # the last try returns or raises

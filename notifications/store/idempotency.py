@@ -17,6 +17,7 @@ from notifications.rules.lane import Mode
 from notifications.store import db
 
 LASTS: Final = dt.timedelta(hours=24)
+_COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expires_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,21 +57,19 @@ def copy(producer_id: int, mode: Mode, entries: Sequence[Entry], *, now: dt.date
     Raises:
         django.db.IntegrityError: one was not; the transaction is broken, claim them instead.
     """
-    db.copy(
-        "idempotency_key",
-        ("producer_id", "mode", "key", "body_hash", "response", "expires_at"),
-        [
-            (
-                producer_id,
-                int(mode),
-                each.key,
-                each.body_hash,
-                orjson.dumps(each.response).decode(),
-                now + LASTS,
-            )
-            for each in entries
-        ],
-    )
+    expires_at = now + LASTS
+    records = [
+        (
+            producer_id,
+            mode,
+            each.key,
+            each.body_hash,
+            orjson.dumps(each.response).decode(),
+            expires_at,
+        )
+        for each in entries
+    ]
+    db.insert(db.Rows("idempotency_key", _COLUMNS, records))
 
 
 def first_answers(producer_id: int, mode: Mode, keys: Sequence[str]) -> Mapping[str, Entry]:

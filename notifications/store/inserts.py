@@ -1,6 +1,6 @@
 """What accepting stores: notifications, deliveries and their first events.
 
-All by COPY, in the caller's transaction, beside the idempotency keys.
+All in the caller's transaction, beside the idempotency keys.
 """
 
 from __future__ import annotations
@@ -73,44 +73,42 @@ class NewDelivery:
     """The accepting process publishes it itself, at once."""
 
 
-def notifications(records: Sequence[NotificationRow]) -> None:
-    """Store notifications.
+def deliveries(
+    born: Sequence[NewDelivery],
+    *,
+    notification_ids: Sequence[UUID],
+    now: dt.datetime,
+    notifications: Sequence[NotificationRow] = (),
+) -> None:
+    """Store deliveries with the first event of each, and the notifications that are new with them.
+
+    `notification_ids` runs beside `born`.
 
     Raises:
         django.db.IntegrityError: the day has no partition (see `partitions.with_day`).
     """
-    db.copy("notification", _NOTIFICATION, records)
-
-
-def deliveries(
-    born: Sequence[NewDelivery], *, notification_ids: Sequence[UUID], now: dt.datetime
-) -> None:
-    """Store deliveries and the first event of each. `notification_ids` runs beside `born`."""
-    db.copy(
-        "delivery",
-        _DELIVERY,
-        [
-            (
-                each.id,
-                each.mode,
-                each.priority,
-                each.channel,
-                each.status,
-                each.due_at,
-                each.reason,
-                each.recipient_id,
-                each.contact_id,
-                int(each.is_published),
-                now if each.is_published else None,
-            )
-            for each in born
-        ],
-    )
-    db.copy(
-        "event",
-        _EVENT,
-        [
-            (notification_id, each.id, each.status, each.reason or "accepted", now)
-            for each, notification_id in zip(born, notification_ids, strict=True)
-        ],
+    rows = [
+        (
+            each.id,
+            each.mode,
+            each.priority,
+            each.channel,
+            each.status,
+            each.due_at,
+            each.reason,
+            each.recipient_id,
+            each.contact_id,
+            int(each.is_published),
+            now if each.is_published else None,
+        )
+        for each in born
+    ]
+    events = [
+        (notification_id, each.id, each.status, each.reason or "accepted", now)
+        for each, notification_id in zip(born, notification_ids, strict=True)
+    ]
+    db.insert(
+        db.Rows("notification", _NOTIFICATION, notifications),
+        db.Rows("delivery", _DELIVERY, rows),
+        db.Rows("event", _EVENT, events),
     )

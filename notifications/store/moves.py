@@ -77,19 +77,17 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     The others are somebody else's, gone, or not due.
     """
     token = uuid4()
-    rows = db.in_transaction(
-        lambda: db.rows(
-            "claim",
-            {
-                "ids": list(delivery_ids),
-                "queued": Status.QUEUED,
-                "waiting": [Status.RETRYING, Status.SCHEDULED],
-                "poison": POISON_AFTER,
-                "suspect": SUSPECT_AFTER,
-                "token": token,
-                **_LEASES,
-            },
-        )
+    rows = db.alone(
+        "claim",
+        {
+            "ids": list(delivery_ids),
+            "queued": Status.QUEUED,
+            "waiting": [Status.RETRYING, Status.SCHEDULED],
+            "poison": POISON_AFTER,
+            "suspect": SUSPECT_AFTER,
+            "token": token,
+            **_LEASES,
+        },
     )
     at = rows[0]["claimed_at"] if rows else now
     return Claim(token=token, deliveries=[_claimed(row) for row in rows], at=at)
@@ -116,7 +114,7 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
     Returns each row that is still ours with the number of the call that may now be made.
     """
     parameters = {"ids": list(delivery_ids), "token": token, "provider": provider, **_LEASES}
-    rows = db.in_transaction(lambda: db.rows("renew", parameters))
+    rows = db.alone("renew", parameters)
     return {row["id"]: row["attempts"] for row in rows}
 
 
@@ -166,9 +164,12 @@ def move(  # noqa: PLR0913 - each is a keyword that names one guard or one effec
         "delivered": to in {Status.DELIVERED, Status.READ},
     }
 
+    if not buries:
+        return [row["id"] for row in db.alone("move", parameters)]
+
     def work() -> list[UUID]:
         moved = [row["id"] for row in db.rows("move", parameters)]
-        if buries and moved:
+        if moved:
             _bury(moved, {each.id: each.detail for each in batch})
         return moved
 
@@ -207,7 +208,7 @@ def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
         "queued": Status.QUEUED,
         "detail": detail,
     }
-    return [row["id"] for row in db.in_transaction(lambda: db.rows("replay", parameters))]
+    return [row["id"] for row in db.alone("replay", parameters)]
 
 
 def accept_late(moves: Sequence[Move]) -> list[UUID]:

@@ -72,17 +72,8 @@ def _waiting(bounds: Mapping[str, Any]) -> list[Lane]:
 
 
 def _publish(room: Mapping[Lane, int], bounds: Mapping[str, Any]) -> int:
-    rows = db.in_transaction(
-        lambda: db.rows(
-            "publish",
-            {
-                **_columns(room),
-                **bounds,
-                "room": list(room.values()),
-                "queued": Status.QUEUED,
-            },
-        )
-    )
+    parameters = {**bounds, "room": list(room.values()), "queued": Status.QUEUED}
+    rows = db.alone("publish", {**_columns(room), **parameters})
     by_lane: dict[Lane, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         by_lane[_lane(row)].append(row)

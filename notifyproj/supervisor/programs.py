@@ -107,7 +107,7 @@ PROGRAMS: Final = (
         ),
         ready=Answers("web", "/healthz"),
     ),
-    _worker("p0", queues=_P0, concurrency=4),
+    _worker("p0", queues=_P0, concurrency=8),
     _worker("channels", queues=_OTHERS, concurrency=8, yields=True),
     _worker("ops", queues=[OPS], concurrency=2),
     Program(

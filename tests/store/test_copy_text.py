@@ -34,7 +34,7 @@ def test_what_goes_in_comes_out(rows: list[tuple[object, ...]]) -> None:
             "CREATE TEMP TABLE copied (place serial, words text, number int, id uuid, secret bytea,"
             " numbers smallint[], at timestamptz)"
         )
-    db.copy("copied", COLUMNS, rows)
+    db.insert(db.Rows("copied", COLUMNS, rows))
     with db.cursor() as running:
         found = running.execute(f"SELECT {', '.join(COLUMNS)} FROM copied ORDER BY place")  # noqa: S608 - our own names
         assert [tuple(row.values()) for row in found] == rows
