@@ -79,7 +79,8 @@ def win(caller: Caller, plans: Sequence[Plan], *, surely_new: bool, now: dt.date
     lost = [key for key in first if key not in won]
     # A key that stands twice in one batch: its first item is the earlier answer of its second.
     answered = {entry.key: entry for entry in entries}
-    answered |= idempotency.first_answers(caller.producer_id, caller.mode, lost)
+    if lost:
+        answered |= idempotency.first_answers(caller.producer_id, caller.mode, lost)
     result = Won(fresh=[])
     for plan in plans:
         if not plan.key or (plan.key in won and first[plan.key] is plan):

@@ -134,10 +134,10 @@ def insert(*tables: Rows) -> None:
             with running.connection.pipeline():
                 for each in tables:
                     for record in each.records:
-                        running.execute(_insert(each), record, prepare=True)
+                        running.execute(_insert(each.table, each.columns), record, prepare=True)
             return
         for each in filter(_is_filled, tables):
-            with running.copy(_copy(each)) as stream:
+            with running.copy(_copy(each.table, each.columns)) as stream:
                 stream.write(copy_text.encode(each.records))
 
 
@@ -145,18 +145,20 @@ def _is_filled(rows: Rows) -> bool:
     return bool(rows.records)
 
 
-def _insert(rows: Rows) -> sql.Composed:
-    places = sql.SQL(", ").join([sql.Placeholder()] * len(rows.columns))
-    return sql.SQL("INSERT INTO {} VALUES ({})").format(_target(rows), places)
+@functools.cache
+def _insert(table: str, columns: tuple[str, ...]) -> sql.SQL:
+    names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
+    return _own(f"INSERT INTO {table} ({names}) VALUES ({places})")  # noqa: S608 - see _own
 
 
-def _copy(rows: Rows) -> sql.Composed:
-    return sql.SQL("COPY {} FROM STDIN").format(_target(rows))
+@functools.cache
+def _copy(table: str, columns: tuple[str, ...]) -> sql.SQL:
+    return _own(f"COPY {table} ({', '.join(columns)}) FROM STDIN")
 
 
-def _target(rows: Rows) -> sql.Composed:
-    names = sql.SQL(", ").join(map(sql.Identifier, rows.columns))
-    return sql.SQL("{} ({})").format(sql.Identifier(rows.table), names)
+def _own(text: str) -> sql.SQL:
+    # Names of our own tables and columns: nobody's input can reach them.
+    return sql.SQL(cast("LiteralString", text))  # type: ignore[redundant-cast]  # as in statement
 
 
 def in_transaction(work: Callable[[], Answer]) -> Answer:
