@@ -18,6 +18,7 @@ broker_url = os.environ.get("CELERY_BROKER_URL", "")
 _on_redis = broker_url.startswith(("redis", "valkey"))
 
 # --- Queues
+KEY_PREFIX = "notify:"  # of every key in the broker, for a Redis that others use as well
 OPS = "ops"  # the tick and its sweeps
 _arguments = {} if _on_redis else {"x-queue-type": "quorum"}
 # On Redis the nameless exchange is one LPUSH. On RabbitMQ a countdown needs a topic exchange.
@@ -41,7 +42,7 @@ broker_transport_options = (
         "socket_connect_timeout": 2.0,
         "socket_keepalive": True,
         "priority_steps": [0],  # lanes are our priorities; four steps would be four times the keys
-        "global_keyprefix": "notify:",
+        "global_keyprefix": KEY_PREFIX,
     }
     if _on_redis
     else {"confirm_publish": True}

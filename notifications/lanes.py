@@ -8,7 +8,7 @@ the same ids do no harm.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -47,14 +47,16 @@ Without it a backlog of one channel would circle through the worker, message by 
 
 
 def rest(name: str) -> None:
-    """Do not ask this queue until its channel is woken; urgent ones are always asked."""
+    """Do not ask this queue until it is woken; urgent ones are always asked."""
     if WeightedOrder.rank(name, p3_first=False) >= _P2_RANK:
         _resting.add(name)
 
 
-def wake(channel: str) -> None:
-    """A slot is free: ask the channel's queues again."""
-    _resting.difference_update([name for name in _resting if name.endswith(f".{channel}")])
+def wake(parts: Collection[str]) -> None:
+    """A slot is free: ask all queues again that have one of these parts in their names."""
+    _resting.difference_update([
+        name for name in _resting if not set(parts).isdisjoint(name.split("."))
+    ])
 
 
 class WeightedOrder(round_robin_cycle):

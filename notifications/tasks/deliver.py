@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,69 +12,19 @@ from celery.signals import celeryd_after_setup
 
 from notifications import lanes
 from notifications.pipeline import deliver as pipeline
+from notifications.tasks.slots import Slots
 
 _log = structlog.get_logger(__name__)
 _FULL_HOUSE: Final = 0.25
 """Seconds after which a task looks again for a free slot of its channel."""
-_PATIENCE: Final = 1.0
-"""Seconds that a task waits for one before. As long as a worker's poll of its queues, in which it
-leaves out those that it can do nothing for; without what waits here it would run dry meanwhile."""
-
-
-class _Slots:
-    """Where one process serves several channels, none may work in more than half of its slots.
-
-    Half as many more of its tasks may wait for a moment. What comes on top goes back, and the
-    channel's queues rest until a slot is free, so that a long backlog does not circle through the
-    worker.
-    """
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._busy: Counter[str] = Counter()
-        self._waiting: Counter[str] = Counter()
-        self.share = 0
-        """Slots that one channel may hold; 0 for no limit."""
-
-    @contextmanager
-    def taken(self, lane: str) -> Iterator[bool]:
-        """Hold one slot of the lane's channel; yields False when it has its share already."""
-        channel = lane.rpartition(".")[2]
-        with self._changed:
-            free = self._is_free(channel) or self._comes_free(channel)
-            self._busy[channel] += free
-        try:
-            yield free
-        finally:
-            with self._changed:
-                self._busy[channel] -= free
-                if free:
-                    lanes.wake(channel)
-                    self._changed.notify_all()
-                else:
-                    lanes.rest(lane)
-
-    def _is_free(self, channel: str) -> bool:
-        return not self.share or self._busy[channel] < self.share
-
-    def _comes_free(self, channel: str) -> bool:
-        if self._waiting[channel] >= self.share // 2:
-            return False
-        self._waiting[channel] += 1
-        free = self._changed.wait_for(lambda: self._is_free(channel), timeout=_PATIENCE)
-        self._waiting[channel] -= 1
-        return free
-
-
-_slots = _Slots()
+_slots = Slots()
 
 
 @celeryd_after_setup.connect
-def _set_share(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+def _set_limits(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
     """Count the channels that this worker consumes."""
-    lanes = [name for name in instance.app.amqp.queues.consume_from if "." in name]
-    channels = {name.rpartition(".")[2] for name in lanes}
-    _slots.share = max(1, instance.concurrency // 2) if len(channels) > 1 else 0
+    names = [name for name in instance.app.amqp.queues.consume_from if "." in name]
+    _slots.limit(instance.concurrency, channels={name.rpartition(".")[2] for name in names})
 
 
 @shared_task(bind=True, name=lanes.DELIVER, max_retries=None)

@@ -15,8 +15,11 @@ from typing import Final, Self
 
 import django
 import psycopg
+import redis
 
+from celeryconfig import KEY_PREFIX
 from notifications import clock
+from notifications.rules.lane import LANES
 from notifyproj.embedded import Stack
 from notifyproj.environment import PREFIX
 from notifyproj.ports import LOOPBACK, free_port
@@ -145,11 +148,13 @@ class Stage:
         return psycopg.connect(self._stack.postgres.url, autocommit=True)
 
     def clear(self) -> None:
-        """Empty what grows with each notification: today's partitions, and the keys."""
+        """Empty what grows with each notification: today's partitions, the keys, the lanes."""
         today = clock.now().date()
         partitions = [f"{table}_{today:%Y%m%d}" for table in _PARTITIONED]
         with self.database() as link:
             link.execute(f"TRUNCATE {', '.join(partitions)}, idempotency_key")
+        with redis.Redis.from_url(self.broker_url) as broker:
+            broker.delete(*(f"{KEY_PREFIX}{lane.name}" for lane in LANES))
 
     def _set_environment(self, urls: Mapping[str, str]) -> None:
         for name in [name for name in os.environ if name.startswith(PREFIX)]:

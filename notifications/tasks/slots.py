@@ -1,0 +1,73 @@
+"""Slots: which tasks of a worker process may work at one time."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from notifications import lanes
+from notifications.rules.lane import Priority
+
+_BULK: Final = Priority.P3.name.lower()
+PATIENCE_SECONDS: Final = 1.0
+"""How long a task waits for a slot before it goes back. As long as a worker's poll of its queues,
+in which it leaves out those that it can do nothing for; without what waits here it would run dry
+meanwhile."""
+
+
+class Slots:
+    """How many of a process's slots may work for one channel, and how many for marketing.
+
+    A channel gets half of them where the process serves several, so that a hung provider holds up
+    its own lanes only. P3 gets a quarter everywhere: what comes in while a campaign goes out finds
+    a free slot, a free processor and a database that is not busy.
+
+    Half as many more of a group's tasks may wait for a moment. What comes on top goes back, and the
+    group's queues rest until a slot is free, so that a long backlog does not circle through the
+    worker.
+    """
+
+    def __init__(self, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        self._patience = patience_seconds
+        self._changed = threading.Condition()
+        self._busy: Counter[str] = Counter()
+        self._waiting: Counter[str] = Counter()
+        self._limits: Mapping[str, int] = {}
+
+    def limit(self, slots: int, *, channels: Collection[str]) -> None:
+        """Divide these slots among what the process serves."""
+        shares = dict.fromkeys(channels, max(1, slots // 2)) if len(channels) > 1 else {}
+        self._limits = {**shares, _BULK: max(1, slots // 4)}
+
+    @contextmanager
+    def taken(self, lane: str) -> Iterator[bool]:
+        """Hold one slot for this lane; yields False when its groups have their shares already."""
+        groups = [part for part in lane.split(".") if part in self._limits]
+        with self._changed:
+            free = self._is_free(groups) or self._comes_free(groups)
+            if free:
+                self._busy.update(groups)
+        try:
+            yield free
+        finally:
+            with self._changed:
+                if free:
+                    self._busy.subtract(groups)
+                    lanes.wake(groups)
+                    self._changed.notify_all()
+                else:
+                    lanes.rest(lane)
+
+    def _is_free(self, groups: Sequence[str]) -> bool:
+        return all(self._busy[group] < self._limits[group] for group in groups)
+
+    def _comes_free(self, groups: Sequence[str]) -> bool:
+        if any(self._waiting[group] >= max(1, self._limits[group] // 2) for group in groups):
+            return False
+        self._waiting.update(groups)
+        free = self._changed.wait_for(lambda: self._is_free(groups), timeout=self._patience)
+        self._waiting.subtract(groups)
+        return free

@@ -1,0 +1,71 @@
+"""Who may hold how many slots of a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from threading import Thread
+
+import pytest
+
+from notifications.tasks.slots import Slots
+
+SLOTS = 8
+
+
+def slots_of(*channels: str) -> Slots:
+    slots = Slots(patience_seconds=0.01)
+    slots.limit(SLOTS, channels=channels)
+    return slots
+
+
+@contextmanager
+def all_taken(slots: Slots, lanes: Sequence[str]) -> Iterator[list[bool]]:
+    with ExitStack() as held:
+        yield [held.enter_context(slots.taken(lane)) for lane in lanes]
+
+
+@pytest.mark.parametrize(
+    ("lane", "channels", "share"),
+    [
+        ("p1.email", ("email", "sms"), SLOTS // 2),
+        ("p1.email", ("email",), SLOTS),
+        ("p3.email", ("email", "sms"), SLOTS // 4),
+        ("p3.email", ("email",), SLOTS // 4),
+        ("test.p3.email", ("email",), SLOTS // 4),
+    ],
+)
+def test_a_lane_gets_its_share_and_no_more(
+    lane: str, channels: tuple[str, ...], share: int
+) -> None:
+    with all_taken(slots_of(*channels), [lane] * SLOTS) as taken:
+        assert taken == [True] * share + [False] * (SLOTS - share)
+
+
+def test_marketing_of_all_channels_together_gets_one_share() -> None:
+    with all_taken(slots_of("email", "sms"), ["p3.email", "p3.sms", "p3.sms"]) as taken:
+        assert taken == [True, True, False]
+
+
+def test_a_full_share_leaves_room_for_others() -> None:
+    slots = slots_of("email", "sms")
+    with all_taken(slots, ["p3.email"] * 2), all_taken(slots, ["p1.email"] * 3) as urgent:
+        assert urgent == [True, True, False]
+        with slots.taken("p2.sms") as free:
+            assert free
+
+
+def test_a_slot_that_comes_free_in_time_is_taken() -> None:
+    slots = Slots(patience_seconds=5)
+    slots.limit(4, channels=["email"])
+    taken: list[bool] = []
+
+    def wait() -> None:
+        with slots.taken("p3.email") as free:
+            taken.append(free)
+
+    waiter = Thread(target=wait)
+    with slots.taken("p3.email"):
+        waiter.start()
+    waiter.join(5)
+    assert taken == [True]
