@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from providers import sandbox
 from providers.contract import Provider
 from providers.email import smtp
+from providers.sms import twilio
 from providers.transport import Transport
 from providers.webhook import standard as webhook
 
@@ -32,7 +33,12 @@ class Vendor(Protocol):
         """Build the adapter, or raise ConfigurationError."""
 
 
-VENDORS: Final[tuple[Vendor, ...]] = (sandbox, smtp, webhook)
+VENDORS: Final[tuple[Vendor, ...]] = (
+    sandbox,
+    smtp,
+    twilio,
+    webhook,
+)
 
 _SHARED: Final = Transport()
 

@@ -1,0 +1,22 @@
+"""Which texts fit the seven bits of an SMS (GSM 03.38), and which need UCS-2.
+
+Source: 3GPP TS 23.038, the default alphabet and its extension table.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_BASIC: Final = (
+    "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ"
+    " !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§"
+    "¿abcdefghijklmnopqrstuvwxyzäöñüà"
+)
+_EXTENSION: Final = "\f^{}\\[~]|€"
+
+ALPHABET: Final = frozenset(_BASIC + _EXTENSION)
+
+
+def fits(text: str) -> bool:
+    """Tell whether every character is in the alphabet: no backtick, no `ç`, no curly quotes."""
+    return ALPHABET.issuperset(text)

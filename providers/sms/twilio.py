@@ -1,0 +1,248 @@
+"""Twilio's Programmable Messaging.
+
+    POST {url}/2010-04-01/Accounts/{account}/Messages.json  ->  201 {"sid": "SM...", ...}
+    receipts: see `twilio_receipts`
+
+Twilio has no idempotency key: a repeat is a second SMS. So the delivery id rides in the address of
+the status callback, and a callback proves which delivery was taken even if no answer came.
+
+| answer | outcome |
+| --- | --- |
+| 2xx | Accepted |
+| a code of `twilio_codes.REFUSALS` | as there, or as NOTIFY_TWILIO_CODES says |
+| 500, 502, 504 | Unanswered: the message may have been created before it broke |
+| others | `providers.http_outcomes` |
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlencode
+
+from providers import configuration, http_outcomes, verdicts
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Pace,
+    Receipt,
+    ReceiptRequest,
+    Rejected,
+    Repeat,
+    Result,
+)
+from providers.sms import callbacks, outcomes
+from providers.sms.outcomes import json_object
+from providers.sms.twilio_codes import REFUSALS
+from providers.sms.twilio_receipts import Reader
+from providers.transport import Failure, Reply, Request, Response, Transport
+from providers.verdicts import Table
+
+NAME: Final = "twilio"
+
+BODY_LIMIT_CHARACTERS: Final = 1600
+"""Ten segments; error 21617."""
+
+LONGEST_VALIDITY: Final = timedelta(hours=10)
+"""Of ValidityPeriod; the shortest is a second. Error 90007."""
+
+PER_SECOND: Final = 400
+"""Messages a second that Twilio takes for one number."""
+
+
+def account_sid(text: str) -> str:
+    """Read `AC` and 32 hexadecimal digits.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    return _sid(text, prefix="AC")
+
+
+def api_key(text: str) -> str:
+    """Read `SK...:secret`, the user and password of an API key.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    sid, _, secret = text.partition(":")
+    if not secret:
+        raise ValueError("write the key's SID, a colon and its secret: SK...:...")
+    return f"{_sid(sid, prefix='SK')}:{secret}"
+
+
+def shared_keys(text: str) -> Mapping[str, str]:
+    """Read `key=secret` pairs, separated by commas.
+
+    Raises:
+        ValueError: a part is no pair.
+    """
+    pairs = [part.strip().partition("=")[::2] for part in text.split(",")]
+    if not all(key and secret for key, secret in pairs):
+        raise ValueError("write key=secret, separated by commas")
+    return dict(pairs)
+
+
+def _sid(text: str, *, prefix: str) -> str:
+    if not re.fullmatch(prefix + "[0-9a-fA-F]{32}", text):
+        raise ValueError(f"write {prefix} and 32 hexadecimal digits")
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_TWILIO_*`."""
+
+    account_sid: str = field(metadata=read_by(account_sid))
+    auth_token: str = field(repr=False, metadata=read_by(str))
+    """Twilio signs receipts with it, so it is needed beside an API key too."""
+    api_key: str = field(default="", repr=False, metadata=read_by(api_key))
+    """Signs us in instead of the auth token; it can be revoked by itself."""
+    from_: str = field(metadata=read_by(str))
+    """A number of ours, a sender id, or a messaging service (`MG...`)."""
+    shared_keys: Mapping[str, str] = field(
+        default_factory=dict, repr=False, metadata=read_by(shared_keys)
+    )
+    """Secrets of receipts that name the key which signed them (HMAC-SHA256)."""
+    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    """More where a messaging service has several numbers, less where its numbers are slow."""
+    url: str = field(default="https://api.twilio.com", metadata=read_by(configuration.http_url))
+    codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> Twilio:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    callback = callbacks.receipts_url(environ, vendor=NAME)
+    return Twilio(config, callback=callback, transport=transport)
+
+
+class Twilio:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+
+    def __init__(self, config: Config, *, callback: str, transport: Transport) -> None:
+        """Nothing is contacted until the first `send`; `callback` is where receipts shall go."""
+        self._config = config
+        self._callback = callback
+        self._transport = transport
+        self._receipts = Reader(
+            auth_token=config.auth_token, shared_keys=config.shared_keys, codes=config.codes
+        )
+        self._account = f"{config.url}/2010-04-01/Accounts/{config.account_sid}"
+        user = config.api_key or f"{config.account_sid}:{config.auth_token}"
+        self._headers = [
+            "Content-Type: application/x-www-form-urlencoded",
+            "Accept: application/json",
+            "Authorization: Basic " + b64encode(user.encode()).decode(),
+        ]
+        is_service = config.from_.startswith("MG")
+        self._sender = {"MessagingServiceSid" if is_service else "From": config.from_}
+        self.capabilities = Capabilities(
+            channels=frozenset({Channel.SMS}),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=True,
+            pace=Pace(burst=config.per_second, per_second=config.per_second),
+        )
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        fitting = []
+        for message in batch:
+            if len(message.body) > BODY_LIMIT_CHARACTERS:
+                yield _too_large(message)
+            else:
+                fitting.append(message)
+        requests = [self._request(message) for message in fitting]
+        for index, reply in self._transport.send(requests, deadline=deadline):
+            message = fitting[index]
+            yield Result(
+                delivery_id=message.delivery_id,
+                outcome=self._outcome(reply, address=message.address),
+                latency=reply.elapsed,
+            )
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        """See `providers.contract.Provider.parse_receipt` and `twilio_receipts`."""
+        return self._receipts.read(request)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """See `providers.contract.Provider.check`: the account's status and its balance."""
+        pages = [self._account + ".json", self._account + "/Balance.json"]
+        requests = [Request(url=page, headers=self._headers, method="GET") for page in pages]
+        for index, reply in self._transport.send(requests, deadline=deadline):
+            yield (_of_account, _of_balance)[index](reply)
+
+    def _request(self, message: Message) -> Request:
+        seconds = max(1, int(min(message.time_to_live, LONGEST_VALIDITY).total_seconds()))
+        form = {
+            "To": message.address,
+            "StatusCallback": f"{self._callback}?delivery_id={message.delivery_id}",
+            "ValidityPeriod": seconds,
+            **self._sender,
+            "Body": message.body,
+        }
+        url = self._account + "/Messages.json"
+        return Request(
+            url=url, headers=self._headers, body=urlencode(form, errors="replace").encode()
+        )
+
+    def _outcome(self, reply: Reply, *, address: str) -> Outcome:
+        if isinstance(reply, Failure) or reply.status < HTTPStatus.BAD_REQUEST:
+            return http_outcomes.outcome_of(reply, accepted=_accepted, hide=address)
+        code = str(json_object(reply.body).get("code", ""))
+        detail = http_outcomes.excerpt(reply.body, hide=address)
+        verdict = verdicts.look_up(code, REFUSALS, self._config.codes)
+        if verdict is not None:
+            return verdicts.outcome(
+                verdict, code=code, detail=detail, retry_after=reply.retry_after
+            )
+        return outcomes.of_status(reply, detail=detail)
+
+
+def _too_large(message: Message) -> Result:
+    detail = f"{len(message.body)} characters, at most {BODY_LIMIT_CHARACTERS}"
+    outcome = Rejected(code="payload_too_large", detail=detail)
+    return Result(delivery_id=message.delivery_id, outcome=outcome, latency=timedelta(0))
+
+
+def _accepted(response: Response) -> Outcome:
+    return Accepted(message_id=str(json_object(response.body).get("sid", "")))
+
+
+def _of_account(reply: Reply) -> Finding:
+    if isinstance(reply, Failure) or reply.status != HTTPStatus.OK:
+        finding = http_outcomes.reachability(reply)
+        refused = isinstance(reply, Response) and reply.status in http_outcomes.MISCONFIGURED
+        subject = "credentials" if refused else finding.subject
+        return Finding(subject=subject, is_good=False, detail=finding.detail)
+    status = str(json_object(reply.body).get("status", "unknown"))
+    return Finding(subject="credentials", is_good=status == "active", detail=f"account {status}")
+
+
+def _of_balance(reply: Reply) -> Finding:
+    body = json_object(reply.body) if isinstance(reply, Response) else {}
+    try:
+        balance = float(str(body["balance"]))
+    except (KeyError, ValueError):
+        return Finding(subject="quota", is_good=False, detail="the balance could not be read")
+    detail = f"balance {balance:.2f} {body.get('currency', '')}".strip()
+    return Finding(subject="quota", is_good=balance > 0, detail=detail)

@@ -1,0 +1,74 @@
+"""Twilio's error codes, as far as a message can meet them.
+
+Misconfigured stops the whole provider, so only what would meet every message is that. A code that
+depends on where a message goes (21408: the country is not enabled) rejects this message alone;
+else one number in a forbidden country would stop everybody's.
+
+Sources: https://www.twilio.com/docs/api/errors, one page a code. Twilio splits and renumbers them
+(its changelog of 2024-07-10): NOTIFY_TWILIO_CODES changes a line without a release.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from providers.verdicts import Table, Verdict
+
+REFUSALS: Final[Table] = {
+    # Who we are
+    "20003": Verdict.MISCONFIGURED,  # authentication failed
+    "20005": Verdict.MISCONFIGURED,  # account not active
+    "20403": Verdict.MISCONFIGURED,  # the key may not do this
+    "20404": Verdict.MISCONFIGURED,  # no such account: the address names nothing else
+    "21609": Verdict.MISCONFIGURED,  # StatusCallback is no URL: NOTIFY_PUBLIC_URL is wrong
+    # Whom we send as
+    "21212": Verdict.MISCONFIGURED,  # invalid From
+    "21601": Verdict.MISCONFIGURED,  # From is no number of ours
+    "21606": Verdict.MISCONFIGURED,  # From cannot send messages
+    "21659": Verdict.MISCONFIGURED,  # From is not a Twilio number
+    "21660": Verdict.MISCONFIGURED,  # From belongs to another account
+    "21661": Verdict.MISCONFIGURED,  # From cannot send SMS
+    "21701": Verdict.MISCONFIGURED,  # no such messaging service
+    "21703": Verdict.MISCONFIGURED,  # the messaging service has no sender
+    "21705": Verdict.MISCONFIGURED,  # MessagingServiceSid is malformed
+    # Where it goes
+    "21211": Verdict.DEAD,  # To is no phone number
+    "21217": Verdict.DEAD,  # To is no valid phone number
+    "21265": Verdict.DEAD,  # To is a short code
+    "21610": Verdict.DEAD,  # opted out: they answered STOP
+    "21614": Verdict.DEAD,  # To is no mobile number
+    "21635": Verdict.DEAD,  # To is a landline
+    "21214": Verdict.REJECTED,  # To cannot be reached
+    "21266": Verdict.REJECTED,  # To and From are the same
+    "21408": Verdict.REJECTED,  # the region is not enabled in our account
+    "21608": Verdict.REJECTED,  # a trial account sends to verified numbers only
+    "21612": Verdict.REJECTED,  # no route from From to To
+    # What it says
+    "21602": Verdict.REJECTED,  # no body
+    "21605": Verdict.REJECTED,  # body over 160 characters, where the account has that limit
+    "21617": Verdict.REJECTED,  # body over 1600 characters
+    # When
+    "14107": Verdict.THROTTLED,  # too fast
+    "20429": Verdict.THROTTLED,  # too many requests
+    "21611": Verdict.THROTTLED,  # From's queue is full: hours of messages are in it
+    "21730": Verdict.UNAVAILABLE,  # maintenance
+}
+"""What answers the request itself."""
+
+FAILURES: Final[Table] = {
+    # Rejected and dead: the handset's side refused it. All else: ours or the network's.
+    "30004": Verdict.REJECTED,  # blocked by the carrier or the person
+    "30005": Verdict.DEAD,  # unknown handset
+    "30006": Verdict.DEAD,  # landline
+    "30007": Verdict.REJECTED,  # filtered for its content
+    "30001": Verdict.THROTTLED,  # queue overflow
+    "30002": Verdict.MISCONFIGURED,  # account suspended
+    "30003": Verdict.UNAVAILABLE,  # handset unreachable: switched off, roaming
+    "30008": Verdict.UNAVAILABLE,  # unknown
+    "30022": Verdict.THROTTLED,  # a US carrier's rate for our brand
+    "30023": Verdict.THROTTLED,  # a US carrier's daily limit for our brand
+    "30034": Verdict.MISCONFIGURED,  # US number without a registered campaign
+    "30036": Verdict.UNAVAILABLE,  # waited in the queue for longer than ValidityPeriod
+    "30410": Verdict.UNAVAILABLE,  # the carrier did not answer in time
+}
+"""What a status callback tells of a message that was taken."""

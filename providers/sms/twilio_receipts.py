@@ -1,0 +1,107 @@
+"""Twilio's status callbacks: a form, signed over the public URL that we gave with the message.
+
+Two signatures exist: HMAC-SHA1 with the auth token and, where a header names a shared key,
+HMAC-SHA256 with that key's secret. Neither has a timestamp, so a callback can be replayed; it then
+says again what it said before, which does no harm.
+
+Callbacks come in any order and repeat. Those of a message still on its way tell us nothing new.
+Source: https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+from uuid import UUID
+
+from providers import verdicts
+from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.errors import InvalidSignature, MalformedReceipt
+from providers.sms.outcomes import kind_of_loss
+from providers.sms.twilio_codes import FAILURES, REFUSALS
+from providers.verdicts import Table, Verdict
+
+ARRIVED: Final = {"delivered": ReceiptKind.DELIVERED, "read": ReceiptKind.READ}
+LOST: Final = frozenset({"undelivered", "failed", "canceled"})
+"""Any other status is one of the way: `queued`, `sending`, `sent` ..."""
+
+_TABLE: Final[Table] = {**REFUSALS, **FAILURES}
+"""A messaging service refuses later, by callback, what one number refuses at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Verifies and translates callbacks."""
+
+    auth_token: str = field(repr=False)
+    shared_keys: Mapping[str, str] = field(repr=False)
+    codes: Table
+
+    def read(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        """Give the receipt of a callback, or none where the message is still on its way.
+
+        Raises:
+            InvalidSignature: it was not signed with our auth token or shared key, over its URL.
+            MalformedReceipt: it was, but is no status of a message.
+        """
+        form = self._verified(request)
+        status, sid = form.get("MessageStatus", ""), form.get("MessageSid", "")
+        if not status or not sid:
+            raise MalformedReceipt("no status of a message")
+        if status in LOST:
+            code = form.get("ErrorCode") or status
+            verdict = verdicts.look_up(code, _TABLE, self.codes)
+            kind = kind_of_loss(verdict)
+        elif status in ARRIVED:
+            code, verdict, kind = "", None, ARRIVED[status]
+        else:
+            return []
+        receipt = Receipt(
+            kind=kind,
+            delivery_id=_delivery_id(request.url),
+            provider_message_id=sid,
+            code=code,
+            contact_is_dead=verdict is Verdict.DEAD,
+        )
+        return [receipt]
+
+    def _verified(self, request: ReceiptRequest) -> dict[str, str]:
+        """Give the form of a callback whose signature holds.
+
+        Raises:
+            InvalidSignature: it does not.
+        """
+        # Here, because only the processes that take receipts need it.
+        from twilio.request_validator import (  # noqa: PLC0415 - see above
+            RequestValidator,
+            get_signature_algorithm,
+        )
+
+        settings = request.headers.get("x-twilio-webhooks-signature-settings", "")
+        key = dict(parse_qsl(settings.replace(",", "&"))).get("key", "")
+        secret = self.shared_keys.get(key, "") if key else self.auth_token
+        form = dict(parse_qsl(request.body.decode(errors="replace"), keep_blank_values=True))
+        signature = request.headers.get("x-twilio-signature", "")
+        algorithm = get_signature_algorithm(settings)
+        if not secret or not RequestValidator(secret).validate(
+            request.url, form, signature, algorithm
+        ):
+            raise InvalidSignature("X-Twilio-Signature does not match")
+        return form
+
+
+def _delivery_id(url: str) -> UUID | None:
+    """Read back the id that the callback's address was given; None: an address of older days.
+
+    Raises:
+        MalformedReceipt: there is something else in its place.
+    """
+    values = parse_qs(urlsplit(url).query).get("delivery_id")
+    if values is None:
+        return None
+    try:
+        return UUID(values[0])
+    except ValueError as error:
+        raise MalformedReceipt("delivery_id is no UUID") from error

@@ -1,0 +1,47 @@
+"""A fake of an HTTP vendor that answers in the vendor's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from providers.conformance import Act
+from providers.sandbox_server.wire import Answer, Request
+from providers.verdicts import Verdict
+from tests.providers.fakes import HttpFake
+
+Words = Callable[[Act, Request], Answer]
+
+CONTRACT = {
+    Verdict.REJECTED: ("Rejected", False),
+    Verdict.DEAD: ("Rejected", True),
+    Verdict.THROTTLED: ("Throttled", False),
+    Verdict.UNAVAILABLE: ("Unavailable", False),
+    Verdict.MISCONFIGURED: ("Misconfigured", False),
+    Verdict.UNANSWERED: ("Unanswered", False),
+}
+"""What each row of a table has to come out as: the outcome, and whether the contact is dead."""
+
+
+class AnsweringFake(HttpFake):
+    """Answers by `words`, or with `answer` while one is set."""
+
+    def __init__(self, words: Words, *, key: Callable[[Request], str]) -> None:
+        super().__init__(key_header="")
+        self._words, self._key = words, key
+        self.origin = self.url.removesuffix("/hook")
+        self.answer: Answer | None = None
+
+    @property
+    def keys(self) -> list[str]:
+        return [self._key(request) for request in self.requests]
+
+    def _handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
+        if self._act in {Act.HANG, Act.CUT}:
+            return super()._handle(request)
+        self.requests.append(request)
+        return self.answer or self._words(self._act, request)
+
+
+def shape(outcome: object) -> tuple[str, bool]:
+    """An outcome as CONTRACT has it."""
+    return type(outcome).__name__, getattr(outcome, "contact_is_dead", False)
