@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from providers import sandbox
 from providers.contract import Provider
 from providers.email import smtp
-from providers.sms import twilio
+from providers.sms import twilio, vonage
 from providers.transport import Transport
 from providers.webhook import standard as webhook
 
@@ -37,6 +37,7 @@ VENDORS: Final[tuple[Vendor, ...]] = (
     sandbox,
     smtp,
     twilio,
+    vonage,
     webhook,
 )
 

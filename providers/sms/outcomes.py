@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Final
 
 import orjson
 
 from providers import http_outcomes
-from providers.contract import Outcome, ReceiptKind, Unanswered
-from providers.transport import Response
+from providers.contract import Finding, Outcome, ReceiptKind, Unanswered
+from providers.transport import Reply, Response
 from providers.verdicts import Verdict
 
 PERHAPS_CREATED: Final = frozenset({
@@ -21,11 +21,31 @@ PERHAPS_CREATED: Final = frozenset({
 """It broke after it had read the message, so an SMS may be on its way; 503 is said before."""
 
 
-def of_status(response: Response, *, detail: str) -> Outcome:
-    """Judge an HTTP error that the vendor explains no further."""
-    if response.status in PERHAPS_CREATED:
-        return Unanswered(code=str(response.status), detail=detail)
-    return http_outcomes.of_status(response, detail=detail)
+def outcome_of(reply: Reply, *, accepted: Callable[[Response], Outcome], hide: str) -> Outcome:
+    """Judge what the vendor explains no further; as `http_outcomes.outcome_of`."""
+    if isinstance(reply, Response) and reply.status in PERHAPS_CREATED:
+        detail = http_outcomes.excerpt(reply.body, hide=hide)
+        return Unanswered(code=str(reply.status), detail=detail)
+    return http_outcomes.outcome_of(reply, accepted=accepted, hide=hide)
+
+
+def page(reply: Reply) -> Mapping[str, object] | Finding:
+    """Give what an account's page says, or tell a person why it cannot be read."""
+    if isinstance(reply, Response) and reply.status == HTTPStatus.OK:
+        return json_object(reply.body)
+    finding = http_outcomes.reachability(reply)
+    refused = isinstance(reply, Response) and reply.status in http_outcomes.MISCONFIGURED
+    subject = "credentials" if refused else finding.subject
+    return Finding(subject=subject, is_good=False, detail=finding.detail)
+
+
+def of_balance(amount: object, *, currency: str) -> Finding:
+    """Tell a person what an account may still spend; `amount` is as the vendor writes it."""
+    try:
+        balance = float(str(amount))
+    except ValueError:
+        return Finding(subject="quota", is_good=False, detail="the balance could not be read")
+    return Finding(subject="quota", is_good=balance > 0, detail=f"balance {balance:.2f} {currency}")
 
 
 def kind_of_loss(verdict: Verdict | None) -> ReceiptKind:

@@ -45,7 +45,7 @@ from providers.sms import callbacks, outcomes
 from providers.sms.outcomes import json_object
 from providers.sms.twilio_codes import REFUSALS
 from providers.sms.twilio_receipts import Reader
-from providers.transport import Failure, Reply, Request, Response, Transport
+from providers.transport import Reply, Request, Response, Transport
 from providers.verdicts import Table
 
 NAME: Final = "twilio"
@@ -206,16 +206,14 @@ class Twilio:
         )
 
     def _outcome(self, reply: Reply, *, address: str) -> Outcome:
-        if isinstance(reply, Failure) or reply.status < HTTPStatus.BAD_REQUEST:
-            return http_outcomes.outcome_of(reply, accepted=_accepted, hide=address)
-        code = str(json_object(reply.body).get("code", ""))
-        detail = http_outcomes.excerpt(reply.body, hide=address)
-        verdict = verdicts.look_up(code, REFUSALS, self._config.codes)
-        if verdict is not None:
-            return verdicts.outcome(
-                verdict, code=code, detail=detail, retry_after=reply.retry_after
-            )
-        return outcomes.of_status(reply, detail=detail)
+        if isinstance(reply, Response) and reply.status >= HTTPStatus.BAD_REQUEST:
+            code = str(json_object(reply.body).get("code", ""))
+            verdict = verdicts.look_up(code, REFUSALS, self._config.codes)
+            if verdict is not None:
+                detail = http_outcomes.excerpt(reply.body, hide=address)
+                wait = reply.retry_after
+                return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
+        return outcomes.outcome_of(reply, accepted=_accepted, hide=address)
 
 
 def _too_large(message: Message) -> Result:
@@ -229,20 +227,15 @@ def _accepted(response: Response) -> Outcome:
 
 
 def _of_account(reply: Reply) -> Finding:
-    if isinstance(reply, Failure) or reply.status != HTTPStatus.OK:
-        finding = http_outcomes.reachability(reply)
-        refused = isinstance(reply, Response) and reply.status in http_outcomes.MISCONFIGURED
-        subject = "credentials" if refused else finding.subject
-        return Finding(subject=subject, is_good=False, detail=finding.detail)
-    status = str(json_object(reply.body).get("status", "unknown"))
+    page = outcomes.page(reply)
+    if isinstance(page, Finding):
+        return page
+    status = page.get("status")
     return Finding(subject="credentials", is_good=status == "active", detail=f"account {status}")
 
 
 def _of_balance(reply: Reply) -> Finding:
-    body = json_object(reply.body) if isinstance(reply, Response) else {}
-    try:
-        balance = float(str(body["balance"]))
-    except (KeyError, ValueError):
-        return Finding(subject="quota", is_good=False, detail="the balance could not be read")
-    detail = f"balance {balance:.2f} {body.get('currency', '')}".strip()
-    return Finding(subject="quota", is_good=balance > 0, detail=detail)
+    page = outcomes.page(reply)
+    if isinstance(page, Finding):
+        return page
+    return outcomes.of_balance(page.get("balance"), currency=str(page.get("currency")))

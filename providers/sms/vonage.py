@@ -1,0 +1,207 @@
+"""Vonage's SMS API.
+
+    POST {url}/sms/json  ->  200 {"messages": [{"status": "0", "message-id": ...}, ...]}
+    receipts: see `vonage_receipts`
+
+The answer is 200 whatever became of the message: each part of a long text has a status of its own.
+
+| answer | outcome |
+| --- | --- |
+| 2xx, every part taken | Accepted, with the first part's id |
+| 2xx, no part taken | the first part's status: `vonage_codes.REFUSALS`, or NOTIFY_VONAGE_CODES |
+| 2xx, some parts taken | Unanswered: handsets wait for all parts, but some show what they have |
+| 2xx that cannot be read | Unanswered |
+| 500, 502, 504 | Unanswered |
+| others | `providers.http_outcomes` |
+
+Vonage has no idempotency key: a repeat is a second SMS. `client-ref` is the delivery id, and comes
+back in the receipt.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+from urllib.parse import urlencode
+
+from providers import configuration, http_outcomes, verdicts
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Pace,
+    Receipt,
+    ReceiptRequest,
+    Repeat,
+    Result,
+    Unanswered,
+)
+from providers.errors import ConfigurationError
+from providers.sms import callbacks, gsm7, outcomes
+from providers.sms.outcomes import json_object
+from providers.sms.vonage_codes import REFUSALS, TAKEN
+from providers.sms.vonage_receipts import Method, Reader
+from providers.transport import Reply, Request, Response, Transport
+from providers.verdicts import Table, Verdict
+
+NAME: Final = "vonage"
+
+CALLBACK_LIMIT_CHARACTERS: Final = 100
+
+SHORTEST_TTL: Final = timedelta(seconds=20)
+LONGEST_TTL: Final = timedelta(days=7)
+"""All three from the OpenAPI of the SMS API and Vonage's own client."""
+
+PER_SECOND: Final = 30
+"""Requests of one key, https://api.support.vonage.com/hc/en-us/articles/203993598"""
+
+
+def signature_method(text: str) -> Method:
+    """Read `sha256` or `sha512`.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if text not in set(Method):
+        raise ValueError(f"write one of {', '.join(Method)}, as in Vonage's dashboard")
+    return Method(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_VONAGE_*`."""
+
+    api_key: str = field(metadata=read_by(str))
+    api_secret: str = field(repr=False, metadata=read_by(str))
+    signature_secret: str = field(repr=False, metadata=read_by(str))
+    """Vonage signs receipts with it."""
+    signature_method: Method = field(default=Method.SHA256, metadata=read_by(signature_method))
+    from_: str = field(metadata=read_by(str))
+    """A number of ours without its plus, or a sender id."""
+    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    url: str = field(default="https://rest.nexmo.com", metadata=read_by(configuration.http_url))
+    codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> Vonage:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    callback = callbacks.receipts_url(environ, vendor=NAME)
+    if len(callback) > CALLBACK_LIMIT_CHARACTERS:
+        raise ConfigurationError(
+            callbacks.PUBLIC_URL,
+            f"is too long: Vonage takes {CALLBACK_LIMIT_CHARACTERS} characters, the path included",
+        )
+    return Vonage(config, callback=callback, transport=transport)
+
+
+class Vonage:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+
+    def __init__(self, config: Config, *, callback: str, transport: Transport) -> None:
+        """Nothing is contacted until the first `send`; `callback` is where receipts shall go."""
+        self._config = config
+        self._callback = callback
+        self._transport = transport
+        self._receipts = Reader(
+            secret=config.signature_secret, method=config.signature_method, codes=config.codes
+        )
+        user = f"{config.api_key}:{config.api_secret}"
+        self._headers = [
+            "Content-Type: application/x-www-form-urlencoded",
+            "Accept: application/json",
+            "Authorization: Basic " + b64encode(user.encode()).decode(),
+        ]
+        self.capabilities = Capabilities(
+            channels=frozenset({Channel.SMS}),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=True,
+            pace=Pace(burst=config.per_second, per_second=config.per_second),
+        )
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`. Vonage documents no limit but its status 12."""
+        requests = [self._request(message) for message in batch]
+        for index, reply in self._transport.send(requests, deadline=deadline):
+            message = batch[index]
+            yield Result(
+                delivery_id=message.delivery_id,
+                outcome=self._outcome(reply, address=_digits(message.address)),
+                latency=reply.elapsed,
+            )
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        """See `providers.contract.Provider.parse_receipt` and `vonage_receipts`."""
+        return self._receipts.read(request)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """See `providers.contract.Provider.check`: the account's balance, in euros."""
+        url = self._config.url + "/account/get-balance"
+        request = Request(url=url, headers=self._headers, method="GET")
+        for _index, reply in self._transport.send([request], deadline=deadline):
+            yield from _findings(reply)
+
+    def _request(self, message: Message) -> Request:
+        left = min(max(message.time_to_live, SHORTEST_TTL), LONGEST_TTL)
+        form = {
+            "to": _digits(message.address),
+            "from": self._config.from_,
+            "text": message.body,
+            "client-ref": message.delivery_id,
+            "type": "text" if gsm7.fits(message.body) else "unicode",
+            "ttl": left // timedelta(milliseconds=1),
+            "callback": self._callback,
+        }
+        body = urlencode(form, errors="replace").encode()
+        return Request(url=self._config.url + "/sms/json", headers=self._headers, body=body)
+
+    def _outcome(self, reply: Reply, *, address: str) -> Outcome:
+        def of_parts(response: Response) -> Outcome:
+            return self._of_parts(response, address=address)
+
+        return outcomes.outcome_of(reply, accepted=of_parts, hide=address)
+
+    def _of_parts(self, response: Response, *, address: str) -> Outcome:
+        """Judge a 200 by the statuses of its parts."""
+        detail = http_outcomes.excerpt(response.body, hide=address)
+        parts = json_object(response.body).get("messages")
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            return Unanswered(code="unreadable", detail=detail)
+        refused = [str(part.get("status")) for part in parts if part.get("status") != TAKEN]
+        if not parts or 0 < len(refused) < len(parts):
+            return Unanswered(code="partly_accepted", detail=detail)
+        if not refused:
+            return Accepted(message_id=str(parts[0].get("message-id", "")))
+        code = refused[0]
+        verdict = verdicts.look_up(code, REFUSALS, self._config.codes) or Verdict.REJECTED
+        return verdicts.outcome(verdict, code=code, detail=detail)
+
+
+def _digits(number: str) -> str:
+    """Vonage takes E.164 without its plus."""
+    return number.removeprefix("+")
+
+
+def _findings(reply: Reply) -> Iterator[Finding]:
+    page = outcomes.page(reply)
+    if isinstance(page, Finding):
+        yield page
+        return
+    yield Finding(subject="credentials", is_good=True, detail="it lets us in")
+    yield outcomes.of_balance(page.get("value"), currency="EUR")

@@ -1,0 +1,150 @@
+"""Vonage's delivery receipts, signed in either of two ways.
+
+    Authorization: Bearer <JWT>   HS256; its claim `payload_hash` is the body's SHA-256, in hex
+    sig=<hex> among the fields    HMAC over all the others, `&name=value`, sorted by name
+
+Vonage signs once its support has turned signing on for the account; the dashboard then chooses the
+method (HMAC with SHA-256 or SHA-512: MD5 is not taken), and there the webhook's format has to be
+POST or POST-JSON. Unsigned receipts are refused.
+
+A receipt's own time is not checked: Vonage tries again for a day, and one that is repeated says
+again what it said before.
+
+Sources: https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
+and https://developer.vonage.com/en/getting-started/concepts/signing-messages
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final
+from urllib.parse import parse_qsl
+from uuid import UUID
+
+from providers import verdicts
+from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.errors import InvalidSignature, MalformedReceipt
+from providers.sms.outcomes import json_object, kind_of_loss
+from providers.sms.vonage_codes import FAILURES
+from providers.verdicts import Table, Verdict
+
+LOST: Final = frozenset({"expired", "failed", "rejected"})
+"""`accepted` and `buffered` are of the way, `unknown` is what Vonage did not understand."""
+
+_BEARER: Final = "Bearer "
+
+
+class Method(StrEnum):
+    """How the account's `sig` is made: the setting of Vonage's dashboard."""
+
+    SHA256 = "sha256"
+    SHA512 = "sha512"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Verifies and translates receipts."""
+
+    secret: str = field(repr=False)
+    method: Method
+    codes: Table
+
+    def read(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        """Give the receipt of a callback, or none where the message is still on its way.
+
+        Each part of a long message has a callback of its own, all with our delivery id.
+
+        Raises:
+            InvalidSignature: it was not signed with our signature secret.
+            MalformedReceipt: it was, but is no delivery receipt.
+        """
+        fields = self._verified(request)
+        status, message_id = fields.get("status", ""), fields.get("messageId", "")
+        if not status or not message_id:
+            raise MalformedReceipt("no delivery receipt")
+        if status == "delivered":
+            code, verdict, kind = "", None, ReceiptKind.DELIVERED
+        elif status in LOST:
+            code = f"dlr-{fields['err-code']}" if "err-code" in fields else status
+            verdict = verdicts.look_up(code, FAILURES, self.codes)
+            kind = kind_of_loss(verdict)
+        else:
+            return []
+        receipt = Receipt(
+            kind=kind,
+            delivery_id=_delivery_id(fields.get("client-ref", "")),
+            provider_message_id=message_id,
+            code=code,
+            contact_is_dead=verdict is Verdict.DEAD,
+        )
+        return [receipt]
+
+    def _verified(self, request: ReceiptRequest) -> Mapping[str, str]:
+        """Give the fields of a callback whose signature holds.
+
+        Raises:
+            InvalidSignature: it does not.
+        """
+        authorization = request.headers.get("authorization", "")
+        if authorization.startswith(_BEARER):
+            self._check_token(authorization.removeprefix(_BEARER), body=request.body)
+            return _fields(request.body)
+        fields = _fields(request.body)
+        given = fields.get("sig", "").lower().encode()
+        if not hmac.compare_digest(given, self._sig(fields).encode()):
+            raise InvalidSignature("neither a token nor a sig that matches")
+        return fields
+
+    def _check_token(self, token: str, *, body: bytes) -> None:
+        """Hold a token's signature and its hash against the body.
+
+        Raises:
+            InvalidSignature: one of them does not match.
+        """
+        # Here, because only the processes that take receipts need it.
+        import jwt  # noqa: PLC0415 - see above
+
+        options: jwt.types.Options = {"require": ["payload_hash"], "verify_iat": False}
+        try:
+            claims = jwt.decode(token, self.secret, algorithms=["HS256"], options=options)
+        except jwt.InvalidTokenError as error:
+            raise InvalidSignature("the token is not signed by Vonage") from error
+        hashed = str(claims["payload_hash"]).lower().encode()
+        if not hmac.compare_digest(hashed, sha256(body).hexdigest().encode()):
+            raise InvalidSignature("the token was made for another body")
+
+    def _sig(self, fields: Mapping[str, str]) -> str:
+        signed = "".join(
+            f"&{name}={fields[name].translate(_UNDERSCORES)}"
+            for name in sorted(fields)
+            if name != "sig"
+        )
+        return hmac.new(self.secret.encode(), signed.encode(), self.method.value).hexdigest()
+
+
+_UNDERSCORES: Final = str.maketrans("&=", "__")
+"""What would blur where a field ends is signed as an underscore."""
+
+
+def _fields(body: bytes) -> Mapping[str, str]:
+    if body.lstrip().startswith(b"{"):
+        return {name: str(value) for name, value in json_object(body).items()}
+    return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
+
+
+def _delivery_id(reference: str) -> UUID | None:
+    """Read our reference back; None: the message was not sent by us, or by our older days.
+
+    Raises:
+        MalformedReceipt: it is something else.
+    """
+    if not reference:
+        return None
+    try:
+        return UUID(reference)
+    except ValueError as error:
+        raise MalformedReceipt("client-ref is no UUID") from error
