@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from providers import sandbox
+from providers.chat import apprise_chat
 from providers.contract import Provider
 from providers.email import smtp
 from providers.sms import twilio, vonage
@@ -35,6 +36,7 @@ class Vendor(Protocol):
 
 VENDORS: Final[tuple[Vendor, ...]] = (
     sandbox,
+    apprise_chat,
     smtp,
     twilio,
     vonage,

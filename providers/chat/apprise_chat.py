@@ -1,0 +1,237 @@
+"""Chat through Apprise: an address is an Apprise URL, such as `tgram://token/chat`.
+
+Apprise writes the request (`draft`), our transport sends it, guarded: an address is an order to
+our servers to post somewhere. One address is one target.
+
+| answer | outcome |
+| --- | --- |
+| a word or a status of `services`, or of NOTIFY_APPRISE_CODES | as there |
+| other 2xx | Accepted |
+| others | `providers.http_outcomes` |
+
+Codes are written with their service: `NOTIFY_APPRISE_CODES="slack:not_in_channel=dead"`.
+
+No chat service that we know recognises a repeat. The idempotency key goes along as a header, for
+those that people run themselves behind something that does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from time import monotonic
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from providers import configuration, http_outcomes, verdicts
+from providers.chat.draft import NoDraft, draft, scheme
+from providers.chat.services import SERVICES, SUCCESS, Service
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Pace,
+    Receipt,
+    ReceiptRequest,
+    Rejected,
+    Repeat,
+    Result,
+)
+from providers.errors import ForbiddenAddress, NoReceipts
+from providers.transport import Failure, Reply, Request, Transport
+from providers.transport.guard import AddressPolicy
+from providers.verdicts import Table
+
+NAME: Final = "apprise"
+
+BATCH_LIMIT: Final = 100
+"""Writing a request takes Apprise half a millisecond, so this many wait for 50 ms at most."""
+
+PACE: Final = Pace(burst=100, per_second=10)
+"""Ours, not a vendor's: theirs are counted per chat."""
+
+
+_PARTS_OF_AN_ADDRESS: Final = re.compile(r"[^/@:?&=#]{6,}")
+
+
+def schemes(text: str) -> frozenset[str]:
+    """Read schemes, separated by commas.
+
+    Raises:
+        ValueError: one of them is not in `services`.
+    """
+    names = frozenset(part.strip() for part in text.split(","))
+    if not names <= SERVICES.keys():
+        raise ValueError(f"write schemes of {', '.join(SERVICES)}, separated by commas")
+    return names
+
+
+def endpoints(text: str) -> Mapping[str, str]:
+    """Read `origin=URL` pairs, separated by commas.
+
+    Raises:
+        ValueError: a part is no pair of http or https URLs.
+    """
+    pairs = [part.strip().partition("=")[::2] for part in text.split(",")]
+    return {configuration.http_url(a): configuration.http_url(b) for a, b in pairs}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_APPRISE_*`."""
+
+    schemes: frozenset[str] = field(metadata=read_by(schemes))
+    """What addresses may start with: `slack,tgram`. Each lets its servers be posted to."""
+    from_: str = field(default="Notifications", metadata=read_by(str))
+    """The name that people see, where a service shows one."""
+    allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    """`yes` only where everybody who may enter an address may also reach the private network."""
+    endpoints: Mapping[str, str] = field(default_factory=dict, metadata=read_by(endpoints))
+    """Servers of our own to call instead: `https://api.telegram.org=http://bot-api:8081`."""
+    codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> AppriseChat:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    return AppriseChat(config, transport=transport)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    message: Message
+    service: Service
+    request: Request
+
+
+class AppriseChat:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+    capabilities: Final = Capabilities(
+        channels=frozenset({Channel.CHAT}),
+        repeat=Repeat.VISIBLE,
+        gives_receipts=False,
+        batch_limit=BATCH_LIMIT,
+        pace=PACE,
+    )
+
+    def __init__(self, config: Config, *, transport: Transport) -> None:
+        """Nothing is contacted, and Apprise not loaded, until the first `send`."""
+        self._config = config
+        self._transport = transport
+        self._policy = AddressPolicy(allow_private=config.allow_private)
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        started_at = monotonic()
+        drafts = []
+        for message in batch:
+            try:
+                drafts.append(self._draft(message))
+            except NoDraft as error:
+                rejected = Rejected(code=error.code, detail=error.detail)
+                yield _result(message, rejected, latency=timedelta(0))
+        left = deadline - timedelta(seconds=monotonic() - started_at)
+        requests = [each.request for each in drafts]
+        for index, reply in self._transport.send(requests, deadline=left):
+            message, service = drafts[index].message, drafts[index].service
+            outcome = self._outcome(reply, service=service, address=message.address)
+            yield _result(message, outcome, latency=reply.elapsed)
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
+        """Refuse: chat services tell nothing later.
+
+        Raises:
+            NoReceipts: always.
+        """
+        raise NoReceipts(self.name)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """See `providers.contract.Provider.check`: whether each service of ours can be reached."""
+        homes = {name: SERVICES[name].home for name in sorted(self._config.schemes)}
+        names = [name for name, home in homes.items() if home]
+        requests = [
+            Request(url=self._own(homes[name]) or homes[name], headers=[], method="GET")
+            for name in names
+        ]
+        for index, reply in self._transport.send(requests, deadline=deadline):
+            yield replace(http_outcomes.reachability(reply), subject=names[index])
+
+    def _draft(self, message: Message) -> _Draft:
+        """Write a message's request and see that it may be sent.
+
+        Raises:
+            NoDraft: it cannot or may not.
+        """
+        name = scheme(message.address)
+        if name not in self._config.schemes:
+            allowed = ", ".join(sorted(self._config.schemes))
+            raise NoDraft("unsupported_address", f"an address starts with one of {allowed}")
+        service = SERVICES[name]
+        request = self._addressed(draft(message, service=service, sender=self._config.from_))
+        headers = [*request.headers, "Idempotency-Key: " + message.idempotency_key]
+        return _Draft(message, service, replace(request, headers=headers))
+
+    def _addressed(self, request: Request) -> Request:
+        """Send it to a server of ours where one stands in, and guard it elsewhere.
+
+        Raises:
+            NoDraft: its URL may not be called.
+        """
+        own = self._own(request.url)
+        if own:
+            return replace(request, url=own)
+        try:
+            self._policy.check_url(request.url)
+        except ForbiddenAddress as error:
+            raise NoDraft("forbidden_address", str(error)) from error
+        return replace(request, guard=self._policy)
+
+    def _own(self, url: str) -> str:
+        """Give the address on a server of ours that stands for this one; empty: there is none."""
+        parts = urlsplit(url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        base = self._config.endpoints.get(origin, "")
+        return base and base + url.removeprefix(origin)
+
+    def _outcome(self, reply: Reply, *, service: Service, address: str) -> Outcome:
+        if isinstance(reply, Failure):
+            return http_outcomes.outcome_of(reply, accepted=lambda _: Accepted(), hide=address)
+        answer = service.read(reply)
+        if reply.status in SUCCESS and not answer.code:
+            return Accepted(message_id=answer.message_id)
+        detail = _detail(reply.body, address=address)
+        wait = reply.retry_after or answer.retry_after
+        for word in filter(None, (answer.code, str(reply.status))):
+            code = f"{scheme(address)}:{word}"
+            verdict = self._config.codes.get(code) or service.codes.get(word)
+            if verdict is not None:
+                return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
+        if reply.status in SUCCESS:
+            return Rejected(code=f"{scheme(address)}:{answer.code}", detail=detail)
+        return http_outcomes.of_status(replace(reply, retry_after=wait), detail=detail)
+
+
+def _detail(body: bytes, *, address: str) -> str:
+    """Give the start of an answer without any part of an address: its parts are tokens."""
+    for part in _PARTS_OF_AN_ADDRESS.findall(unquote(address)):
+        body = body.replace(part.encode(errors="replace"), b"[address]")
+    return http_outcomes.excerpt(body, hide=address)
+
+
+def _result(message: Message, outcome: Outcome, *, latency: timedelta) -> Result:
+    return Result(delivery_id=message.delivery_id, outcome=outcome, latency=latency)

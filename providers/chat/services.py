@@ -1,0 +1,309 @@
+"""The chat services that an address may name, and what their answers mean.
+
+An address is an Apprise URL; its scheme chooses a row. A row allows one shape of request, so that
+an address can make us post a message and nothing else: Apprise would also look people up by
+mailbox, log in, or ask a bot for its chats.
+
+Whose fault is a refused token? A webhook's token is the address itself: the contact is dead. A
+bot's token is in the addresses of everybody whom it writes to: we are misconfigured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Final
+
+import orjson
+
+from providers.transport import Response
+from providers.verdicts import Table, Verdict
+
+CODE_LIMIT: Final = 64
+"""Characters of a service's own words that may serve as a code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a service said."""
+
+    code: str = ""
+    """Its own word for what is wrong; empty: nothing is, or it has no word for it."""
+    message_id: str = ""
+    retry_after: timedelta | None = None
+    """Where the body says it; a header's wait is in the Response."""
+
+
+def _object(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _body(response: Response) -> Mapping[str, object]:
+    try:
+        return _object(orjson.loads(response.body))
+    except ValueError:
+        return {}
+
+
+def _seconds(value: object) -> timedelta | None:
+    return timedelta(seconds=value) if isinstance(value, int | float) and value > 0 else None
+
+
+def slack(response: Response) -> Answer:
+    """Read a bot's answer, 200 and `{"ok": ..., "error": ...}`, or a webhook's, a bare word."""
+    body = _body(response)
+    if "ok" in body:
+        error = "" if body["ok"] else str(body.get("error", "unknown"))
+        return Answer(code=error[:CODE_LIMIT], message_id=str(body.get("ts", "")))
+    word = response.body[:CODE_LIMIT].decode(errors="replace").strip()
+    return Answer(code=word if re.fullmatch("[a-z_]+", word) and word != "ok" else "")
+
+
+def discord(response: Response) -> Answer:
+    """Read `{"code": 10015, "message": ..., "retry_after": seconds}`."""
+    body = _body(response)
+    wait = _seconds(body.get("retry_after"))
+    return Answer(code=str(body.get("code") or ""), retry_after=wait)
+
+
+def telegram(response: Response) -> Answer:
+    """Read `{"ok": ..., "description": "Forbidden: bot was ...", "parameters": {...}}`."""
+    body = _body(response)
+    if body.get("ok"):
+        return Answer(message_id=str(_object(body.get("result")).get("message_id", "")))
+    words = str(body.get("description", "")).partition(": ")
+    wait = _seconds(_object(body.get("parameters")).get("retry_after"))
+    return Answer(code=(words[2] or words[0])[:CODE_LIMIT], retry_after=wait)
+
+
+def google(response: Response) -> Answer:
+    """Read `{"error": {"code": 404, "status": "NOT_FOUND"}}`, or `{"name": ...}`."""
+    body = _body(response)
+    error = _object(body.get("error"))
+    return Answer(code=str(error.get("status", "")), message_id=str(body.get("name", "")))
+
+
+def microsoft(response: Response) -> Answer:
+    """Read `{"error": {"code": "WorkflowNotFound"}}`."""
+    return Answer(code=str(_object(_body(response).get("error")).get("code", ""))[:CODE_LIMIT])
+
+
+def mattermost(response: Response) -> Answer:
+    """Read `{"id": "web.incoming_webhook.invalid.app_error"}`."""
+    return Answer(code=str(_body(response).get("id", ""))[:CODE_LIMIT])
+
+
+def status_alone(response: Response) -> Answer:  # noqa: ARG001 - a Service's `read`
+    """Read nothing: the HTTP status is all that is documented."""
+    return Answer()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """One chat service."""
+
+    module: str
+    """Apprise's, below `apprise.plugins`."""
+    plugin: str
+    """The class in it."""
+    target: re.Pattern[str]
+    """What the request's URL has to start with."""
+    read: Callable[[Response], Answer]
+    codes: Table
+    """By the service's own word or, failing that, by HTTP status."""
+    home: str = ""
+    """A page that shows that it is up; empty where everybody has a server of their own."""
+
+
+_SLACK: Final[Table] = {
+    # https://docs.slack.dev/reference/methods/chat.postMessage: errors
+    "channel_not_found": Verdict.DEAD,
+    "is_archived": Verdict.DEAD,
+    "user_not_found": Verdict.DEAD,
+    "not_in_channel": Verdict.REJECTED,
+    "restricted_action": Verdict.REJECTED,
+    "msg_too_long": Verdict.REJECTED,
+    "no_text": Verdict.REJECTED,
+    "invalid_blocks": Verdict.REJECTED,
+    "invalid_arguments": Verdict.REJECTED,
+    "invalid_auth": Verdict.MISCONFIGURED,
+    "not_authed": Verdict.MISCONFIGURED,
+    "account_inactive": Verdict.MISCONFIGURED,
+    "token_revoked": Verdict.MISCONFIGURED,
+    "token_expired": Verdict.MISCONFIGURED,
+    "missing_scope": Verdict.MISCONFIGURED,
+    "ratelimited": Verdict.THROTTLED,
+    "rate_limited": Verdict.THROTTLED,
+    "internal_error": Verdict.UNAVAILABLE,
+    "fatal_error": Verdict.UNAVAILABLE,
+    "service_unavailable": Verdict.UNAVAILABLE,
+    # https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks: errors
+    "no_service": Verdict.DEAD,
+    "no_service_id": Verdict.DEAD,
+    "no_team": Verdict.DEAD,
+    "team_disabled": Verdict.DEAD,
+    "invalid_token": Verdict.DEAD,
+    "no_active_hooks": Verdict.DEAD,
+    "channel_is_archived": Verdict.DEAD,
+    "action_prohibited": Verdict.REJECTED,
+    "posting_to_general_channel_denied": Verdict.REJECTED,
+    "invalid_payload": Verdict.REJECTED,
+    "too_many_attachments": Verdict.REJECTED,
+    "rollup_error": Verdict.UNAVAILABLE,
+    "403": Verdict.REJECTED,
+    "404": Verdict.DEAD,
+    "410": Verdict.DEAD,
+}
+
+_DISCORD: Final[Table] = {
+    # https://discord.com/developers/docs/topics/opcodes-and-status-codes: JSON error codes
+    "10003": Verdict.DEAD,  # unknown channel
+    "10015": Verdict.DEAD,  # unknown webhook
+    "50027": Verdict.DEAD,  # invalid webhook token
+    "50006": Verdict.REJECTED,  # empty message
+    "50035": Verdict.REJECTED,  # invalid form: too long
+    "160005": Verdict.REJECTED,  # the thread is locked
+    "40333": Verdict.MISCONFIGURED,  # our address or User-Agent is blocked
+    "130000": Verdict.UNAVAILABLE,  # overloaded
+    "401": Verdict.DEAD,
+    "403": Verdict.REJECTED,
+    "404": Verdict.DEAD,
+}
+
+_TELEGRAM: Final[Table] = {
+    # https://core.telegram.org/api/errors; the descriptions are the Bot API server's
+    "bot was blocked by the user": Verdict.DEAD,
+    "user is deactivated": Verdict.DEAD,
+    "bot was kicked from the group chat": Verdict.DEAD,
+    "bot was kicked from the supergroup chat": Verdict.DEAD,
+    "bot was kicked from the channel chat": Verdict.DEAD,
+    "bot is not a member of the supergroup chat": Verdict.DEAD,
+    "bot is not a member of the channel chat": Verdict.DEAD,
+    "the group chat was deleted": Verdict.DEAD,
+    "chat not found": Verdict.DEAD,
+    "group chat was upgraded to a supergroup chat": Verdict.DEAD,
+    "bot can't initiate conversation with a user": Verdict.REJECTED,
+    "have no rights to send a message": Verdict.REJECTED,
+    "message is too long": Verdict.REJECTED,
+    "message text is empty": Verdict.REJECTED,
+    "401": Verdict.MISCONFIGURED,
+    "404": Verdict.DEAD,  # no token at all: malformed
+    "403": Verdict.REJECTED,
+}
+
+_TEAMS: Final[Table] = {
+    # https://learn.microsoft.com/azure/logic-apps: a workflow's HTTP trigger
+    "WorkflowNotFound": Verdict.DEAD,
+    "WorkflowTriggerIsNotEnabled": Verdict.DEAD,
+    "DirectApiAuthorizationRequired": Verdict.DEAD,
+    "AuthorizationFailed": Verdict.DEAD,
+    "TriggerInputSchemaMismatch": Verdict.REJECTED,
+    "WorkflowTriggerThrottled": Verdict.THROTTLED,
+    "401": Verdict.DEAD,
+    "403": Verdict.REJECTED,
+    "404": Verdict.DEAD,
+    "410": Verdict.DEAD,
+}
+
+_GOOGLE: Final[Table] = {
+    # https://cloud.google.com/apis/design/errors: canonical codes
+    "NOT_FOUND": Verdict.DEAD,
+    "UNAUTHENTICATED": Verdict.DEAD,
+    "PERMISSION_DENIED": Verdict.REJECTED,
+    "INVALID_ARGUMENT": Verdict.REJECTED,
+    "FAILED_PRECONDITION": Verdict.REJECTED,
+    "RESOURCE_EXHAUSTED": Verdict.THROTTLED,
+    "UNAVAILABLE": Verdict.UNAVAILABLE,
+    "INTERNAL": Verdict.UNAVAILABLE,
+    "DEADLINE_EXCEEDED": Verdict.UNANSWERED,
+    "401": Verdict.DEAD,
+    "403": Verdict.REJECTED,
+    "404": Verdict.DEAD,
+}
+
+_MATTERMOST: Final[Table] = {
+    # The server's own messages, server/i18n/en.json
+    "web.incoming_webhook.invalid.app_error": Verdict.DEAD,
+    "web.incoming_webhook.disabled.app_error": Verdict.REJECTED,
+    "web.incoming_webhook.channel_locked.app_error": Verdict.REJECTED,
+    "web.incoming_webhook.permissions.app_error": Verdict.REJECTED,
+    "401": Verdict.REJECTED,
+    "403": Verdict.REJECTED,
+    "404": Verdict.DEAD,
+}
+
+_WEBHOOK: Final[Table] = {"401": Verdict.DEAD, "403": Verdict.REJECTED, "404": Verdict.DEAD}
+"""A webhook that is gone, of a service that explains no more."""
+
+_TEAMS_SERVICE: Final = Service(
+    module="workflows",
+    plugin="NotifyWorkflows",
+    target=re.compile(r"https://[^/]+/(.+/)?workflows/"),
+    read=microsoft,
+    codes=_TEAMS,
+)
+
+SERVICES: Final[Mapping[str, Service]] = {
+    "slack": Service(
+        module="slack",
+        plugin="NotifySlack",
+        target=re.compile(r"https://(hooks\.slack\.com/|slack\.com/api/chat\.postMessage$)"),
+        read=slack,
+        codes=_SLACK,
+        home="https://slack.com/api/api.test",
+    ),
+    "discord": Service(
+        module="discord",
+        plugin="NotifyDiscord",
+        target=re.compile(r"https://discord\.com/api/webhooks/"),
+        read=discord,
+        codes=_DISCORD,
+        home="https://discord.com/api/v10/gateway",
+    ),
+    "workflow": _TEAMS_SERVICE,
+    "workflows": _TEAMS_SERVICE,
+    "tgram": Service(
+        module="telegram",
+        plugin="NotifyTelegram",
+        target=re.compile(r"https://api\.telegram\.org/bot[^/]+/sendMessage$"),
+        read=telegram,
+        codes=_TELEGRAM,
+        home="https://api.telegram.org/",
+    ),
+    "gchat": Service(
+        module="google_chat",
+        plugin="NotifyGoogleChat",
+        target=re.compile(r"https://chat\.googleapis\.com/v1/spaces/"),
+        read=google,
+        codes=_GOOGLE,
+        home="https://chat.googleapis.com/",
+    ),
+    "mmosts": Service(
+        module="mattermost",
+        plugin="NotifyMattermost",
+        target=re.compile(r"https://[^/]+/(.+/)?hooks/"),
+        read=mattermost,
+        codes=_MATTERMOST,
+    ),
+    "rockets": Service(
+        module="rocketchat",
+        plugin="NotifyRocketChat",
+        target=re.compile(r"https://[^/]+/(.+/)?hooks/"),
+        read=status_alone,
+        codes=_WEBHOOK,
+    ),
+    "wxteams": Service(
+        module="webexteams",
+        plugin="NotifyWebexTeams",
+        target=re.compile(r"https://api\.ciscospark\.com/v1/webhooks/incoming/"),
+        read=status_alone,
+        codes=_WEBHOOK,
+        home="https://api.ciscospark.com/v1/ping",
+    ),
+}
+"""By the scheme of an address."""
+
+SUCCESS: Final = range(HTTPStatus.OK, HTTPStatus.MULTIPLE_CHOICES)

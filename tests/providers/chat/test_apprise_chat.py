@@ -1,0 +1,268 @@
+"""What chat services get from us, and what we make of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+
+import orjson
+import pytest
+
+from providers.chat.apprise_chat import AppriseChat, configure
+from providers.chat.services import SERVICES
+from providers.contract import (
+    Accepted,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    ReceiptRequest,
+    Rejected,
+    Throttled,
+)
+from providers.errors import ConfigurationError, NoReceipts
+from providers.sandbox_server.wire import Answer
+from providers.transport import Transport
+from providers.verdicts import Verdict
+from tests.providers.answering import CONTRACT, AnsweringFake, shape
+from tests.providers.chat.services_fake import CASES, Case, refusal, telegram_fake
+from tests.providers.messages import message
+
+PATIENCE = timedelta(seconds=5)
+ENVIRON = {"NOTIFY_APPRISE_SCHEMES": ",".join(SERVICES), "NOTIFY_APPRISE_FROM": "Shop"}
+BY_SCHEME = {case.scheme: case for case in CASES.values()}
+BY_SCHEME["workflow"] = Case(
+    address=BY_SCHEME["workflows"].address.replace("workflows:", "workflow:"),
+    origin=BY_SCHEME["workflows"].origin,
+    target=BY_SCHEME["workflows"].target,
+)
+ROWS = [(scheme, code) for scheme, service in SERVICES.items() for code in service.codes]
+
+
+@pytest.fixture(scope="module")
+def transport() -> Iterator[Transport]:
+    with closing(Transport()) as it:
+        yield it
+
+
+@pytest.fixture
+def server() -> Iterator[AnsweringFake]:
+    with closing(telegram_fake()) as it:
+        it.answer = Answer(status=200)
+        yield it
+
+
+def adapter(server: AnsweringFake, transport: Transport, **settings: str) -> AppriseChat:
+    origins = {case.origin for case in CASES.values()}
+    changes = {f"NOTIFY_APPRISE_{name}": value for name, value in settings.items()}
+    ends = ",".join(f"{origin}={server.origin}" for origin in sorted(origins))
+    environ = ENVIRON | {"NOTIFY_APPRISE_ENDPOINTS": ends} | changes
+    return configure(environ, transport=transport)
+
+
+def send(provider: AppriseChat, *batch: Message) -> list[Outcome]:
+    outcomes = {r.delivery_id: r.outcome for r in provider.send(batch, deadline=PATIENCE)}
+    return [outcomes[each.delivery_id] for each in batch]
+
+
+def chat(address: str, *, title: str = "Order", body: str = "It is ready") -> Message:
+    return message(address, Channel.CHAT, title=title, body=body)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_an_address_becomes_one_post_of_title_and_text(
+    server: AnsweringFake, transport: Transport, case: Case
+) -> None:
+    assert send(adapter(server, transport), chat(case.address)) == [Accepted()]
+    (request,) = server.requests
+    assert (request.method, request.target) == ("POST", case.target)
+    body = request.body.decode()
+    for part in ("Order", "It is ready", *case.contains):
+        assert part in body
+    assert "apprise" not in body.lower(), "it is our message, not the library's"
+
+
+def test_an_address_may_name_a_thread(server: AnsweringFake, transport: Transport) -> None:
+    case = CASES["discord"]
+    assert send(adapter(server, transport), chat(case.address + "?thread=42")) == [Accepted()]
+    (request,) = server.requests
+    assert request.target == case.target + "?thread_id=42"
+
+
+def test_a_bots_token_goes_in_the_header(server: AnsweringFake, transport: Transport) -> None:
+    send(adapter(server, transport), chat(CASES["slack bot"].address))
+    (request,) = server.requests
+    assert request.headers["authorization"] == "Bearer xoxb-1234-1234-abc124"
+
+
+def test_every_service_has_an_address_that_proves_it() -> None:
+    assert BY_SCHEME.keys() == SERVICES.keys()
+
+
+@pytest.mark.parametrize(("scheme", "code"), ROWS)
+def test_each_documented_code_has_its_outcome(
+    server: AnsweringFake, transport: Transport, scheme: str, code: str
+) -> None:
+    server.answer = refusal(scheme, code)
+    (outcome,) = send(adapter(server, transport), chat(BY_SCHEME[scheme].address))
+    assert shape(outcome) == CONTRACT[SERVICES[scheme].codes[code]]
+    assert getattr(outcome, "code", None) == f"{scheme}:{code}"
+
+
+@pytest.mark.parametrize("word", ["no_service", "channel_is_archived", "invalid_token"])
+def test_slacks_webhooks_answer_with_a_bare_word(
+    server: AnsweringFake, transport: Transport, word: str
+) -> None:
+    server.answer = Answer(status=404, body=word.encode())
+    (outcome,) = send(adapter(server, transport), chat(CASES["slack webhook"].address))
+    assert shape(outcome) == CONTRACT[Verdict.DEAD]
+    assert getattr(outcome, "code", None) == f"slack:{word}"
+    server.answer = Answer(status=200, body=b"ok")
+    assert send(adapter(server, transport), chat(CASES["slack webhook"].address)) == [Accepted()]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "message_id"),
+    [
+        ("slack bot", {"ok": True, "ts": "1503435956.000247"}, "1503435956.000247"),
+        ("telegram", {"ok": True, "result": {"message_id": 815}}, "815"),
+        ("google chat", {"name": "spaces/a/messages/b"}, "spaces/a/messages/b"),
+    ],
+)
+def test_a_services_own_id_is_kept(
+    server: AnsweringFake, transport: Transport, name: str, body: object, message_id: str
+) -> None:
+    server.answer = Answer(status=200, body=orjson.dumps(body))
+    (outcome,) = send(adapter(server, transport), chat(CASES[name].address))
+    assert outcome == Accepted(message_id=message_id)
+
+
+@pytest.mark.parametrize(
+    ("name", "headers", "body", "wait"),
+    [
+        ("discord", (), {"retry_after": 0.65, "global": False, "code": 0}, 0.65),
+        ("discord", (("Retry-After", "3"),), {"retry_after": 2.5}, 3),
+        ("telegram", (), {"ok": False, "parameters": {"retry_after": 35}}, 35),
+        ("slack bot", (("Retry-After", "30"),), {"ok": False, "error": "ratelimited"}, 30),
+        ("webex", (("Retry-After", "5"),), {}, 5),
+    ],
+)
+def test_a_wait_is_read_where_the_service_says_it(
+    server: AnsweringFake,
+    transport: Transport,
+    name: str,
+    headers: tuple[tuple[str, str], ...],
+    body: object,
+    wait: float,
+) -> None:
+    server.answer = Answer(status=429, headers=headers, body=orjson.dumps(body))
+    (outcome,) = send(adapter(server, transport), chat(CASES[name].address))
+    assert isinstance(outcome, Throttled)
+    assert outcome.retry_after == timedelta(seconds=wait)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [(400, Verdict.REJECTED), (429, Verdict.THROTTLED), (500, Verdict.UNAVAILABLE)],
+)
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"error": 1, "parameters": 2}'])
+def test_an_answer_that_says_nothing_is_judged_by_its_status(
+    server: AnsweringFake,
+    transport: Transport,
+    case: Case,
+    status: int,
+    verdict: Verdict,
+    body: bytes,
+) -> None:
+    server.answer = Answer(status=status, body=body)
+    (outcome,) = send(adapter(server, transport), chat(case.address))
+    assert shape(outcome) == CONTRACT[verdict]
+
+
+def test_an_operator_overrules_a_code_and_an_unknown_word_in_a_200_is_final(
+    server: AnsweringFake, transport: Transport
+) -> None:
+    server.answer = refusal("slack", "as_new_as_today")
+    bot = chat(CASES["slack bot"].address)
+    assert [shape(each) for each in send(adapter(server, transport), bot)] == [("Rejected", False)]
+    overruled = adapter(server, transport, CODES="slack:as_new_as_today=unavailable")
+    assert [shape(each) for each in send(overruled, bot)] == [("Unavailable", False)]
+
+
+def test_a_refusal_repeats_no_part_of_an_address(
+    server: AnsweringFake, transport: Transport
+) -> None:
+    for case in CASES.values():
+        server.answer = Answer(status=400, body=f"no such place: {case.target}".encode())
+        (outcome,) = send(adapter(server, transport), chat(case.address))
+        assert isinstance(outcome, Rejected)
+        pieces = [piece for piece in case.address.split("/")[3:] if len(piece) > 12]
+        assert not any(piece in outcome.detail for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [("discord", 2000), ("teams", 1000), ("telegram", 4096), ("slack bot", 35000)],
+)
+def test_a_text_that_is_too_long_harms_no_neighbour(
+    server: AnsweringFake, transport: Transport, name: str, limit: int
+) -> None:
+    address = CASES[name].address
+    longest, too_long = ("x" * (limit - len("Order") + more) for more in (0, 1))
+    outcomes = send(
+        adapter(server, transport), chat(address, body=too_long), chat(address, body=longest)
+    )
+    detail = f"{limit + 1} characters, at most {limit}"
+    assert outcomes == [Rejected(code="payload_too_large", detail=detail), Accepted()]
+    (request,) = server.requests
+    assert longest in request.body.decode()
+
+
+def test_a_message_without_a_text_says_its_title(
+    server: AnsweringFake, transport: Transport
+) -> None:
+    address = CASES["discord"].address
+    outcomes = send(
+        adapter(server, transport), chat(address, body=""), chat(address, title="", body="")
+    )
+    assert isinstance(outcomes[1], Rejected)
+    assert outcomes[0] == Accepted()
+    (request,) = server.requests
+    assert orjson.loads(request.body)["content"] == "Order"
+
+
+def test_a_check_tells_which_service_can_be_reached(
+    server: AnsweringFake, transport: Transport
+) -> None:
+    provider = adapter(server, transport, SCHEMES="tgram,discord,mmosts")
+    found = list(provider.check(deadline=PATIENCE))
+    assert {(each.subject, each.is_good) for each in found} == {("tgram", True), ("discord", True)}
+    server.stop()
+    dead = Finding(subject="tgram", is_good=False, detail="no answer: connect")
+    assert dead in list(provider.check(deadline=PATIENCE))
+
+
+def test_chat_services_tell_nothing_later(server: AnsweringFake, transport: Transport) -> None:
+    with pytest.raises(NoReceipts):
+        adapter(server, transport).parse_receipt(ReceiptRequest(url="", headers={}, body=b""))
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        ("NOTIFY_APPRISE_SCHEMES", ""),
+        ("NOTIFY_APPRISE_SCHEMES", "slack,json"),
+        ("NOTIFY_APPRISE_SCHEMES", "hunter2"),
+        ("NOTIFY_APPRISE_ALLOW_PRIVATE", "hunter2"),
+        ("NOTIFY_APPRISE_ENDPOINTS", "https://api.telegram.org"),
+        ("NOTIFY_APPRISE_ENDPOINTS", "https://api.telegram.org=hunter2"),
+        ("NOTIFY_APPRISE_CODES", "slack:no_text=hunter2"),
+    ],
+)
+def test_a_wrong_setting_stops_the_start_and_is_named(setting: str, text: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        configure(ENVIRON | {setting: text}, transport=Transport())
+    assert str(refused.value).startswith(f"{setting}: ")
+    assert "hunter2" not in str(refused.value)
