@@ -53,10 +53,12 @@ class Easy:
         "_blocked",
         "_body",
         "_guard",
+        "_header",
         "_length",
         "_lent",
         "_sent",
         "_sockets",
+        "_wanted_header",
         "curl",
         "met_closed",
     )
@@ -68,6 +70,8 @@ class Easy:
         self.met_closed = False
         self._body: list[bytes] = []
         self._length = 0
+        self._wanted_header = b""
+        self._header = ""
         self._guard: AddressPolicy | None = None
         self._sent = False
         self._blocked = False
@@ -102,6 +106,8 @@ class Easy:
             raise ValueError("a header has a line break")
         self._body.clear()
         self._length = 0
+        self._wanted_header = request.wanted_header.encode()
+        self._header = ""
         self._guard = request.guard
         self._sent = self._blocked = self.met_closed = False
         curl = self.curl
@@ -110,6 +116,10 @@ class Easy:
         # answer.
         curl.setopt(pycurl.PIPEWAIT, request.url.startswith("https:"))
         curl.setopt(pycurl.HTTPHEADER, request.headers)
+        if self._wanted_header:
+            curl.setopt(pycurl.HEADERFUNCTION, self._read_header)
+        else:
+            curl.unsetopt(pycurl.HEADERFUNCTION)
         if request.method == "GET":
             curl.setopt(pycurl.HTTPGET, 1)
         else:
@@ -127,6 +137,7 @@ class Easy:
                 body=b"".join(self._body),
                 elapsed=elapsed,
                 retry_after=timedelta(seconds=seconds) if seconds > 0 else None,
+                header=self._header,
                 complete=error == pycurl.E_OK,
             )
         kind, code = self._judge(error)
@@ -150,6 +161,11 @@ class Easy:
             return -1  # ends the transfer; the status is known
         self._body.append(chunk)
         return None
+
+    def _read_header(self, line: bytes) -> None:
+        name, colon, value = line.partition(b":")
+        if colon and name.strip().lower() == self._wanted_header:
+            self._header = value.strip().decode("latin-1")
 
     def _open_socket(self, _purpose: int, target: pycurl.CurlSockAddr) -> socket.socket | int:
         if self._guard is not None and not self._guard.permits(str(target.addr[0])):

@@ -21,6 +21,9 @@ class Request:
     body: bytes = b""
     method: Literal["POST", "GET"] = "POST"
     """GET sends no body."""
+    wanted_header: str = ""
+    """Name, in lower case, of the one header of the answer that is worth keeping. Most vendors say
+    everything in the body, and each header line costs a call back into Python."""
     guard: AddressPolicy | None = None
     """Set for a URL that a stranger gave us; None for one from our own settings."""
 
@@ -37,6 +40,8 @@ class Response:
     retry_after: timedelta | None = None
     """From the Retry-After header, whether it came as seconds or as a date; libcurl caps it at
     six hours."""
+    header: str = ""
+    """Value of the request's `wanted_header`; empty when it did not come."""
     complete: bool = True
     """False: the status arrived, but the body was too long or was cut off."""
 

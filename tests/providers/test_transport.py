@@ -107,6 +107,22 @@ def test_a_line_break_in_a_header_is_refused(transport: Transport) -> None:
     assert failed(reply_to(transport, request)) == (FailureKind.REFUSED, "malformed_request")
 
 
+def test_a_wanted_header_is_kept_and_not_carried_over_to_the_next_request(
+    transport: Transport,
+) -> None:
+    def answer(seen: Seen) -> Answer:
+        kind = seen.body.decode()
+        return Answer(status=200, headers=(("X-Kind", kind),) if kind else ())
+
+    with http_server(answer) as url:
+        wanted = [
+            Request(url=url, headers=[], body=body, wanted_header=name)
+            for body, name in ((b"one", "x-kind"), (b"two", ""), (b"", "x-kind"))
+        ]
+        replies = [reply_to(transport, request) for request in wanted]
+    assert [reply.header for reply in replies if isinstance(reply, Response)] == ["one", "", ""]
+
+
 def test_a_server_that_never_answers_costs_exactly_the_deadline(transport: Transport) -> None:
     with http_server(lambda _seen: never()) as url:
         started = monotonic()
