@@ -11,6 +11,7 @@ from datetime import datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
+from email.utils import getaddresses
 from typing import Final
 
 from providers.contract import Message
@@ -41,6 +42,19 @@ def checked_address(text: str) -> str:
     except UnicodeError as error:
         raise MalformedAddress("the part after the @ is no domain name") from error
     return f"{parts['local']}@{domain}"
+
+
+def mailbox(text: str) -> Address:
+    """Read `Shop <no-reply@shop.example>` or a bare address.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    addresses = getaddresses([text])
+    if len(addresses) != 1 or not text.isprintable():
+        raise ValueError("write one address, or Name <address>")
+    ((name, address),) = addresses
+    return Address(display_name=name, addr_spec=checked_address(address))
 
 
 def message_id(message: Message, *, sender: str) -> str:

@@ -21,7 +21,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.headerregistry import Address
-from email.utils import getaddresses
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Final
@@ -80,25 +79,12 @@ def server_url(text: str) -> Server:
     )
 
 
-def mailbox(text: str) -> Address:
-    """Read `Shop <no-reply@shop.example>` or a bare address.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    addresses = getaddresses([text])
-    if len(addresses) != 1 or not text.isprintable():
-        raise ValueError("write one address, or Name <address>")
-    ((name, address),) = addresses
-    return Address(display_name=name, addr_spec=mime.checked_address(address))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Settings `NOTIFY_SMTP_*`."""
 
     url: Server = field(metadata=read_by(server_url))
-    from_: Address = field(metadata=read_by(mailbox))
+    from_: Address = field(metadata=read_by(mime.mailbox))
     connections: int = field(default=4, metadata=read_by(configuration.positive_number))
     """Open at once per process; more is faster and less welcome."""
 

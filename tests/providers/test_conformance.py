@@ -12,8 +12,9 @@ import pytest
 from providers import configuration, conformance
 from providers.conformance import Act, Subject
 from providers.contract import Channel
+from providers.email.mime import mailbox
 from providers.email.smtp import Config as SmtpConfig
-from providers.email.smtp import Smtp, mailbox, server_url
+from providers.email.smtp import Smtp, server_url
 from providers.sandbox import Config as SandboxConfig
 from providers.sandbox import Sandbox
 from providers.sandbox_server.app import App

@@ -22,7 +22,8 @@ from providers.contract import (
     Throttled,
     Unavailable,
 )
-from providers.email.smtp import Config, Smtp, mailbox, server_url
+from providers.email.mime import mailbox
+from providers.email.smtp import Config, Smtp, server_url
 from providers.email.smtp_replies import Stage, outcome_of
 from providers.email.smtp_session import Tls
 from providers.errors import NoReceipts
