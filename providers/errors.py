@@ -24,6 +24,10 @@ class MalformedReceipt(ProviderError):
     """The callback is signed but cannot be read: answer 400 so that the provider's log shows it."""
 
 
+class CannotVerify(ProviderError):
+    """What the signature is checked with cannot be had now: answer 503, so that it comes again."""
+
+
 class NoReceipts(ProviderError):
     """This provider sends no callbacks: answer 404."""
 

@@ -43,7 +43,7 @@ def outcome_of(reply: Reply, *, accepted: Callable[[Response], Outcome], hide: s
     """Judge a reply; `accepted` reads a 2xx, `hide` is the address, kept out of every detail."""
     match reply:
         case Failure():
-            return _of_failure(reply)
+            return of_failure(reply)
         case Response(status=status) if 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
             return accepted(reply)
         case Response():
@@ -52,9 +52,9 @@ def outcome_of(reply: Reply, *, accepted: Callable[[Response], Outcome], hide: s
             assert_never(reply)
 
 
-def of_status(response: Response, *, detail: str) -> Outcome:
-    """Judge an answer that is no success."""
-    status, code = response.status, str(response.status)
+def of_status(response: Response, *, detail: str, code: str = "") -> Outcome:
+    """Judge an answer that is no success; `code` is the vendor's own name for it, if it has one."""
+    status, code = response.status, code or str(response.status)
     if status == TOO_MANY:
         return Throttled(code=code, detail=detail, retry_after=response.retry_after)
     if status in MISCONFIGURED:
@@ -64,7 +64,8 @@ def of_status(response: Response, *, detail: str) -> Outcome:
     return Rejected(code=code, detail=detail)
 
 
-def _of_failure(failure: Failure) -> Outcome:
+def of_failure(failure: Failure) -> Outcome:
+    """Judge that no answer came."""
     match failure.kind:
         case FailureKind.NEVER_SENT:
             return Unavailable(code=failure.code)

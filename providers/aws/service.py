@@ -1,0 +1,209 @@
+"""Signed calls to one service, many in flight, and one outcome for each message.
+
+    adapter: messages -> Call (1 or 50 messages) -> Service.deliver -> Answer -> Result
+
+A call that is refused, or never answered, has that outcome for every message in it: nothing of it
+was sent, or nobody knows. Only an answer that was accepted is read message by message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from time import monotonic
+from typing import Final, Literal
+
+from providers import clock, http_outcomes
+from providers.aws import credentials, faults
+from providers.aws.credentials import NoKeys
+from providers.aws.faults import Judge
+from providers.aws.settings import Account
+from providers.aws.signing import Signer
+from providers.contract import Accepted, Finding, Message, Outcome, Result, Unanswered
+from providers.transport import Failure, Reply, Request, Response, Transport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """How a service is spoken to."""
+
+    host: str
+    """First part of its host name: `email`, `sns`, `sms-voice`."""
+    signing_name: str
+    """What the signature calls it: `ses`."""
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request and the messages that it carries."""
+
+    messages: Sequence[Message] = ()
+    body: bytes = b""
+    path: str = "/"
+    headers: Sequence[str] = ()
+    """Whole lines, beside Content-Type."""
+    method: Literal["POST", "GET"] = "POST"
+
+
+Read = Callable[[Response], Sequence[Outcome]]
+"""Reads a 2xx: an outcome for each message of the call, in its order."""
+ReadFindings = Callable[[Response], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A call that sends nothing, and how its 2xx is read."""
+
+    call: Call
+    read: ReadFindings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What became of a call."""
+
+    call: Call
+    outcomes: Sequence[Outcome]
+    """In the order of the call's messages."""
+    latency: timedelta
+    refused: Outcome | None = None
+    """Set where the call as a whole failed: the outcome of each of its messages."""
+
+    def results(self) -> Iterator[Result]:
+        """Give each message its result."""
+        for message, outcome in zip(self.call.messages, self.outcomes, strict=True):
+            yield Result(delivery_id=message.delivery_id, outcome=outcome, latency=self.latency)
+
+
+_UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError)
+"""What reading a body raises that is not what the service documents."""
+
+
+class Service:
+    """One service in one region, under one account. Safe from several threads."""
+
+    def __init__(
+        self,
+        account: Account,
+        *,
+        api: Api,
+        judge: Judge,
+        transport: Transport,
+        now: clock.Clock = clock.now,
+    ) -> None:
+        """Nothing is contacted until the first call."""
+        self._credentials: Final = credentials.of(account)
+        self._region: Final = account.region
+        self._url: Final = account.endpoint_of(api.host)
+        self._api: Final = api
+        self._judge: Final = judge
+        self._transport: Final = transport
+        self._now: Final = now
+
+    def deliver(
+        self, calls: Sequence[Call], *, read: Read, deadline: timedelta
+    ) -> Iterator[Answer]:
+        """Make all calls and yield each answer as it comes, all of them within `deadline`."""
+        began = monotonic()
+        try:
+            requests = self._requests(calls, patience=deadline)
+        except NoKeys as error:
+            for call in calls:
+                yield _whole(call, error.outcome, latency=timedelta(seconds=monotonic() - began))
+            return
+        waited = timedelta(seconds=monotonic() - began)
+        for index, reply in self._transport.send(requests, deadline=deadline - waited):
+            yield self._answer(calls[index], reply, read=read, waited=waited)
+
+    def ask(self, questions: Sequence[Question], *, deadline: timedelta) -> Iterator[Finding]:
+        """Ask what sends nothing, and tell a person what came back."""
+        try:
+            requests = self._requests([each.call for each in questions], patience=deadline)
+        except NoKeys as error:
+            yield Finding(subject="credentials", is_good=False, detail=str(error.outcome))
+            return
+        accepted = False
+        for index, reply in self._transport.send(requests, deadline=deadline):
+            if not isinstance(reply, Response):
+                yield http_outcomes.reachability(reply)
+            elif not _is_success(reply):
+                yield _refused(reply)
+            else:
+                if not accepted:
+                    yield Finding(subject="credentials", is_good=True, detail="accepted")
+                accepted = True
+                yield from _findings(reply, read=questions[index].read)
+
+    def _requests(self, calls: Sequence[Call], *, patience: timedelta) -> list[Request]:
+        """Sign all calls.
+
+        Raises:
+            NoKeys: there is nothing to sign with.
+        """
+        if not calls:
+            return []
+        signer = Signer(
+            self._credentials.keys(patience=patience),
+            region=self._region,
+            service=self._api.signing_name,
+            at=self._now(),
+        )
+        return [self._request(call, signer=signer) for call in calls]
+
+    def _request(self, call: Call, *, signer: Signer) -> Request:
+        url = self._url + call.path
+        lines = [*call.headers, "Content-Type: " + self._api.content_type]
+        return Request(
+            url=url,
+            method=call.method,
+            headers=signer.signed(lines, method=call.method, url=url, body=call.body),
+            body=call.body,
+            wanted_header=faults.ERROR_TYPE,
+        )
+
+    def _answer(self, call: Call, reply: Reply, *, read: Read, waited: timedelta) -> Answer:
+        latency = waited + reply.elapsed
+        match reply:
+            case Failure():
+                return _whole(call, http_outcomes.of_failure(reply), latency=latency)
+            case Response() if not _is_success(reply):
+                return _whole(call, self._judge.refusal(reply), latency=latency)
+            case Response():
+                return Answer(call=call, outcomes=_each(call, read, reply), latency=latency)
+
+
+def _is_success(response: Response) -> bool:
+    return 200 <= response.status < 300  # noqa: PLR2004 - HTTP's own classes
+
+
+def _each(call: Call, read: Read, response: Response) -> Sequence[Outcome]:
+    """Read an accepted answer, even if it is cut short or not what was agreed upon."""
+    try:
+        outcomes = read(response)
+    except _UNREADABLE:
+        outcomes = ()
+    if len(outcomes) == len(call.messages):
+        return outcomes
+    if len(call.messages) == 1:
+        return [Accepted()]  # the 2xx is the promise; receipts still name the delivery
+    return [Unanswered(code="unreadable_answer")] * len(call.messages)
+
+
+def _findings(response: Response, *, read: ReadFindings) -> Iterator[Finding]:
+    try:
+        yield from read(response)
+    except _UNREADABLE:
+        yield Finding(subject="reachability", is_good=False, detail="not an answer of this service")
+
+
+def _refused(response: Response) -> Finding:
+    fault = faults.parse(response)
+    said = f"HTTP {response.status} {fault.code}: {faults.redacted(fault.message)}"
+    return Finding(subject="credentials", is_good=False, detail=said)
+
+
+def _whole(call: Call, outcome: Outcome, *, latency: timedelta) -> Answer:
+    outcomes = [outcome] * len(call.messages)
+    return Answer(call=call, outcomes=outcomes, latency=latency, refused=outcome)

@@ -1,0 +1,99 @@
+"""The settings that all vendors of this cloud have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from providers import configuration, verdicts
+from providers.configuration import read_by
+from providers.errors import ConfigurationError
+
+_REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[1-9]")
+_TOPIC: Final = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}")
+_PRICE: Final = re.compile(r"[0-9]{0,2}\.[0-9]{1,5}")
+_NAME: Final = re.compile(r"[A-Za-z0-9_:/+-]{1,256}")
+
+
+def region(text: str) -> str:
+    """Read a region: `eu-west-1`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return _matching(_REGION, text, "write a region, such as eu-west-1")
+
+
+def topics(text: str) -> frozenset[str]:
+    """Read the ARNs of SNS topics, separated by commas.
+
+    Raises:
+        ValueError: one of them is none.
+    """
+    problem = "write topic ARNs, such as arn:aws:sns:eu-west-1:123456789012:mail-events"
+    return frozenset(_matching(_TOPIC, part.strip(), problem) for part in text.split(","))
+
+
+def price(text: str) -> str:
+    """Read the most that one message may cost, in US dollars.
+
+    Raises:
+        ValueError: it is no such number.
+    """
+    return _matching(_PRICE, text, "write US dollars with a point, such as 0.25")
+
+
+def name(text: str) -> str:
+    """Read the name, id or ARN of something that was made in the account.
+
+    Raises:
+        ValueError: no such name exists.
+    """
+    return _matching(_NAME, text, "write a name, id or ARN: letters, digits and _ : / + -")
+
+
+def _matching(pattern: re.Pattern[str], text: str, problem: str) -> str:
+    if pattern.fullmatch(text) is None:
+        raise ValueError(problem)
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """The first fields of each vendor's Config."""
+
+    region: str = field(metadata=read_by(region))
+    endpoint: str = field(default="", metadata=read_by(configuration.http_url))
+    """For a stand-in, a proxy or a VPC endpoint; empty: the region's public one."""
+    access_key_id: str = field(default="", metadata=read_by(str))
+    """Set it and the next, or neither: then botocore's chain looks in the environment, a profile,
+    the container's or the machine's role."""
+    secret_access_key: str = field(default="", repr=False, metadata=read_by(str))
+    session_token: str = field(default="", repr=False, metadata=read_by(str))
+    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    """Lines of the vendor's table that an operator changed."""
+
+    def endpoint_of(self, host: str) -> str:
+        """Give the base URL of a service, `email` or `sns`, without a slash at its end."""
+        suffix = "amazonaws.com.cn" if self.region.startswith("cn-") else "amazonaws.com"
+        return self.endpoint or f"https://{host}.{self.region}.{suffix}"
+
+
+A = TypeVar("A", bound=Account)
+
+
+def load(config: type[A], *, vendor: str, environ: Mapping[str, str]) -> A:
+    """Read a vendor's Config.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed, or half of a key pair is.
+    """
+    account = configuration.load(config, vendor=vendor, environ=environ)
+    pair = {"access_key_id": account.access_key_id, "secret_access_key": account.secret_access_key}
+    missing = [part for part, text in pair.items() if not text]
+    if len(missing) == 1 or (missing and account.session_token):
+        setting = configuration.setting_name(vendor, missing[0])
+        raise ConfigurationError(setting, "is required once another part of the key is set")
+    return account

@@ -1,0 +1,72 @@
+"""What the two ways to send a text message have in common: limits, types, one call a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from providers.aws.service import Call, Read, Service
+from providers.contract import Message, Rejected, Result
+
+LENGTH_LIMIT: Final = 1600
+"""Characters, in all parts of the message together. Source: service model of End User Messaging,
+MessageBody; SNS says bytes, and refuses what is between the two by itself."""
+
+_NUMBER: Final = re.compile(r"\+[1-9][0-9]{6,14}")
+"""E.164."""
+
+
+class Traffic(StrEnum):
+    """What carriers are told that a message is; a number is registered for one of them."""
+
+    TRANSACTIONAL = "TRANSACTIONAL"
+    """Codes and news of an order: routed for reliability."""
+    PROMOTIONAL = "PROMOTIONAL"
+    """Advertising: routed for price, and not at night in some countries."""
+
+
+def traffic(text: str) -> Traffic:
+    """Read `transactional` or `promotional`.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if text.upper() not in set(Traffic):
+        raise ValueError("write transactional or promotional")
+    return Traffic(text.upper())
+
+
+def refusal(message: Message) -> Rejected | None:
+    """Tell why a message can never be sent, without asking; None: it can be tried."""
+    if _NUMBER.fullmatch(message.address) is None:
+        return Rejected(code="malformed_address", detail="not a number in E.164")
+    if not message.body.strip():
+        return Rejected(code="empty_message", detail="a text message needs a text")
+    if len(message.body) > LENGTH_LIMIT:
+        detail = f"{len(message.body):,} characters, at most {LENGTH_LIMIT:,}"
+        return Rejected(code="payload_too_large", detail=detail)
+    return None
+
+
+def send_each(
+    service: Service,
+    batch: Sequence[Message],
+    *,
+    write: Callable[[Message], Call],
+    read: Read,
+    deadline: timedelta,
+) -> Iterator[Result]:
+    """Refuse what can never be sent, and make a call for each of the others."""
+    calls = []
+    for message in batch:
+        refused = refusal(message)
+        if refused is None:
+            calls.append(write(message))
+        else:
+            latency = timedelta(0)
+            yield Result(delivery_id=message.delivery_id, outcome=refused, latency=latency)
+    for answer in service.deliver(calls, read=read, deadline=deadline):
+        yield from answer.results()

@@ -1,0 +1,145 @@
+"""What SNS posts to us: opened only if it was signed by SNS, for a topic of ours.
+
+    Notification              its Message, for the vendor to read
+    SubscriptionConfirmation  confirmed by a GET of the URL in it, and nothing to read
+    UnsubscribeConfirmation   nothing to read: whoever unsubscribed us meant it
+
+The order of the checks is the point: the topic is one of ours, the certificate's URL is on a host
+of SNS, the certificate came over TLS from there, and it signs what was posted. Only then is
+anything else in the body believed. Anybody may own a topic, and SNS signs for all of them: without
+the list of topics a stranger's would be read too. A repeat is opened like the first time; whoever
+reads receipts tells repeats.
+
+Source: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from providers import clock
+from providers.contract import ReceiptRequest
+from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt
+from providers.transport import Request, Response, Transport
+
+if TYPE_CHECKING:
+    from providers.aws.certificates import Certificate
+
+FETCH_DEADLINE: Final = timedelta(seconds=5)
+"""For a certificate or a confirmation: SNS waits 15 s for our answer."""
+
+_HOST: Final = r"https://sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/"
+_CERTIFICATE_URL: Final = re.compile(_HOST + r"SimpleNotificationService-[0-9a-f]+\.pem")
+_CONFIRM_URL: Final = re.compile(_HOST + r"\?[!-~]+")
+
+_NOTIFICATION: Final = "Notification"
+_SUBSCRIPTION: Final = "SubscriptionConfirmation"
+_SIGNED: Final[Mapping[str, tuple[str, ...]]] = {
+    _NOTIFICATION: ("Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"),
+    **dict.fromkeys(
+        (_SUBSCRIPTION, "UnsubscribeConfirmation"),
+        ("Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"),
+    ),
+}
+"""What is signed, in this order; a field that is absent (a Subject) is left out."""
+
+
+class Topics:
+    """Opens what the topics of one vendor post. Safe from several threads."""
+
+    def __init__(
+        self, arns: frozenset[str], *, transport: Transport, now: clock.Clock = clock.now
+    ) -> None:
+        """Nothing is fetched until the first post."""
+        self._arns = arns
+        self._transport = transport
+        self._now = now
+        self._certificates: dict[str, Certificate] = {}
+
+    def open(self, request: ReceiptRequest) -> str | None:
+        """Verify a post and give its message; None where there is nothing to read.
+
+        Raises:
+            InvalidSignature: SNS did not sign it, or not for a topic of ours.
+            CannotVerify: the certificate, or the confirmation, is not to be had now.
+            MalformedReceipt: a confirmation leads to another host.
+        """
+        post = _fields(request.body)
+        kind = post.get("Type", "")
+        if kind not in _SIGNED or post.get("TopicArn") not in self._arns:
+            raise InvalidSignature("not from a topic of ours (is raw message delivery on?)")
+        self._verify(post, names=_SIGNED[kind])
+        if kind == _SUBSCRIPTION:
+            self._confirm(post["SubscribeURL"])
+        return post["Message"] if kind == _NOTIFICATION else None
+
+    def _verify(self, post: Mapping[str, str], *, names: tuple[str, ...]) -> None:
+        """Check that SNS signed these fields of a post.
+
+        Raises:
+            InvalidSignature: it did not.
+            CannotVerify: its certificate is not to be had now.
+        """
+        url = post.get("SigningCertURL", "")
+        if _CERTIFICATE_URL.fullmatch(url) is None:
+            raise InvalidSignature("the certificate is not on a host of SNS")
+        signed = "".join(f"{name}\n{post[name]}\n" for name in names if name in post)
+        self._certificate(url).verify(
+            signed.encode(),
+            signature=post.get("Signature", ""),
+            version=post.get("SignatureVersion", ""),
+            at=self._now(),
+        )
+
+    def _certificate(self, url: str) -> Certificate:
+        from providers.aws.certificates import Certificate  # noqa: PLC0415 - see its docstring
+
+        certificate = self._certificates.get(url)
+        if certificate is None:
+            certificate = self._certificates[url] = Certificate.parse(self._fetch(url).body)
+        return certificate
+
+    def _confirm(self, url: str) -> None:
+        """Tell SNS that we want the subscription.
+
+        Raises:
+            MalformedReceipt: the URL is not SNS's.
+            CannotVerify: SNS does not answer, or refuses.
+        """
+        if _CONFIRM_URL.fullmatch(url) is None:
+            raise MalformedReceipt("the confirmation leads to a host that is not SNS's")
+        if self._fetch(url).status != 200:  # noqa: PLR2004 - HTTP's own
+            raise CannotVerify("SNS did not take our confirmation of the subscription")
+
+    def _fetch(self, url: str) -> Response:
+        """GET a URL that was checked to be SNS's.
+
+        Raises:
+            CannotVerify: no answer, or the server's own failure.
+        """
+        page = Request(url=url, headers=[], method="GET")
+        ((_, reply),) = self._transport.send([page], deadline=FETCH_DEADLINE)
+        if isinstance(reply, Response) and reply.status < 500 and reply.complete:  # noqa: PLR2004 - HTTP
+            return reply
+        said = f"HTTP {reply.status}" if isinstance(reply, Response) else reply.code
+        raise CannotVerify(f"SNS cannot be asked now: {said}")
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    """Read the text fields of a post.
+
+    Raises:
+        InvalidSignature: it is no JSON object, so nobody signed it.
+    """
+    try:
+        post = orjson.loads(body)
+    except ValueError:
+        post = None
+    if not isinstance(post, dict):
+        raise InvalidSignature("not a message of SNS")
+    return {name: text for name, text in post.items() if isinstance(text, str)}
