@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from providers import sandbox
 from providers.chat import apprise_chat
 from providers.contract import Provider
-from providers.email import smtp
+from providers.email import ses, smtp
 from providers.sms import twilio, vonage
 from providers.transport import Transport
 from providers.webhook import standard as webhook
@@ -37,6 +37,7 @@ class Vendor(Protocol):
 VENDORS: Final[tuple[Vendor, ...]] = (
     sandbox,
     apprise_chat,
+    ses,
     smtp,
     twilio,
     vonage,

@@ -22,6 +22,11 @@ def test_only_vendors_with_settings_are_built() -> None:
     assert set(registry.configured(SANDBOX | SMTP | WEBHOOK)) == {"sandbox", "smtp", "webhook"}
 
 
+def aws(vendor: str, *own: str) -> set[str]:
+    account = ("REGION", "ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "CODES")
+    return {f"NOTIFY_{vendor}_{name}" for name in (*account, *own)}
+
+
 def test_every_setting_is_known_by_name() -> None:
     assert registry.settings_names() == {
         "NOTIFY_SANDBOX_URL", "NOTIFY_SANDBOX_SECRET", "NOTIFY_SANDBOX_DEDUP",
@@ -35,6 +40,7 @@ def test_every_setting_is_known_by_name() -> None:
         "NOTIFY_VONAGE_SIGNATURE_METHOD", "NOTIFY_VONAGE_FROM", "NOTIFY_VONAGE_PER_SECOND",
         "NOTIFY_VONAGE_URL", "NOTIFY_VONAGE_CODES",
         "NOTIFY_WEBHOOK_SECRETS", "NOTIFY_WEBHOOK_ALLOW_PRIVATE",
+        *aws("SES", "FROM", "CONFIGURATION_SET", "TOPICS", "BULK"),
     }  # fmt: skip
 
 

@@ -1,0 +1,263 @@
+"""Amazon SES, API v2: fifty recipients a call where several mails wait, one where there is one.
+
+    NOTIFY_SES_REGION=eu-west-1  NOTIFY_SES_FROM="Shop <no-reply@shop.example>"
+
+Bounces, complaints, deliveries and opens come back through SNS, for the topics of
+NOTIFY_SES_TOPICS: subscribe our receipts URL to each; the subscription confirms itself. Each mail
+carries its delivery id as a tag, which events of a configuration set bring back
+(NOTIFY_SES_CONFIGURATION_SET, unless the identity has a default one).
+
+SES knows no idempotency key: a mail that was not answered for may be sent twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from email.headerregistry import Address
+from time import monotonic
+from typing import Any, Final
+
+import orjson
+
+from providers import clock, configuration, verdicts
+from providers.aws import faults, settings
+from providers.aws.faults import Fault, Judge
+from providers.aws.service import Answer, Api, Call, Question, Service
+from providers.aws.topics import Topics
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Pace,
+    Receipt,
+    ReceiptRequest,
+    Rejected,
+    Repeat,
+    Result,
+)
+from providers.email import mime, ses_bodies, ses_events
+from providers.email.ses_bodies import Entry, Letter, Sender
+from providers.errors import NoReceipts
+from providers.transport import Response, Transport
+from providers.verdicts import Verdict
+
+NAME: Final = "ses"
+
+API: Final = Api(host="email", signing_name="ses", content_type="application/json")
+SINGLE: Final = "/v2/email/outbound-emails"
+BULK: Final = "/v2/email/outbound-bulk-emails"
+ACCOUNT: Final = "/v2/email/account"
+
+DAILY_QUOTA: Final = "ACCOUNT_DAILY_QUOTA_EXCEEDED"
+NOT_VERIFIED: Final = "IDENTITY_NOT_VERIFIED"
+
+TABLE: Final[verdicts.Table] = {
+    **faults.COMMON,
+    # Errors of SendEmail and SendBulkEmail. Source: service model 2019-09-27.
+    "TooManyRequestsException": Verdict.THROTTLED,
+    "LimitExceededException": Verdict.THROTTLED,
+    "AccountSuspendedException": Verdict.MISCONFIGURED,
+    "SendingPausedException": Verdict.MISCONFIGURED,
+    "MailFromDomainNotVerifiedException": Verdict.MISCONFIGURED,
+    "NotFoundException": Verdict.MISCONFIGURED,  # the configuration set
+    "MessageRejected": Verdict.REJECTED,
+    "BadRequestException": Verdict.REJECTED,
+    # Status of an entry of SendBulkEmail. Source: the same, BulkEmailStatus.
+    "MESSAGE_REJECTED": Verdict.REJECTED,
+    "INVALID_PARAMETER": Verdict.REJECTED,
+    "MAIL_FROM_DOMAIN_NOT_VERIFIED": Verdict.MISCONFIGURED,
+    "CONFIGURATION_SET_NOT_FOUND": Verdict.MISCONFIGURED,
+    "TEMPLATE_NOT_FOUND": Verdict.MISCONFIGURED,
+    "ACCOUNT_SUSPENDED": Verdict.MISCONFIGURED,
+    "INVALID_SENDING_POOL_NAME": Verdict.MISCONFIGURED,
+    "ACCOUNT_SENDING_PAUSED": Verdict.MISCONFIGURED,
+    "CONFIGURATION_SET_SENDING_PAUSED": Verdict.MISCONFIGURED,
+    "ACCOUNT_THROTTLED": Verdict.THROTTLED,
+    DAILY_QUOTA: Verdict.THROTTLED,
+    "TRANSIENT_FAILURE": Verdict.UNAVAILABLE,
+    "FAILED": Verdict.UNAVAILABLE,
+    # Told apart by the message alone, see SAID.
+    NOT_VERIFIED: Verdict.MISCONFIGURED,
+}
+
+SAID: Final[Mapping[str, str]] = {
+    # https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
+    "Daily message quota exceeded": DAILY_QUOTA,
+    # Our From, or in an account that may not send to everybody yet, any To: neither is the
+    # recipient's fault.
+    "Email address is not verified": NOT_VERIFIED,
+}
+
+WAITS: Final = {DAILY_QUOTA: timedelta(hours=1)}
+"""The quota is that of the last 24 hours: each hour gives a part of it back."""
+
+SIZE_LIMIT_BYTES: Final = 30_000_000
+"""SES takes 40 MB, and base64 makes four bytes of three. Source: Developer Guide, "Quotas"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config(settings.Account):
+    """Settings `NOTIFY_SES_*`."""
+
+    from_: Address = field(metadata=read_by(mime.mailbox))
+    configuration_set: str = field(default="", metadata=read_by(settings.name))
+    topics: frozenset[str] = field(default=frozenset(), metadata=read_by(settings.topics))
+    """ARNs of the SNS topics whose events are believed; none: no receipts."""
+    bulk: bool = field(default=True, metadata=read_by(configuration.yes_no))
+    """`no`: one SendEmail for each recipient. Bulk calls have SES fill our finished HTML into a
+    template of one variable. SES documents that it escapes nothing there; that was not verified
+    against the live service. If markup shows up as text in a mail, set this to `no`."""
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> Ses:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    return Ses(settings.load(Config, vendor=NAME, environ=environ), transport=transport)
+
+
+class Ses:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+
+    def __init__(
+        self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
+    ) -> None:
+        """Nothing is contacted until the first `send`."""
+        self._bulk = config.bulk
+        self._sender = Sender(config.from_, configuration_set=config.configuration_set)
+        self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_renamed)
+        self._service = Service(config, api=API, judge=self._judge, transport=transport, now=now)
+        self._topics = Topics(config.topics, transport=transport, now=now)
+        self.capabilities = Capabilities(
+            channels=frozenset({Channel.EMAIL}),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=bool(config.topics),
+            # SES counts recipients, as our bucket does, whether they come in one call or in many.
+            # A new account may do far less: the `quota` line of check says how much.
+            pace=Pace(burst=100, per_second=100),
+        )
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        began = monotonic()
+        letters = []
+        for message in batch:
+            ready = _ready(message)
+            if isinstance(ready, Letter):
+                letters.append(ready)
+            else:
+                latency = timedelta(0)
+                yield Result(delivery_id=message.delivery_id, outcome=ready, latency=latency)
+        suspects: list[Message] = []
+        for answer in self._service.deliver(
+            self._calls(letters), read=self._read, deadline=deadline
+        ):
+            if _may_be_one_for_all(answer):
+                suspects += answer.call.messages
+            else:
+                yield from answer.results()
+        alone = [self._single(ses_bodies.letter(message)) for message in suspects]
+        left = deadline - timedelta(seconds=monotonic() - began)
+        for answer in self._service.deliver(alone, read=self._read, deadline=left):
+            yield from answer.results()
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        """See `providers.contract.Provider.parse_receipt`.
+
+        Raises:
+            InvalidSignature: SNS did not sign it, or not for a topic of ours.
+            CannotVerify: SNS's certificate is not to be had now.
+            MalformedReceipt: it did, but it is no event of SES.
+            NoReceipts: no topic is set.
+        """
+        if not self.capabilities.gives_receipts:
+            raise NoReceipts(self.name)
+        event = self._topics.open(request)
+        return [] if event is None else ses_events.receipts(event)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """See `providers.contract.Provider.check`: GetAccount."""
+        question = Question(call=Call(path=ACCOUNT, method="GET"), read=_account)
+        yield from self._service.ask([question], deadline=deadline)
+
+    def _calls(self, letters: Sequence[Letter]) -> list[Call]:
+        entries, alone = [], []
+        for letter in letters:
+            entry = ses_bodies.entry(letter) if self._bulk and len(letters) > 1 else None
+            if entry is None:
+                alone.append(letter)
+            else:
+                entries.append(entry)
+        calls = [self._packed(call) for call in ses_bodies.packed(entries)]
+        return calls + [self._single(letter) for letter in alone]
+
+    def _packed(self, entries: Sequence[Entry]) -> Call:
+        if len(entries) == 1:
+            return self._single(entries[0].letter)
+        messages = [entry.letter.message for entry in entries]
+        return Call(messages=messages, body=self._sender.bulk(entries), path=BULK)
+
+    def _single(self, letter: Letter) -> Call:
+        body = self._sender.single(letter)
+        return Call(messages=[letter.message], body=body, path=SINGLE)
+
+    def _read(self, response: Response) -> list[Outcome]:
+        """Read what SES accepted; of a bulk call, the entries come back in their order."""
+        said = orjson.loads(response.body)
+        if "BulkEmailEntryResults" not in said:
+            return [Accepted(message_id=said.get("MessageId", ""))]
+        return [self._of_entry(entry) for entry in said["BulkEmailEntryResults"]]
+
+    def _of_entry(self, entry: Mapping[str, Any]) -> Outcome:
+        status, error = entry["Status"], entry.get("Error") or ""
+        if status == "SUCCESS":
+            return Accepted(message_id=entry.get("MessageId") or "")
+        found = self._judge.outcome(Fault(code=status, message=error))
+        return found or Rejected(code=status, detail=faults.redacted(error))
+
+
+def _renamed(fault: Fault) -> str:
+    return next((code for text, code in SAID.items() if text in fault.message), "")
+
+
+def _ready(message: Message) -> Letter | Outcome:
+    try:
+        letter = ses_bodies.letter(message)
+    except mime.MalformedAddress as error:
+        return Rejected(code="malformed_address", detail=str(error))
+    if letter.length > SIZE_LIMIT_BYTES:
+        detail = f"{letter.length:,} bytes of text, at most {SIZE_LIMIT_BYTES:,}"
+        return Rejected(code="payload_too_large", detail=detail)
+    return letter
+
+
+def _may_be_one_for_all(answer: Answer) -> bool:
+    """Tell whether a call was refused for what may be the fault of a single mail in it."""
+    return len(answer.outcomes) > 1 and isinstance(answer.refused, Rejected)
+
+
+def _account(response: Response) -> Iterator[Finding]:
+    account = orjson.loads(response.body)
+    quota = account.get("SendQuota", {})
+    most, used = quota.get("Max24HourSend", 0), quota.get("SentLast24Hours", 0)
+    left = most < 0 or used < most  # -1: without limit
+    said = f"{used:,.0f} of {most:,.0f} in 24 hours, {quota.get('MaxSendRate', 0):,.0f} a second"
+    yield Finding(subject="quota", is_good=left, detail=said)
+    if not account.get("SendingEnabled", True):
+        yield Finding(subject="account", is_good=False, detail="sending is paused")
+    if not account.get("ProductionAccessEnabled", True):
+        said = "in the sandbox: mail goes to verified addresses only"
+        yield Finding(subject="account", is_good=False, detail=said)

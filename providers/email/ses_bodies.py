@@ -1,0 +1,153 @@
+"""What we say to SES: SendEmail for one recipient, SendBulkEmail for up to fifty.
+
+SendBulkEmail takes templates only, and our mails are rendered already. So its template is one
+variable for each part, and each entry fills them with its own finished parts:
+
+    DefaultContent.Template.TemplateContent   {"Subject": "{{subject}}", "Text": "{{text}}"}
+    BulkEmailEntries[n] ... ReplacementTemplateData   '{"subject":"...","text":"..."}'
+
+Values are not read as templates again, so braces in a mail are only braces. SES says that it
+"doesn't escape HTML content when rendering the HTML template"
+(https://docs.aws.amazon.com/ses/latest/dg/send-personalized-email-advanced.html); what to do if it
+does one day is at `ses.Config.bulk`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from email.headerregistry import Address
+from email.utils import formataddr
+from typing import Any, Final
+
+import orjson
+
+from providers.contract import Message
+from providers.email import mime
+
+DELIVERY_TAG: Final = "delivery_id"
+"""Comes back with each event: how a receipt finds its delivery."""
+
+ENTRIES_PER_CALL: Final = 50
+"""Source: API reference of SendBulkEmail."""
+TEMPLATE_DATA_LIMIT: Final = 262_144
+"""Characters of one entry's parts as JSON. Source: service model, ReplacementTemplateData."""
+CALL_LIMIT_BYTES: Final = 1_000_000
+"""An inline template and its data may have "up to 1 MB". Source: Developer Guide, "Using templates
+to send personalized email"; read as the smaller of its two meanings."""
+
+_HEADERS: Final = [{"Name": "Auto-Submitted", "Value": "auto-generated"}]
+"""RFC 3834: no out-of-office answers, please."""
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message that SES can be given."""
+
+    message: Message
+    to: str
+    parts: Mapping[str, str] = field(repr=False)
+    """`Subject`, and `Text`, `Html` or both."""
+
+    @property
+    def length(self) -> int:
+        """Bytes of all parts, before any encoding."""
+        return sum(len(part.encode()) for part in self.parts.values())
+
+    @property
+    def tags(self) -> list[dict[str, str]]:
+        """What is to come back with each event."""
+        return [{"Name": DELIVERY_TAG, "Value": str(self.message.delivery_id)}]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A letter as a line of a bulk call, encoded once."""
+
+    letter: Letter
+    encoded: bytes = field(repr=False)
+
+
+def letter(message: Message) -> Letter:
+    """Check the address and sort out the parts.
+
+    Raises:
+        mime.MalformedAddress: no mail can go there.
+    """
+    parts = {"Subject": " ".join(message.title.split())}
+    if message.body or not message.html:
+        parts["Text"] = message.body
+    if message.html:
+        parts["Html"] = message.html
+    return Letter(message, mime.checked_address(message.address), parts)
+
+
+def entry(of: Letter) -> Entry | None:
+    """Encode a letter for a bulk call; None: it is too long for one."""
+    data = orjson.dumps({name.lower(): part for name, part in of.parts.items()}).decode()
+    if len(data) > TEMPLATE_DATA_LIMIT:
+        return None
+    line = {
+        "Destination": {"ToAddresses": [of.to]},
+        "ReplacementTags": of.tags,
+        "ReplacementEmailContent": {"ReplacementTemplate": {"ReplacementTemplateData": data}},
+    }
+    encoded = orjson.dumps(line)
+    return Entry(of, encoded) if len(encoded) <= CALL_LIMIT_BYTES else None
+
+
+def packed(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """Put entries that have the same parts into calls, as full as both limits allow."""
+    alike: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    for each in entries:
+        alike[tuple(each.letter.parts)].append(each)
+    for group in alike.values():
+        call: list[Entry] = []
+        size = 0
+        for each in group:
+            if len(call) == ENTRIES_PER_CALL or size + len(each.encoded) > CALL_LIMIT_BYTES:
+                yield call
+                call, size = [], 0
+            call.append(each)
+            size += len(each.encoded)
+        yield call
+
+
+class Sender:
+    """Writes the bodies of one sender's calls."""
+
+    def __init__(self, mailbox: Address, *, configuration_set: str) -> None:
+        """`configuration_set` decides where events go; empty: the identity's default."""
+        # A name beyond ASCII goes as an encoded word: SES takes this field as it is.
+        self._common: dict[str, Any] = {
+            "FromEmailAddress": formataddr((mailbox.display_name, mailbox.addr_spec))
+        }
+        if configuration_set:
+            self._common["ConfigurationSetName"] = configuration_set
+
+    def single(self, of: Letter) -> bytes:
+        """Write the body of SendEmail."""
+        subject, *rest = (
+            (name, {"Data": part, "Charset": "UTF-8"}) for name, part in of.parts.items()
+        )
+        simple = {"Subject": subject[1], "Body": dict(rest), "Headers": _HEADERS}
+        return orjson.dumps({
+            **self._common,
+            "Destination": {"ToAddresses": [of.to]},
+            "Content": {"Simple": simple},
+            "EmailTags": of.tags,
+        })
+
+    def bulk(self, entries: Sequence[Entry]) -> bytes:
+        """Write the body of SendBulkEmail for entries that have the same parts."""
+        parts = entries[0].letter.parts
+        content = {name: "{{" + name.lower() + "}}" for name in parts}
+        template = {
+            "TemplateContent": content,
+            "TemplateData": "{}",  # the default, which the older call insisted upon
+            "Headers": _HEADERS,
+        }
+        head = orjson.dumps({**self._common, "DefaultContent": {"Template": template}})
+        lines = b",".join(each.encoded for each in entries)
+        return head[:-1] + b',"BulkEmailEntries":[' + lines + b"]}"

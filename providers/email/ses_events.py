@@ -1,0 +1,106 @@
+"""Events of SES to receipts.
+
+| event | receipt |
+| --- | --- |
+| Bounce, Permanent | bounced; the mailbox is dead, whatever the subtype: SES itself stops there |
+| Bounce, Transient or Undetermined | bounced; it may work again |
+| Complaint | delivered, and marked as junk: never again; `not-spam` takes nothing back |
+| Complaint, OnAccountSuppressionList | bounced; dead: SES did not even send it |
+| Delivery | delivered |
+| Open, Click | read |
+| Reject, Rendering Failure | failed |
+| others (Send, DeliveryDelay, Subscription) | none: nothing is final yet, or it is not ours |
+
+A configuration set names the kind `eventType` and brings our tag back; an identity's notification
+names it `notificationType` and has only SES's own id. Source:
+https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from providers.aws import faults
+from providers.contract import Receipt, ReceiptKind
+from providers.email.ses_bodies import DELIVERY_TAG
+from providers.errors import MalformedReceipt
+
+KINDS: Final[Mapping[str, ReceiptKind]] = {
+    "Bounce": ReceiptKind.BOUNCED,
+    "Complaint": ReceiptKind.DELIVERED,
+    "Delivery": ReceiptKind.DELIVERED,
+    "Open": ReceiptKind.READ,
+    "Click": ReceiptKind.READ,
+    "Reject": ReceiptKind.FAILED,
+    "Rendering Failure": ReceiptKind.FAILED,
+}
+
+_OBJECTS: Final[Mapping[str, str]] = {"Rendering Failure": "failure"}
+"""Where an event's own fields are, if not under its name in lower case."""
+
+_SUPPRESSED: Final = "OnAccountSuppressionList"
+_NOT_SPAM: Final = "not-spam"
+"""A person moved the mail out of the junk folder."""
+
+
+def receipts(text: str) -> list[Receipt]:
+    """Translate an event: one receipt, as each of our mails has one recipient, or none.
+
+    Raises:
+        MalformedReceipt: it is no event of SES.
+    """
+    try:
+        event = orjson.loads(text)
+        name = event.get("eventType") or event["notificationType"]
+        return [_receipt(event, name=name)] if name in KINDS else []
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MalformedReceipt("not an event of SES") from error
+
+
+def _receipt(event: Mapping[str, Any], *, name: str) -> Receipt:
+    mail = event["mail"]
+    said = event.get(_OBJECTS.get(name, name.lower()), {})
+    suppressed = said.get("complaintSubType") == _SUPPRESSED
+    return Receipt(
+        kind=ReceiptKind.BOUNCED if suppressed else KINDS[name],
+        delivery_id=_delivery_id(mail),
+        provider_message_id=mail["messageId"],
+        occurred_at=datetime.fromisoformat(said.get("timestamp") or mail["timestamp"]),
+        code=_code(name, said),
+        detail=faults.redacted(_detail(said)),
+        contact_is_dead=_is_final(name, said),
+    )
+
+
+def _is_final(name: str, said: Mapping[str, Any]) -> bool:
+    if name == "Bounce":
+        return bool(said["bounceType"] == "Permanent")
+    return name == "Complaint" and said.get("complaintFeedbackType") != _NOT_SPAM
+
+
+def _delivery_id(mail: Mapping[str, Any]) -> UUID | None:
+    """Read our tag back; a tag of somebody else's is none of ours."""
+    values = mail.get("tags", {}).get(DELIVERY_TAG, [])
+    try:
+        return UUID(values[0]) if values else None
+    except ValueError:
+        return None
+
+
+def _code(name: str, said: Mapping[str, Any]) -> str:
+    """Name it as finely as SES does: `Bounce/Permanent/NoEmail`."""
+    finer = ("bounceType", "bounceSubType", "complaintSubType", "complaintFeedbackType")
+    return "/".join([name, *(said[each] for each in finer if said.get(each))])
+
+
+def _detail(said: Mapping[str, Any]) -> str:
+    """Give the receiving server's words, or SES's reason."""
+    for recipient in said.get("bouncedRecipients", []):
+        if recipient.get("diagnosticCode"):
+            return str(recipient["diagnosticCode"])
+    return str(said.get("reason") or said.get("errorMessage") or "")
