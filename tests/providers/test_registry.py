@@ -41,6 +41,8 @@ def test_every_setting_is_known_by_name() -> None:
         "NOTIFY_VONAGE_URL", "NOTIFY_VONAGE_CODES",
         "NOTIFY_WEBHOOK_SECRETS", "NOTIFY_WEBHOOK_ALLOW_PRIVATE",
         *aws("SES", "FROM", "CONFIGURATION_SET", "TOPICS", "BULK"),
+        *aws("AWS_SNS", "SENDER_ID", "TRAFFIC", "MAX_PRICE"),
+        *aws("AWS_EUM", "ORIGINATION", "CONFIGURATION_SET", "TOPICS", "TRAFFIC", "MAX_PRICE"),
     }  # fmt: skip
 
 

@@ -1,0 +1,80 @@
+"""Events of End User Messaging to receipts.
+
+Source: https://docs.aws.amazon.com/sms-voice/latest/userguide/configuration-sets-event-types.html
+and the format beside it. "Depending on the destination country the TEXT_DELIVERED and
+TEXT_SUCCESSFUL events may be used interchangeably", so a success that is final counts as delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from providers.aws import faults
+from providers.contract import Receipt, ReceiptKind
+from providers.errors import MalformedReceipt
+
+DELIVERY: Final = "delivery_id"
+"""Our key in the Context of a message."""
+
+KINDS: Final[Mapping[str, ReceiptKind | None]] = {
+    "TEXT_QUEUED": None,
+    "TEXT_SENT": None,
+    "TEXT_PENDING": None,
+    "TEXT_SUCCESSFUL": ReceiptKind.DELIVERED,
+    "TEXT_DELIVERED": ReceiptKind.DELIVERED,
+    "TEXT_INVALID": ReceiptKind.BOUNCED,  # the number is none
+    "TEXT_INVALID_MESSAGE": ReceiptKind.FAILED,
+    "TEXT_UNREACHABLE": ReceiptKind.FAILED,
+    "TEXT_CARRIER_UNREACHABLE": ReceiptKind.FAILED,
+    "TEXT_BLOCKED": ReceiptKind.FAILED,
+    "TEXT_CARRIER_BLOCKED": ReceiptKind.FAILED,
+    "TEXT_SPAM": ReceiptKind.FAILED,
+    "TEXT_UNKNOWN": None,  # the carrier said nothing for 72 hours: neither do we
+    "TEXT_TTL_EXPIRED": ReceiptKind.FAILED,
+    "TEXT_PROTECT_BLOCKED": ReceiptKind.FAILED,
+}
+"""None: nothing is known yet, or ever. Kinds that are not here are not about texts."""
+
+DEAD: Final = frozenset({"TEXT_INVALID"})
+
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+
+
+def receipts(text: str) -> list[Receipt]:
+    """Translate an event: one receipt or none.
+
+    Raises:
+        MalformedReceipt: it is no event of this service.
+    """
+    try:
+        event = orjson.loads(text)
+        kind = KINDS.get(event["eventType"])
+        success_so_far = event["eventType"] == "TEXT_SUCCESSFUL" and not event.get("isFinal")
+        return [] if kind is None or success_so_far else [_receipt(event, kind=kind)]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MalformedReceipt("not an event of End User Messaging") from error
+
+
+def _receipt(event: Mapping[str, Any], *, kind: ReceiptKind) -> Receipt:
+    return Receipt(
+        kind=kind,
+        delivery_id=_delivery_id(event.get("context") or {}),
+        provider_message_id=event["messageId"],
+        occurred_at=_EPOCH + timedelta(milliseconds=event["eventTimestamp"]),
+        code=event["eventType"],
+        detail=faults.redacted(event.get("messageStatusDescription") or ""),
+        contact_is_dead=event["eventType"] in DEAD,
+    )
+
+
+def _delivery_id(context: Mapping[str, Any]) -> UUID | None:
+    """Read our id back; another's message may have gone through the same set."""
+    try:
+        return UUID(context[DELIVERY])
+    except (KeyError, ValueError):
+        return None

@@ -1,0 +1,191 @@
+"""Amazon SNS as a way to send text messages: the simple one, which never says what became of them.
+
+    NOTIFY_AWS_SNS_REGION=eu-west-1
+
+Delivery results go to CloudWatch alone, so there are no receipts; the monthly spend limit stops
+messages after they were accepted, without a word. Where either matters use `aws_eum`. SNS knows no
+idempotency key and no time to live.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+from urllib.parse import urlencode
+
+from providers import clock, configuration, verdicts
+from providers.aws import faults, settings, texts
+from providers.aws.faults import Judge
+from providers.aws.service import Api, Call, Question, Service
+from providers.aws.texts import Traffic
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Pace,
+    Receipt,
+    ReceiptRequest,
+    Repeat,
+    Result,
+)
+from providers.errors import NoReceipts
+from providers.transport import Response, Transport
+from providers.verdicts import Verdict
+
+NAME: Final = "aws_sns"
+
+API: Final = Api(
+    host="sns",
+    signing_name="sns",
+    content_type="application/x-www-form-urlencoded; charset=utf-8",
+)
+VERSION: Final = "2010-03-31"
+
+TABLE: Final[verdicts.Table] = {
+    **faults.COMMON,
+    # Errors of Publish. Source: service model 2010-03-31.
+    "AuthorizationError": Verdict.MISCONFIGURED,
+    "EndpointDisabled": Verdict.DEAD,
+    "InternalError": Verdict.UNAVAILABLE,
+    "InvalidParameter": Verdict.REJECTED,  # "PhoneNumber Reason: +1 is not valid to publish to"
+    "InvalidSecurity": Verdict.MISCONFIGURED,
+    "KMSAccessDenied": Verdict.MISCONFIGURED,
+    "KMSDisabled": Verdict.MISCONFIGURED,
+    "KMSInvalidState": Verdict.MISCONFIGURED,
+    "KMSNotFound": Verdict.MISCONFIGURED,
+    "KMSOptInRequired": Verdict.MISCONFIGURED,
+    "KMSThrottling": Verdict.THROTTLED,
+    "NotFound": Verdict.MISCONFIGURED,
+    "ParameterValueInvalid": Verdict.REJECTED,
+    "PlatformApplicationDisabled": Verdict.MISCONFIGURED,
+    "ValidationException": Verdict.REJECTED,
+    # Errors of its SMS calls. Source: the same.
+    "Throttled": Verdict.THROTTLED,
+}
+
+_MESSAGE_ID: Final = re.compile(r"<MessageId>([^<]+)</MessageId>")
+_SANDBOX: Final = re.compile(r"<IsInSandbox>([a-z]+)</IsInSandbox>")
+_SPEND_LIMIT: Final = re.compile(
+    r"<key>MonthlySpendLimit</key>\s*<value>([^<]+)</value>", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config(settings.Account):
+    """Settings `NOTIFY_AWS_SNS_*`."""
+
+    sender_id: str = field(default="", metadata=read_by(settings.name))
+    """A name instead of a number, in countries that allow it."""
+    traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=read_by(texts.traffic))
+    max_price: str = field(default="", metadata=read_by(settings.price))
+    """US dollars; SNS does not send what would cost more."""
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> AwsSns:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    return AwsSns(settings.load(Config, vendor=NAME, environ=environ), transport=transport)
+
+
+class AwsSns:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+    capabilities: Final = Capabilities(
+        channels=frozenset({Channel.SMS}),
+        repeat=Repeat.VISIBLE,
+        gives_receipts=False,
+        pace=Pace(burst=100, per_second=10),
+    )
+
+    def __init__(
+        self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
+    ) -> None:
+        """Nothing is contacted until the first `send`."""
+        judge = Judge(table=TABLE, overrides=config.codes)
+        self._service = Service(config, api=API, judge=judge, transport=transport, now=now)
+        self._attributes = _attributes(config)
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        return texts.send_each(
+            self._service, batch, write=self._publish, read=_accepted, deadline=deadline
+        )
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
+        """Refuse: SNS tells CloudWatch alone.
+
+        Raises:
+            NoReceipts: always.
+        """
+        raise NoReceipts(self.name)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """See `providers.contract.Provider.check`."""
+        questions = [
+            Question(call=_call("GetSMSAttributes"), read=_quota),
+            Question(call=_call("GetSMSSandboxAccountStatus"), read=_sandbox),
+        ]
+        yield from self._service.ask(questions, deadline=deadline)
+
+    def _publish(self, message: Message) -> Call:
+        return _call(
+            "Publish",
+            PhoneNumber=message.address,
+            Message=message.body,
+            messages=[message],
+            **self._attributes,
+        )
+
+
+def _call(action: str, *, messages: Sequence[Message] = (), **fields: str) -> Call:
+    form = {"Action": action, "Version": VERSION, **fields}
+    return Call(messages=messages, body=urlencode(form).encode())
+
+
+def _attributes(config: Config) -> dict[str, str]:
+    """Write the attributes that each message has, as the query protocol flattens them."""
+    typed = {
+        "SMSType": ("String", config.traffic.capitalize()),
+        "SenderID": ("String", config.sender_id),
+        "MaxPrice": ("Number", config.max_price),
+    }
+    chosen = [(name, kind, value) for name, (kind, value) in typed.items() if value]
+    fields = {}
+    for number, (name, kind, value) in enumerate(chosen, start=1):
+        entry = f"MessageAttributes.entry.{number}"
+        fields[f"{entry}.Name"] = f"AWS.SNS.SMS.{name}"
+        fields[f"{entry}.Value.DataType"] = kind
+        fields[f"{entry}.Value.StringValue"] = value
+    return fields
+
+
+def _accepted(response: Response) -> list[Outcome]:
+    found = _MESSAGE_ID.search(response.body.decode())
+    return [Accepted(message_id=found[1] if found else "")]
+
+
+def _quota(response: Response) -> Iterator[Finding]:
+    found = _SPEND_LIMIT.search(response.body.decode())
+    said = f"{found[1]} US dollars a month at most" if found else "no spend limit of its own is set"
+    yield Finding(subject="quota", is_good=True, detail=said)
+
+
+def _sandbox(response: Response) -> Iterator[Finding]:
+    found = _SANDBOX.search(response.body.decode())
+    if found and found[1] == "true":
+        said = "in the sandbox: texts go to verified numbers only"
+        yield Finding(subject="account", is_good=False, detail=said)
