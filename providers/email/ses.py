@@ -256,6 +256,9 @@ def _account(response: Response) -> Iterator[Finding]:
     left = most < 0 or used < most  # -1: without limit
     said = f"{used:,.0f} of {most:,.0f} in 24 hours, {quota.get('MaxSendRate', 0):,.0f} a second"
     yield Finding(subject="quota", is_good=left, detail=said)
+    enforcement = account.get("EnforcementStatus", "HEALTHY")
+    if enforcement != "HEALTHY":
+        yield Finding(subject="account", is_good=False, detail=f"under review: {enforcement}")
     if not account.get("SendingEnabled", True):
         yield Finding(subject="account", is_good=False, detail="sending is paused")
     if not account.get("ProductionAccessEnabled", True):

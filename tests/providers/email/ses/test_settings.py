@@ -34,11 +34,13 @@ SETTINGS = {
         (
             {
                 "SendQuota": {"Max24HourSend": 200.0, "MaxSendRate": 1.0, "SentLast24Hours": 200.0},
+                "EnforcementStatus": "PROBATION",
                 "SendingEnabled": False,
                 "ProductionAccessEnabled": False,
             },
             [
                 ("quota", False, "200 of 200 in 24 hours, 1 a second"),
+                ("account", False, "under review: PROBATION"),
                 ("account", False, "sending is paused"),
                 ("account", False, "in the sandbox: mail goes to verified addresses only"),
             ],
