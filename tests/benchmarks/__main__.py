@@ -16,6 +16,7 @@ from tests.benchmarks import (
     idle,
     p0_latency,
     pipeline_http,
+    ses_bulk,
     single_accept,
 )
 from tests.benchmarks.figures import Figure
@@ -31,6 +32,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "batch_accept": batch_accept.measure,
     "single_accept": single_accept.measure,
     "history_cost": history_cost.measure,
+    "ses_bulk": ses_bulk.measure,
 }
 
 

@@ -1,7 +1,8 @@
 """The provider's end of a benchmark: nginx, which answers every POST from memory.
 
 It does what any provider must (parse a request, answer with an id of its own) and nothing else, so
-what a benchmark measures is the product. Its share of the CPU is reported beside each number.
+what a benchmark measures is the product. Its share of the CPU is reported beside each number. Where
+SES is asked, it answers as SES does.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from notifyproj.child import Child
 from notifyproj.ports import LOOPBACK, free_port
 
 _START_SECONDS: Final = 10.0
+_BULK_ENTRIES: Final = ",".join(['{"Status":"SUCCESS","MessageId":"$request_id"}'] * 50)
+"""SES's answer to a full bulk call."""
 _CONFIGURATION: Final = """
 daemon off;
 worker_processes 1;
@@ -31,6 +34,10 @@ http {{
         listen {address}:{port};
         default_type application/json;
         location / {{ return 200 '{{"message_id":"$request_id"}}'; }}
+        location = /v2/email/outbound-emails {{ return 200 '{{"MessageId":"$request_id"}}'; }}
+        location = /v2/email/outbound-bulk-emails {{
+            return 200 '{{"BulkEmailEntryResults":[{entries}]}}';
+        }}
     }}
 }}
 """
@@ -66,7 +73,8 @@ class Sink(Child):
         if program is None:
             raise NoSink("The benchmarks need nginx: apt-get install nginx-light.")
         configuration = self._folder / "nginx.conf"
-        configuration.write_text(_CONFIGURATION.format(address=LOOPBACK, port=self.port))
+        text = _CONFIGURATION.format(address=LOOPBACK, port=self.port, entries=_BULK_ENTRIES)
+        configuration.write_text(text)
         self.log.unlink(missing_ok=True)
         command = [program, "-e", "stderr", "-p", str(self._folder), "-c", str(configuration)]
         self.spawn(command, folder=self._folder, environ={"PATH": "/usr/bin:/bin"})
