@@ -4,6 +4,7 @@
                    |  Config, configure(), send(batch), parse_receipt()
                    |--> contract        the words: Message, six Outcomes, Receipt
                    |--> http_outcomes   what HTTP vendors share
+                   |--> aws             what the vendors of one cloud share
                    '--> transport       one libcurl loop per process
 
     conformance      what every adapter must keep, as checks over real sockets

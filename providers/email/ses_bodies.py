@@ -33,9 +33,9 @@ ENTRIES_PER_CALL: Final = 50
 """Source: API reference of SendBulkEmail."""
 TEMPLATE_DATA_LIMIT: Final = 262_144
 """Characters of one entry's parts as JSON. Source: service model, ReplacementTemplateData."""
-CALL_LIMIT_BYTES: Final = 1_000_000
-"""An inline template and its data may have "up to 1 MB". Source: Developer Guide, "Using templates
-to send personalized email"; read as the smaller of its two meanings."""
+ENTRIES_LIMIT_BYTES: Final = 990_000
+"""An inline template and its data may have "up to 1 MB", and the template needs some of it. Source:
+Developer Guide, "Using templates to send personalized email", read as the smaller of two sizes."""
 
 _HEADERS: Final = [{"Name": "Auto-Submitted", "Value": "auto-generated"}]
 """RFC 3834: no out-of-office answers, please."""
@@ -94,7 +94,7 @@ def entry(of: Letter) -> Entry | None:
         "ReplacementEmailContent": {"ReplacementTemplate": {"ReplacementTemplateData": data}},
     }
     encoded = orjson.dumps(line)
-    return Entry(of, encoded) if len(encoded) <= CALL_LIMIT_BYTES else None
+    return Entry(of, encoded) if len(encoded) <= ENTRIES_LIMIT_BYTES else None
 
 
 def packed(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
@@ -106,7 +106,7 @@ def packed(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
         call: list[Entry] = []
         size = 0
         for each in group:
-            if len(call) == ENTRIES_PER_CALL or size + len(each.encoded) > CALL_LIMIT_BYTES:
+            if len(call) == ENTRIES_PER_CALL or size + len(each.encoded) > ENTRIES_LIMIT_BYTES:
                 yield call
                 call, size = [], 0
             call.append(each)
