@@ -18,9 +18,12 @@ from urllib.parse import urlsplit
 from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from notifyproj.esp import anymail_vendor
 from providers import registry
 from providers.contract import Channel
 from providers.errors import ConfigurationError
+
+registry.add(anymail_vendor)
 
 PREFIX: Final = "NOTIFY_"
 _MIN_SECRET_LENGTH = 32

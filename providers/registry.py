@@ -46,12 +46,20 @@ VENDORS: Final[tuple[Vendor, ...]] = (
     webhook,
 )
 
+_GUESTS: Final[list[Vendor]] = []
+"""Vendors that may not live here, because their package needs Django."""
+
 _SHARED: Final = Transport()
+
+
+def add(vendor: Vendor) -> None:
+    """Take in a vendor from outside. Call it before any settings are read."""
+    _GUESTS.append(vendor)
 
 
 def settings_names() -> frozenset[str]:
     """Name every environment variable that any vendor reads; start-up refuses all others."""
-    return frozenset[str]().union(*(vendor.SETTINGS for vendor in VENDORS))
+    return frozenset[str]().union(*(vendor.SETTINGS for vendor in (*VENDORS, *_GUESTS)))
 
 
 def configured(
@@ -64,6 +72,6 @@ def configured(
     """
     return {
         vendor.NAME: vendor.configure(environ, transport=transport)
-        for vendor in VENDORS
+        for vendor in (*VENDORS, *_GUESTS)
         if any(environ.get(name, "").strip() for name in vendor.SETTINGS)
     }

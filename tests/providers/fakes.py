@@ -87,8 +87,9 @@ class Listener:
         await asyncio.sleep(0)  # the turn in which aborted sockets close
 
 
-async def never() -> None:
-    await asyncio.Event().wait()
+def never() -> asyncio.Future[None]:
+    """Give what never comes. A coroutine would complain when it is stopped before it began."""
+    return asyncio.get_running_loop().create_future()
 
 
 async def cut() -> None:

@@ -43,6 +43,8 @@ def test_every_setting_is_known_by_name() -> None:
         *aws("SES", "FROM", "CONFIGURATION_SET", "TOPICS", "BULK"),
         *aws("AWS_SNS", "SENDER_ID", "TRAFFIC", "MAX_PRICE"),
         *aws("AWS_EUM", "ORIGINATION", "CONFIGURATION_SET", "TOPICS", "TRAFFIC", "MAX_PRICE"),
+        "NOTIFY_ANYMAIL_ESP", "NOTIFY_ANYMAIL_OPTIONS", "NOTIFY_ANYMAIL_FROM",
+        "NOTIFY_ANYMAIL_WEBHOOK_SECRET", "NOTIFY_ANYMAIL_CODES",
     }  # fmt: skip
 
 

@@ -1,0 +1,133 @@
+"""From a service's answer to an Outcome: one table for what HTTP's own meanings leave open.
+
+| key | what it is |
+| --- | --- |
+| `402` | an HTTP status, of any service |
+| `rejected` | what anymail read of the recipient in a success |
+| `postmark:406` | a service and its own code, in the body of any answer; comes first |
+
+What is in no row goes by `providers.http_outcomes`. NOTIFY_ANYMAIL_CODES overrides rows and adds
+others, in the same words. Sources: each service's API reference as of 2026, and for the statuses
+the one of anymail ("normalized recipient status").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from notifyproj.esp.services import SERVICES, code_in
+from providers import http_outcomes, verdicts
+from providers.contract import Accepted, Outcome
+from providers.transport import Reply, Response
+from providers.verdicts import Verdict
+
+TABLE: Final[verdicts.Table] = {
+    # Any service: no address is in the URL, so these speak of our account or our settings.
+    "402": Verdict.MISCONFIGURED,  # out of credit
+    "404": Verdict.MISCONFIGURED,  # no such API, or (Mailgun) no such sender domain
+    "405": Verdict.MISCONFIGURED,
+    "420": Verdict.THROTTLED,  # SparkPost's "exceeded sending limit"
+    # anymail's recipient statuses
+    "invalid": Verdict.REJECTED,
+    "rejected": Verdict.DEAD,  # on the service's suppression list
+    "failed": Verdict.REJECTED,
+    # Postmark, "API error codes"; most come with HTTP 422
+    "postmark:10": Verdict.MISCONFIGURED,  # bad or missing API token
+    "postmark:100": Verdict.UNAVAILABLE,  # maintenance
+    "postmark:300": Verdict.REJECTED,  # invalid e-mail request
+    "postmark:400": Verdict.MISCONFIGURED,  # sender signature not found
+    "postmark:401": Verdict.MISCONFIGURED,  # sender signature not confirmed
+    "postmark:405": Verdict.MISCONFIGURED,  # not allowed to send: out of credit
+    "postmark:406": Verdict.DEAD,  # inactive recipient: hard bounce, complaint or suppression
+    "postmark:412": Verdict.MISCONFIGURED,  # account is pending
+    "postmark:413": Verdict.MISCONFIGURED,  # account may not send
+    "postmark:429": Verdict.THROTTLED,
+    # Mandrill, "Messages API: errors"; all come with HTTP 500
+    "mandrill:Invalid_Key": Verdict.MISCONFIGURED,
+    "mandrill:PaymentRequired": Verdict.MISCONFIGURED,
+    "mandrill:PoorReputation": Verdict.MISCONFIGURED,
+    "mandrill:Unknown_Subaccount": Verdict.MISCONFIGURED,
+    "mandrill:ValidationError": Verdict.REJECTED,
+    "mandrill:ServiceUnavailable": Verdict.UNAVAILABLE,
+    "mandrill:GeneralError": Verdict.UNAVAILABLE,
+    # Mandrill, `reject_reason` of a success
+    "mandrill:hard-bounce": Verdict.DEAD,
+    "mandrill:spam": Verdict.DEAD,
+    "mandrill:unsub": Verdict.DEAD,
+    "mandrill:invalid": Verdict.DEAD,
+    "mandrill:soft-bounce": Verdict.REJECTED,
+    "mandrill:rule": Verdict.REJECTED,
+    "mandrill:custom": Verdict.REJECTED,
+    "mandrill:invalid-sender": Verdict.MISCONFIGURED,
+    "mandrill:test-mode-limit": Verdict.MISCONFIGURED,
+    "mandrill:unsigned": Verdict.MISCONFIGURED,
+    # Resend, "Errors"
+    "resend:invalid_from_address": Verdict.MISCONFIGURED,
+    "resend:invalid_access": Verdict.MISCONFIGURED,
+    "resend:daily_quota_exceeded": Verdict.THROTTLED,
+    "resend:monthly_quota_exceeded": Verdict.MISCONFIGURED,  # waiting an hour cures nothing
+    "resend:rate_limit_exceeded": Verdict.THROTTLED,
+    # Brevo, "How it works: errors"; most come with HTTP 400
+    "brevo:not_enough_credits": Verdict.MISCONFIGURED,
+    "brevo:unauthorized": Verdict.MISCONFIGURED,
+    "brevo:permission_denied": Verdict.MISCONFIGURED,
+    "brevo:account_under_validation": Verdict.MISCONFIGURED,
+    "brevo:invalid_parameter": Verdict.REJECTED,
+    "brevo:missing_parameter": Verdict.REJECTED,
+    # Postal, "API errors"; all come with HTTP 200
+    "postal:InvalidServerAPIKey": Verdict.MISCONFIGURED,
+    "postal:AccessDenied": Verdict.MISCONFIGURED,
+    "postal:ServerSuspended": Verdict.MISCONFIGURED,
+    "postal:UnauthenticatedFromAddress": Verdict.MISCONFIGURED,
+    "postal:FromAddressMissing": Verdict.MISCONFIGURED,
+    "postal:NoRecipients": Verdict.REJECTED,
+    "postal:NoContent": Verdict.REJECTED,
+    # SparkPost, "Errors"
+    "sparkpost:7001": Verdict.MISCONFIGURED,  # unconfigured sending domain
+    # Mailjet, errors of the Send API v3.1
+    "mailjet:send-0008": Verdict.MISCONFIGURED,  # sender not authorised
+    "mailjet:mj-0013": Verdict.REJECTED,  # not an e-mail address
+}
+
+_ADDRESS: Final = re.compile(r"""[^\s"'<>,;:()\[\]]+@[^\s"'<>,;:()\[\]\\]+""")
+"""Services repeat addresses in lower case, or with characters escaped as in JSON."""
+
+
+def hide_addresses(text: str) -> str:
+    """Replace everything that looks like an e-mail address."""
+    return _ADDRESS.sub("[address]", text)
+
+
+def outcome_of(
+    reply: Reply,
+    *,
+    service: str,
+    codes: verdicts.Table,
+    read: Callable[[Response], Outcome],
+) -> Outcome:
+    """Judge a reply; `read` looks into a success that holds no known code."""
+    if isinstance(reply, Response):
+        code = code_in(reply.body, SERVICES[service])
+        masked = replace(reply, body=hide_addresses(reply.body.decode(errors="replace")).encode())
+        for key in (f"{service}:{code}", str(reply.status)):
+            verdict = verdicts.look_up(key, TABLE, codes)
+            if verdict is not None:
+                return verdicts.outcome(
+                    verdict,
+                    code=key,
+                    detail=http_outcomes.excerpt(masked.body, hide=""),
+                    retry_after=reply.retry_after,
+                )
+        return http_outcomes.outcome_of(masked, accepted=lambda _: read(reply), hide="")
+    return http_outcomes.outcome_of(reply, accepted=read, hide="")
+
+
+def outcome_of_status(status: str, *, message_id: str, codes: verdicts.Table) -> Outcome:
+    """Judge what a success says of the recipient: `sent`, `queued`, `rejected` ..."""
+    verdict = verdicts.look_up(status, TABLE, codes)
+    if verdict is None:  # sent, queued, and unknown: a success is a promise
+        return Accepted(message_id=message_id)
+    return verdicts.outcome(verdict, code=status, detail="")

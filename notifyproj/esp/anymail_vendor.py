@@ -1,0 +1,228 @@
+"""The vendor `anymail`: settings, and the adapter. The package's docstring has the design.
+
+    NOTIFY_ANYMAIL_ESP=postmark
+    NOTIFY_ANYMAIL_OPTIONS={"server_token": "..."}
+    NOTIFY_ANYMAIL_FROM=Shop <no-reply@shop.example>
+    NOTIFY_ANYMAIL_WEBHOOK_SECRET=user:password
+
+Point the service's callbacks at `https://user:password@<us>/v1/receipts/anymail`; where it signs
+them, its key is one of the options and the secret may be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from email.headerregistry import Address
+from functools import cached_property
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from notifyproj.esp.services import SERVICES, Service
+from providers import configuration, http_outcomes, verdicts
+from providers.configuration import read_by
+from providers.contract import (
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Pace,
+    Receipt,
+    ReceiptRequest,
+    Rejected,
+    Repeat,
+    Result,
+)
+from providers.email import mime
+from providers.errors import ConfigurationError, NoReceipts
+from providers.transport import Request, Transport
+
+if TYPE_CHECKING:
+    from notifyproj.esp.callbacks import Reader
+    from notifyproj.esp.encoding import Backend, Encoded
+
+NAME: Final = "anymail"
+
+BATCH_LIMIT: Final = 100
+"""Each message is a request of its own, and takes anymail up to half a millisecond to build: a
+batch must be built well within the shortest deadline."""
+
+
+def service_name(text: str) -> str:
+    """Read a service's name.
+
+    Raises:
+        ValueError: there is no such service.
+    """
+    if text.lower() not in SERVICES:
+        raise ValueError(f"write one of {', '.join(SERVICES)}")
+    return text.lower()
+
+
+def json_object(text: str) -> Mapping[str, object]:
+    """Read a JSON object.
+
+    Raises:
+        ValueError: it is none; the message repeats nothing of it.
+    """
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        document = None
+    if not isinstance(document, dict):
+        raise ValueError('write a JSON object, such as {"api_key": "..."}')  # noqa: TRY004 - a reader's protocol
+    return document
+
+
+def passwords(text: str) -> tuple[str, ...]:
+    """Read `user:password` pairs, separated by commas; any of them lets a callback in.
+
+    Raises:
+        ValueError: one of them is none.
+    """
+    pairs = tuple(part.strip() for part in text.split(","))
+    if not all(all(pair.partition(":")) for pair in pairs):
+        raise ValueError("write user:password, or several separated by commas")
+    return pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_ANYMAIL_*`."""
+
+    esp: str = field(metadata=read_by(service_name))
+    from_: Address = field(metadata=read_by(mime.mailbox))
+    options: Mapping[str, object] = field(repr=False, metadata=read_by(json_object))
+    """anymail's settings of that service, with or without its name before them."""
+    webhook_secret: tuple[str, ...] = field(default=(), repr=False, metadata=read_by(passwords))
+    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> Anymail:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    return Anymail(config, options=_options(config), transport=transport)
+
+
+def _options(config: Config) -> Mapping[str, object]:
+    """Give the options without the service's name before them, known and complete.
+
+    Raises:
+        ConfigurationError: one is missing, unknown or of the wrong type.
+    """
+    setting, service = configuration.setting_name(NAME, "options"), SERVICES[config.esp]
+    options = {
+        name.lower().removeprefix(f"{config.esp}_"): value for name, value in config.options.items()
+    }
+    known = service.needs | service.knows
+    for name in sorted(options.keys() - known):
+        raise ConfigurationError(
+            setting, f"{config.esp} has no option {name}; it knows {', '.join(sorted(known))}"
+        )
+    for name in sorted(service.needs):
+        if not options.get(name):
+            raise ConfigurationError(setting, f"{config.esp} needs the option {name}")
+    for name, value in options.items():
+        if not isinstance(value, str):
+            raise ConfigurationError(setting, f"the option {name} must be a text")
+    try:
+        configuration.http_url(str(options.get("api_url", "https://default.invalid")))
+    except ValueError as error:
+        raise ConfigurationError(setting, f"api_url: {error}") from None
+    return options
+
+
+class Anymail:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+
+    def __init__(
+        self, config: Config, *, options: Mapping[str, object], transport: Transport
+    ) -> None:
+        """Nothing is imported or contacted until the first `send`."""
+        self._config, self._options, self._transport = config, options, transport
+        self._service: Service = SERVICES[config.esp]
+        self.capabilities = Capabilities(
+            channels=frozenset({Channel.EMAIL}),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=self._can_verify(),
+            batch_limit=BATCH_LIMIT,
+            pace=Pace(burst=100, per_second=10),
+        )
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        started_at = monotonic()
+        leaving: list[tuple[Message, Encoded]] = []
+        for message in batch:
+            encoded = self._backend.encode(message)
+            if isinstance(encoded, Rejected):
+                delivery_id = message.delivery_id
+                yield Result(delivery_id=delivery_id, outcome=encoded, latency=timedelta(0))
+            else:
+                leaving.append((message, encoded))
+        requests = [encoded.request for _, encoded in leaving]
+        left = deadline - timedelta(seconds=monotonic() - started_at)
+        for index, reply in self._transport.send(requests, deadline=left):
+            message, encoded = leaving[index]
+            yield Result(
+                delivery_id=message.delivery_id,
+                outcome=self._backend.outcome(reply, encoded),
+                latency=reply.elapsed,
+            )
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        """See `providers.contract.Provider.parse_receipt`.
+
+        Raises:
+            NoReceipts: the service has none, or we were given nothing to verify them with.
+            InvalidSignature: the service did not send it.
+            MalformedReceipt: it did, and it cannot be read.
+        """
+        if not self.capabilities.gives_receipts:
+            raise NoReceipts(self.name)
+        return self._reader.read(request)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """See `providers.contract.Provider.check`: no call that all services have tells more."""
+        page = Request(url=self._backend.api_url, headers=[], method="GET")
+        for _index, reply in self._transport.send([page], deadline=deadline):
+            yield http_outcomes.reachability(reply)
+
+    @cached_property
+    def _backend(self) -> Backend:
+        from notifyproj.esp.encoding import Backend  # noqa: PLC0415 - needs Django's settings
+
+        return Backend(
+            self._config.esp,
+            options=self._options,
+            sender=str(self._config.from_),
+            codes=self._config.codes,
+        )
+
+    @cached_property
+    def _reader(self) -> Reader:
+        from notifyproj.esp.callbacks import Reader  # noqa: PLC0415 - needs Django's settings
+
+        return Reader(
+            self._config.esp,
+            self._service,
+            options=self._options,
+            secrets=self._config.webhook_secret,
+        )
+
+    def _can_verify(self) -> bool:
+        signed = bool(self._service.signed_with & self._options.keys())
+        basic = bool(self._config.webhook_secret) and self._service.takes_basic_auth
+        return bool(self._service.view) and (signed or basic)

@@ -1,0 +1,145 @@
+"""The e-mail services of django-anymail 15, one row each: what differs between them.
+
+Two of anymail's are missing. Amazon SES has an adapter of its own, with bulk calls. MailerSend
+gives its message id in a header only and echoes nothing of ours: no receipt could be told whose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+Path = tuple[str | int, ...]
+"""Keys and positions that lead to a value in a JSON document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """One service. Options are anymail's settings, in lower case and without the service's name."""
+
+    needs: frozenset[str]
+    knows: frozenset[str] = frozenset()
+    """Options that may be left out."""
+    codes: tuple[Path, ...] = ()
+    """Where an answer may hold the service's own code; the first that is there counts."""
+    view: str = ""
+    """anymail's view of its callbacks; empty where it has none."""
+    signed_with: frozenset[str] = frozenset()
+    """Options with any of which the view verifies a signature."""
+    takes_basic_auth: bool = True
+    """A user and password in the callback's URL are enough for the view."""
+    soft: tuple[Path, frozenset[str]] = ((), frozenset())
+    """Where a callback says what sort of bounce it was, and which sorts leave the address alive."""
+
+
+_SPARKPOST_ALIVE: Final = frozenset({"20", "21", "22", "23", "40", "70"})
+"""SparkPost's bounce classes "soft", "DNS failure", "mailbox full", "too large", "generic" and
+"transient"."""
+
+SERVICES: Final[Mapping[str, Service]] = {
+    "brevo": Service(
+        needs=frozenset({"api_key"}),
+        knows=frozenset({"api_url"}),
+        codes=(("code",),),
+        view="BrevoTrackingWebhookView",
+        soft=(("event",), frozenset({"soft_bounce"})),
+    ),
+    "mailgun": Service(
+        needs=frozenset({"api_key"}),
+        knows=frozenset({"api_url", "sender_domain", "webhook_signing_key"}),
+        view="MailgunTrackingWebhookView",
+        signed_with=frozenset({"api_key"}),  # the view falls back to it
+    ),
+    "mailjet": Service(
+        needs=frozenset({"api_key", "secret_key"}),
+        knows=frozenset({"api_url"}),
+        codes=(("Messages", 0, "Errors", 0, "ErrorCode"), ("ErrorCode",)),
+        view="MailjetTrackingWebhookView",
+        soft=(("hard_bounce",), frozenset({"False"})),
+    ),
+    "mailtrap": Service(
+        needs=frozenset({"api_token"}),
+        knows=frozenset({"api_url", "sandbox_id", "tracking_secret"}),
+        view="MailtrapTrackingWebhookView",
+        signed_with=frozenset({"tracking_secret"}),
+    ),
+    "mandrill": Service(
+        needs=frozenset({"api_key"}),
+        knows=frozenset({"api_url", "webhook_key", "webhook_url"}),
+        codes=((0, "reject_reason"), ("name",)),
+        view="MandrillCombinedWebhookView",
+        signed_with=frozenset({"webhook_key"}),
+        takes_basic_auth=False,
+        soft=(("event",), frozenset({"soft_bounce"})),
+    ),
+    "postal": Service(
+        needs=frozenset({"api_key", "api_url"}),
+        knows=frozenset({"webhook_key"}),
+        codes=(("data", "code"),),
+        view="PostalTrackingWebhookView",
+        signed_with=frozenset({"webhook_key"}),
+        takes_basic_auth=False,
+    ),
+    "postmark": Service(
+        needs=frozenset({"server_token"}),
+        knows=frozenset({"api_url", "message_stream"}),
+        codes=(("ErrorCode",),),
+        view="PostmarkTrackingWebhookView",
+        soft=(("Type",), frozenset({"SoftBounce"})),
+    ),
+    "resend": Service(
+        needs=frozenset({"api_key"}),
+        knows=frozenset({"api_url"}),
+        codes=(("name",),),
+        view="ResendTrackingWebhookView",
+    ),
+    "scaleway": Service(
+        needs=frozenset({"secret_key", "project_id"}),
+        knows=frozenset({"api_url", "region"}),
+    ),
+    "sendgrid": Service(
+        needs=frozenset({"api_key"}),
+        knows=frozenset({"api_url", "tracking_webhook_verification_key"}),
+        view="SendGridTrackingWebhookView",
+        signed_with=frozenset({"tracking_webhook_verification_key"}),
+    ),
+    "sparkpost": Service(
+        needs=frozenset({"api_key"}),
+        knows=frozenset({"api_url", "subaccount"}),
+        codes=(("errors", 0, "code"),),
+        view="SparkPostTrackingWebhookView",
+        soft=(("msys", "message_event", "bounce_class"), _SPARKPOST_ALIVE),
+    ),
+    "unisender_go": Service(
+        needs=frozenset({"api_key", "api_url"}),
+        codes=(("code",),),
+        view="UnisenderGoTrackingWebhookView",
+        signed_with=frozenset({"api_key"}),
+    ),
+}
+
+
+def value_at(document: object, path: Path) -> str:
+    """Give the scalar at a path as text; empty where there is none."""
+    for step in path:
+        if not isinstance(document, dict | list):
+            return ""
+        try:
+            document = document[step]  # type: ignore[index] # tried, not known
+        except (LookupError, TypeError):
+            return ""
+    return str(document) if isinstance(document, str | int) else ""
+
+
+def code_in(body: bytes, service: Service) -> str:
+    """Give the service's own code from an answer; empty where there is none."""
+    if not service.codes:
+        return ""
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return ""
+    return next(filter(None, (value_at(document, path) for path in service.codes)), "")
