@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from email import message_from_bytes
@@ -29,8 +30,11 @@ def free_port() -> int:
 class Listener:
     """An asyncio server on a thread; `stop` cuts what is connected, `start` takes the same port."""
 
-    def __init__(self, protocol: Callable[[], asyncio.Protocol]) -> None:
+    def __init__(
+        self, protocol: Callable[[], asyncio.Protocol], *, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._protocol = protocol
+        self._tls = tls
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -69,7 +73,9 @@ class Listener:
             setattr(protocol, "connection_made", remember)  # noqa: B010 - mypy knows it as a method
             return protocol
 
-        self._server = await self._loop.create_server(connected, "127.0.0.1", self.port)
+        self._server = await self._loop.create_server(
+            connected, "127.0.0.1", self.port, ssl=self._tls
+        )
 
     async def _stop(self) -> None:
         while any("_accept_connection" in repr(task) for task in asyncio.all_tasks()):  # noqa: ASYNC110 - asyncio offers no event for it
@@ -156,13 +162,14 @@ class SmtpFake:
 
     retry_after: timedelta | None = None
 
-    def __init__(self, **options: object) -> None:
+    def __init__(self, *, tls: ssl.SSLContext | None = None, **options: object) -> None:
+        """`tls` encrypts from the first byte; `options` are aiosmtpd's."""
         self._act = Act.ACCEPT
         self._options = options
         self.contents: list[bytes] = []
         self.senders: list[str] = []
         self.connections = 0
-        self._listener = Listener(self._protocol)
+        self._listener = Listener(self._protocol, tls=tls)
         self.port = self._listener.port
 
     @property
