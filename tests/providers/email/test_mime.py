@@ -1,0 +1,92 @@
+"""Whatever a title and a text hold, a mail reader shows the same, and no header is added."""
+
+from __future__ import annotations
+
+import email
+import re
+from email.message import EmailMessage
+from email.policy import default
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from providers.contract import Channel
+from providers.email import mime
+from tests.providers.messages import message, noon
+
+SENDER = mime.mailbox("Pizza Ärger <no-reply@shop.example>")
+HEADERS = [
+    "From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version",
+    "Content-Type",
+]  # fmt: skip
+PRINTABLE = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
+ANYTHING = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+def written(**text: str) -> bytes:
+    to = "maria@mailbox.example"
+    return mime.encode(message(to, Channel.EMAIL, **text), sender=SENDER, to=to, at=noon())
+
+
+def read(raw: bytes) -> EmailMessage:
+    mail = email.message_from_bytes(raw, policy=default)
+    assert isinstance(mail, EmailMessage)
+    assert not mail.defects
+    return mail
+
+
+def part(mail: EmailMessage, subtype: str) -> str:
+    found = mail.get_body((subtype,))
+    assert isinstance(found, EmailMessage)
+    content = found.get_payload(decode=True)
+    assert isinstance(content, bytes)
+    return content.decode()
+
+
+def lines(text: str) -> str:
+    """Text as a mail holds it: CRLF everywhere, also at the end."""
+    return re.sub("\r\n|\r|\n", "\r\n", text).removesuffix("\r\n") + "\r\n"
+
+
+@given(PRINTABLE)
+@example("Pizza fertig 🍕 " * 30)
+@example("word " * 40)
+@example("=?utf-8?q?not_encoded?=")
+def test_a_title_is_read_as_it_was_written(title: str) -> None:
+    assert read(written(title=title))["Subject"] == " ".join(title.split())
+
+
+@given(title=ANYTHING, body=ANYTHING, html=ANYTHING)
+@example(title="Hi\r\nBcc: eve@evil.example", body="--=_\r\n--", html="=_" * 50)
+@example(title="Hi\x0bBcc: x\x85y\u2028z", body=" \n.\n \t\r\n\r", html="x" * 2_000)
+@example(title="\x00", body="ü" * 2_000, html="\x00\x01")
+def test_nothing_adds_a_header_or_a_long_line_or_an_eighth_bit(
+    title: str, body: str, html: str
+) -> None:
+    raw = written(title=title, body=body or "-", html=html or "-")
+    assert raw.isascii()
+    assert max(map(len, raw.split(b"\r\n"))) <= 78
+    assert b"\n" not in raw.replace(b"\r\n", b"")
+    mail = read(raw)
+    assert mail.keys() == HEADERS
+    assert part(mail, "plain") == lines(body or "-")
+    assert part(mail, "html") == lines(html or "-")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Grüße aus unserer kleinen Küche, Maria", "quoted-printable"),
+        ("пицца готова", "base64"),
+        ("ASCII", "quoted-printable"),
+    ],
+)
+def test_a_text_is_written_in_the_shorter_encoding(text: str, encoding: str) -> None:
+    assert read(written(body=text))["Content-Transfer-Encoding"] == encoding
+
+
+def test_half_a_character_becomes_a_question_mark() -> None:
+    mail = read(written(title="a \ud83c", body="b \ud83c"))
+    assert mail["Subject"] == "a ?"
+    assert part(mail, "plain") == "b ?\r\n"
