@@ -18,6 +18,7 @@ from tests.benchmarks import (
     pipeline_http,
     ses_bulk,
     single_accept,
+    smtp_pool,
 )
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.sink import NoSink
@@ -33,6 +34,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "single_accept": single_accept.measure,
     "history_cost": history_cost.measure,
     "ses_bulk": ses_bulk.measure,
+    "smtp_pool": smtp_pool.measure,
 }
 
 

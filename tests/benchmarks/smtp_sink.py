@@ -1,0 +1,114 @@
+"""A mail server that takes everything and keeps nothing.
+
+    python -m tests.benchmarks.smtp_sink PORT
+
+It reads each command and each content to its end and answers at once, so what is measured is the
+client. HELP tells how many mails it took.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from notifyproj.child import Child
+from notifyproj.ports import LOOPBACK, free_port
+from notifyproj.supervisor.process import ROOT
+from tests.benchmarks.sink import NoSink
+
+_START_SECONDS: Final = 10.0
+_END: Final = b"\r\n.\r\n"
+
+
+class SmtpSink(Child):
+    """The sink in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        super().__init__("smtp sink", log=folder / "smtp_sink.log")
+        self.port = free_port(str(folder))
+
+    def start(self) -> None:
+        """Start it and wait until it listens.
+
+        Raises:
+            NoSink: it did not start.
+        """
+        self.log.unlink(missing_ok=True)
+        command = [sys.executable, "-m", __spec__.name, str(self.port)]
+        self.spawn(command, folder=ROOT, environ={"PATH": "/usr/bin:/bin"})
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._listens():
+            if self.ended_within(0.05) or time.monotonic() > deadline:
+                raise NoSink(f"the SMTP sink did not start: {self.last_words()}")
+
+    def taken(self) -> int:
+        """How many mails it has taken."""
+        with socket.create_connection((LOOPBACK, self.port)) as link, link.makefile("rwb") as lines:
+            lines.readline()
+            lines.write(b"HELP\r\n")
+            lines.flush()
+            return int(lines.readline().split()[1])
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex((LOOPBACK, self.port)) == 0
+
+
+class Session(asyncio.Protocol):
+    """One client."""
+
+    taken = 0
+    """By all sessions together."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._in_content = False
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Greet."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.write(b"220 sink ESMTP\r\n")
+
+    def data_received(self, data: bytes) -> None:
+        """Answer every command and every content that is complete."""
+        self._buffer += data
+        while self._step():
+            pass
+
+    def _step(self) -> bool:
+        end = self._buffer.find(_END if self._in_content else b"\r\n")
+        if end < 0 or self._transport is None:
+            return False
+        verb = bytes(self._buffer[:4]).upper()
+        del self._buffer[: end + (len(_END) if self._in_content else 2)]
+        if self._in_content:
+            Session.taken += 1
+            self._transport.write(b"250 taken\r\n")
+        elif verb == b"DATA":
+            self._transport.write(b"354 go ahead\r\n")
+        elif verb == b"HELP":
+            self._transport.write(b"214 %d\r\n" % Session.taken)
+        elif verb == b"QUIT":
+            self._transport.write(b"221 bye\r\n")
+            self._transport.close()
+        else:
+            self._transport.write(b"250 ok\r\n")
+        self._in_content = not self._in_content and verb == b"DATA"
+        return True
+
+
+async def serve(port: int) -> None:
+    """Listen until the process ends."""
+    server = await asyncio.get_running_loop().create_server(Session, LOOPBACK, port)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(int(sys.argv[1])))
