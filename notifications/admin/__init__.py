@@ -5,6 +5,7 @@
     dead_letters, replays        filter, look, replay or discard: one, some, or all that match
     templates, preview           versions, faults by line, how it will look
     producers, recipients        who asks, who is reached; keys are shown once
+    provider_routes              which provider takes what, in force within two seconds
     notification_types, alerts, housekeeping
 
 Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
@@ -21,6 +22,7 @@ from notifications.admin import (
     notification_types,
     notifications,
     producers,
+    provider_routes,
     recipients,
     replays,
     templates,
@@ -34,6 +36,7 @@ __all__ = [
     "notification_types",
     "notifications",
     "producers",
+    "provider_routes",
     "recipients",
     "replays",
     "templates",

@@ -44,7 +44,10 @@ _MENU: Final = (
     ),
     (
         "Machine room",
-        (("Sweeps", "mop", "sweeprun"),),
+        (
+            ("Provider routes", "fork_right", "providerroute"),
+            ("Sweeps", "mop", "sweeprun"),
+        ),
     ),
 )
 """Group -> (title, symbol, model); `index` is the overview."""

@@ -4,6 +4,7 @@
     Recipient --< Contact, -- Preference    who is reached, where, and what they allow
     Template --< TemplateText               what is said; a published version never changes
     NotificationType                        which priority and category a type has
+    ProviderRoute                           which provider takes what
 
     Notification --< Delivery --< Attempt   what was asked, each effort, each provider call
          `--------< Event                   every status move and why
@@ -22,6 +23,7 @@ from notifications.models.housekeeping import IdempotencyKey, Rejected, SweepRun
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.producer import ApiKey, Producer
 from notifications.models.recipient import Contact, Preference, Recipient
+from notifications.models.route import ProviderRoute
 from notifications.models.template import Template, TemplateText
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "NotificationType",
     "Preference",
     "Producer",
+    "ProviderRoute",
     "Recipient",
     "Rejected",
     "ReplayJob",

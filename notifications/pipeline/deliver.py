@@ -1,6 +1,8 @@
 """Deliver: from a list of ids to settled rows. What a channel task does, all of it.
 
     claim -> load -> gates -> route -> (render -> send -> settle) in waves
+                                ^        '-> fail over: the next provider, at once
+                                '------------'
 
 Two tasks with the same id are harmless: the claim gives it to one. A task that dies leaves leases
 that run out.
@@ -24,7 +26,6 @@ from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.store import alerts, moves, vault
 from notifications.store.moves import Move
-from providers.contract import Provider
 
 LONGEST_COUNTDOWN: Final = dt.timedelta(seconds=120)
 """A longer wait is only a row: a countdown lives in a worker's memory and in the broker's."""
@@ -50,11 +51,8 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
     gone = [Move(id=each.id, reason=Reason.NO_CONTACT, detail="erased") for each in orphans]
     moves.move(Status.SUPPRESSED, gone, token=claim.token)
     passed, again = _through_gates(jobs, token=claim.token)
-    for provider, routed in _routed(passed):
-        if provider is None:
-            again += _hold_without_provider(routed, token=claim.token)
-        else:
-            again += send.send(routed, provider=provider, token=claim.token)
+    route.assign(passed)
+    again += _sent(passed, token=claim.token)
     return [
         RetryGroup(delivery_ids=together, countdown=delay)
         for delay, together in settle.grouped(again).items()
@@ -88,13 +86,27 @@ def _through_gates(jobs: Iterable[Job], *, token: UUID) -> tuple[list[Job], list
     return passed, [Retry(each.id, each.due_in) for each in held if each.due_in]
 
 
-def _routed(jobs: Iterable[Job]) -> list[tuple[Provider | None, list[Job]]]:
-    by_provider: dict[str, tuple[Provider | None, list[Job]]] = {}
+def _sent(jobs: Sequence[Job], *, token: UUID) -> list[Retry]:
+    """Send each job by its first provider, and what that one could not take by its next."""
+    again: list[Retry] = []
+    while jobs:
+        onward: list[Job] = []
+        for name, together in _by_provider(jobs).items():
+            provider = route.provider_named(name)
+            if provider is None:
+                again += _hold_without_provider(together, token=token)
+            else:
+                again += send.send(together, provider=provider, token=token)
+                onward += [each for each in together if each.providers[0] != name]
+        jobs = onward
+    return again
+
+
+def _by_provider(jobs: Iterable[Job]) -> dict[str, list[Job]]:
+    grouped: dict[str, list[Job]] = defaultdict(list)
     for each in jobs:
-        provider = route.provider_for(each.delivery.channel, each.delivery.mode)
-        name = provider.name if provider else ""
-        by_provider.setdefault(name, (provider, []))[1].append(each)
-    return list(by_provider.values())
+        grouped[each.providers[0] if each.providers else ""].append(each)
+    return grouped
 
 
 def _hold_without_provider(jobs: Sequence[Job], *, token: UUID) -> list[Retry]:

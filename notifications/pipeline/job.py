@@ -21,6 +21,8 @@ class Job:
     delivery: Claimed
     asked: reads.Asked
     destination: reads.Destination
+    providers: tuple[str, ...] = ()
+    """Who may take it, the one whose turn it is first; `route` gives them, `fail_over` goes on."""
     call: int = 0
     """Number of the call under way: the delivery's attempts, this one included."""
 

@@ -20,7 +20,7 @@ from typing import Any, Final, assert_never
 from notifications import clock
 from notifications.pipeline import route
 from notifications.rules import unanswered
-from notifications.rules.lane import Mode, Priority
+from notifications.rules.lane import Priority
 from notifications.rules.retries import preset_for
 from notifications.rules.states import Status
 from notifications.rules.unanswered import Answer
@@ -89,7 +89,7 @@ def _decide(decided: _Decided, row: Row, evidence: tuple[str, str] | None) -> No
 
 def _after_silence(decided: _Decided, row: Row) -> None:
     priority, channel = Priority(row["priority"]), Channel(row["channel"])
-    provider = route.provider_for(channel, Mode(row["mode"]))
+    provider = route.provider_named(row["provider"])
     repeat = provider.capabilities.repeat if provider else Repeat.VISIBLE
     answer = unanswered.answer_for(channel=channel, priority=priority, repeat=repeat)
     match answer:

@@ -1,39 +1,93 @@
-"""Route: which provider takes a delivery.
+"""Route: which providers may take each delivery, in the order in which they are tried.
 
-One provider a channel, from the environment; a test key's deliveries go to the sandbox, whatever
-the channel. Adapters are built once a process, on first use, because their connections must not
-cross a fork.
+    admin's rows (rules.routing)  ─ none fits ─>  NOTIFY_ROUTES  ─ none ─>  held, with an alert
+
+Only a provider that is configured and takes the channel and the kind of address counts: tokens of
+APNs and of FCM on one channel find their own. A test key's deliveries go to the sandbox, whatever
+the channel.
+
+It is decided for a batch at a time: what its deliveries share (channel, kind, beginning of the
+number) is looked up once, and only providers that share by weight cost a draw for each. Adapters
+are built once a process, on first use, because their connections must not cross a fork.
 """
 
 from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from notifications import conf
+from notifications.pipeline.job import Job
+from notifications.rules import routing
 from notifications.rules.lane import Mode
+from notifications.rules.routing import Choice, Rule
+from notifications.store import routes
 from providers import registry
 from providers.contract import Channel, Provider
 
 
 @functools.cache
-def _configured() -> dict[str, Provider]:
+def configured() -> Mapping[str, Provider]:
+    """The adapters that the environment configures, by name."""
     return registry.configured(os.environ)
 
 
 def forget() -> None:
-    """Build the adapters anew on their next use: their settings have changed."""
-    _configured.cache_clear()
+    """Build adapters and read routes anew on their next use: the settings have changed."""
+    configured.cache_clear()
+    routes.forget()
 
 
 def provider_named(name: str) -> Provider | None:
     """A configured adapter by its name."""
-    return _configured().get(name)
+    return configured().get(name)
 
 
-def provider_for(channel: Channel, mode: Mode) -> Provider | None:
-    """The adapter for a channel; None when none is configured for it."""
+class _Place(NamedTuple):
+    """What decides the rules of a delivery."""
+
+    channel: Channel
+    mode: Mode
+    kind: str
+    beginning: str
+    """Of the address, as far as a region can reach."""
+
+
+def assign(jobs: Iterable[Job]) -> None:
+    """Give each job its providers; none where nobody takes it."""
+    stored = routes.current()
+    reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
+    choices: dict[_Place, Choice] = {}
+    for job in jobs:
+        channel, to = job.delivery.channel, job.destination
+        beginning = to.address[: reach.get(channel, 0)]
+        place = _Place(channel, job.delivery.mode, to.kind, beginning)
+        choice = choices.get(place)
+        if choice is None:
+            choice = choices[place] = _choose(place, stored.get(channel, ()))
+        job.providers = choice.order(job.delivery.id)
+
+
+def _choose(place: _Place, stored: Sequence[Rule]) -> Choice:
     settings = conf.current()
-    name = settings.routes.get(channel, "") if mode is Mode.LIVE else settings.test_provider
+    if place.mode is Mode.TEST:
+        return _among([Rule(channel=place.channel, provider=settings.test_provider)], place)
+    default = Rule(channel=place.channel, provider=settings.routes.get(place.channel, ""))
+    choice = _among(stored, place)
+    return choice if choice.rules else _among([default], place)
+
+
+def _among(rules: Sequence[Rule], place: _Place) -> Choice:
+    usable = [rule for rule in rules if _takes(rule.provider, place)]
+    return routing.choose(usable, address=place.beginning, kind=place.kind)
+
+
+def _takes(name: str, place: _Place) -> bool:
+    """Whether a provider is there for this place; an address of no stated kind may be any."""
     provider = provider_named(name)
-    return provider if provider and channel in provider.capabilities.channels else None
+    if provider is None or place.channel not in provider.capabilities.channels:
+        return False
+    kinds = provider.capabilities.address_kinds
+    return not kinds or not place.kind or place.kind in kinds

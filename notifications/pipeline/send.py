@@ -17,7 +17,7 @@ from typing import Final
 from uuid import UUID
 
 from notifications import clock
-from notifications.pipeline import render, settle
+from notifications.pipeline import fail_over, render, settle
 from notifications.pipeline.job import Job
 from notifications.pipeline.settle import Retry
 from notifications.rules.lane import PACE
@@ -57,7 +57,8 @@ def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retr
     results = provider.send(messages, deadline=deadline)
     for batch in _in_batches(_arrivals(results), provider):
         pairs = [(by_id[result.delivery_id], result) for result in batch]
-        yield from settle.settle(pairs, provider=provider, token=token)
+        final = fail_over.take_onward(pairs, provider=provider)
+        yield from settle.settle(final, provider=provider, token=token)
 
 
 def _rendered(jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:

@@ -75,6 +75,8 @@ def settle(pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UU
 
     Safe to run late: a row that is not ours any more stays as it is.
     """
+    if not pairs:
+        return []
     decided = _Decided()
     now = clock.now()
     for job, result in pairs:
@@ -84,6 +86,15 @@ def settle(pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UU
     telemetry.write_calls([_line(job, result, provider, hash_key) for job, result in pairs])
     moved_on = set(late)
     return [retry for retry in decided.retries if retry.delivery_id not in moved_on]
+
+
+def note(pairs: Sequence[tuple[Job, Result]], *, provider: Provider) -> None:
+    """Write down calls that settle nothing: another provider is asked at once."""
+    if not pairs:
+        return
+    attempts.record([_call(job, result) for job, result in pairs], provider=provider.name)
+    telemetry.write_calls([_line(job, result, provider) for job, result in pairs])
+    _alert_if_misconfigured(pairs, provider)
 
 
 def give_up(jobs: Iterable[tuple[Job, str]], *, reason: str, token: UUID) -> None:
@@ -181,12 +192,18 @@ def _write(
     moves.move(Status.UNKNOWN, decided.unknown, token=token)
     if decided.dead_contacts:
         contacts.invalidate(decided.dead_contacts)
-    if decided.held and pairs[0][0].delivery.mode is Mode.LIVE:
-        detail = "it refused our credentials or account; its deliveries are held, none is lost"
-        alerts.raise_once("provider_misconfigured", provider.name, detail)
+    if decided.held:
+        _alert_if_misconfigured(pairs, provider)
     vault.wipe({job.asked.id for job, _ in pairs if job.asked.sealed is not None})
     ours = set(again)
     return [retry.delivery_id for retry in decided.retries if retry.delivery_id not in ours]
+
+
+def _alert_if_misconfigured(pairs: Sequence[tuple[Job, Result]], provider: Provider) -> None:
+    refused = any(isinstance(result.outcome, Misconfigured) for _, result in pairs)
+    if refused and pairs[0][0].delivery.mode is Mode.LIVE:
+        detail = "it refused our credentials or account; its deliveries wait or go by another"
+        alerts.raise_once("provider_misconfigured", provider.name, detail)
 
 
 def _rounded_up(delay: dt.timedelta) -> dt.timedelta:

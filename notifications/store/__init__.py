@@ -15,6 +15,7 @@
     contacts      addresses that a provider called dead
     search        finding a message by address, user or provider id
     backlog       what waits, by lane and by reason
+    routes        which provider takes what, as admin says
     vault         sensitive variables, sealed and wiped
     attempts      provider calls as rows
     state         the state Redis: client, scripts, what to do when it is away

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from notifications.models import Attempt
 from notifications.store import db
 
 
@@ -36,3 +37,9 @@ def record(calls: Sequence[Call], *, provider: str) -> None:
             "latencies": [call.latency_ms for call in calls],
         },
     )
+
+
+def unanswered(delivery_ids: Collection[UUID]) -> set[UUID]:
+    """Those of these deliveries of which any call ever ended without an answer."""
+    found = Attempt.objects.filter(delivery_id__in=delivery_ids, outcome="unanswered")
+    return set(found.values_list("delivery_id", flat=True))

@@ -118,6 +118,7 @@ def test_an_alert_is_resolved_by_who_may(door: Client, window: Client) -> None:
 PAGES = [
     *("notification", "delivery", "deadletter", "replayjob", "alert", "rejected", "sweeprun"),
     *("template", "notificationtype", "recipient", "contact", "producer", "apikey"),
+    "providerroute",
 ]
 
 

@@ -29,11 +29,14 @@ from notifications.rules import request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.store import reads, state
+from providers import registry
 from providers.contract import Channel
+from tests.pipeline.vendors import AliasVendor
 from tests.providers.fakes import free_port
 
 Accept = Callable[..., Taken | Refused]
 Reach = Callable[..., Recipient]
+AddVendor = Callable[..., None]
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +63,22 @@ def outbox(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[UUID], li
         return found
 
     return got
+
+
+@pytest.fixture
+def add_vendor(
+    outbox: Callable[[UUID], list[Any]],  # noqa: ARG001 - its settings come first
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[AddVendor]:
+    """Configure the sandbox once more under another name."""
+
+    def add(name: str, *, url: str = "", **takes: object) -> None:
+        vendor = AliasVendor(NAME=name, url=url, takes=takes)
+        monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, vendor))
+        route.forget()
+
+    yield add
+    route.forget()
 
 
 @pytest.fixture

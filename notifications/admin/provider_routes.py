@@ -1,0 +1,99 @@
+"""Which provider takes what: edited here, in force in every process within two seconds.
+
+A row can only name a provider that is configured and takes what the row gives it. One whose
+provider has lost its settings since is passed by, and the list says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from notifications import conf
+from notifications.models import ProviderRoute
+from notifications.pipeline import route
+from providers.contract import Provider
+
+
+class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
+    """A provider that is there, and that takes the channel and the platform."""
+
+    provider = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Django's signature
+        super().__init__(*arguments, **options)
+        field = self.fields["provider"]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - tells mypy which field it is
+        field.choices = [(name, name) for name in _names(self.instance)]
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what the router would pass by."""
+        row: dict[str, Any] = super().clean() or self.cleaned_data
+        name = row.get("provider", "")
+        provider = route.provider_named(name)
+        if provider is not None:
+            self._check(row, provider)
+        elif name:
+            self.add_error("provider", f"{name} has no settings in the environment.")
+        return row
+
+    def _check(self, row: dict[str, Any], provider: Provider) -> None:
+        able = provider.capabilities
+        if row.get("channel") not in {None, *able.channels}:
+            channels = ", ".join(channel.label for channel in sorted(able.channels))
+            self.add_error("provider", f"{provider.name} takes {channels} and nothing else.")
+        kinds = able.address_kinds
+        if kinds and row.get("platform") not in {None, "", *kinds}:
+            self.add_error("platform", f"{provider.name} takes {', '.join(sorted(kinds))}.")
+
+
+def _names(row: ProviderRoute) -> list[str]:
+    """What can be chosen; a row keeps its own even when its settings are gone."""
+    return sorted({*route.configured(), row.provider} - {""})
+
+
+@admin.register(ProviderRoute)
+class ProviderRouteAdmin(ModelAdmin):
+    """The router's rows. Rank, weight and the switch can be changed in the list: it is night."""
+
+    form = ProviderRouteForm
+    fields = ("channel", "region", "platform", "provider", "rank", "weight", "is_enabled")
+    list_display = (
+        *("channel", "region", "platform", "provider", "state"),
+        *("rank", "weight", "is_enabled"),
+    )
+    list_display_links = ("channel", "provider")
+    list_editable = ("rank", "weight", "is_enabled")
+    list_filter = ("channel",)
+    list_before_template = "admin/route_defaults.html"  # type: ignore[assignment]  # unfold types its default, None
+    sortable_by = ()
+
+    class Media:
+        """The card above the list."""
+
+        css: ClassVar = {"all": ("notifications/console.css",)}
+
+    @display(
+        description="State",
+        label={"in use": "success", "off": "warning", "not configured": "danger"},
+    )
+    def state(self, row: ProviderRoute) -> str:
+        """Whether the router looks at it."""
+        if route.provider_named(row.provider) is None:
+            return "not configured"
+        return "in use" if row.is_enabled else "off"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """With what holds where no row fits."""
+        defaults = [(each.label, name) for each, name in sorted(conf.current().routes.items())]
+        context: dict[str, Any] = {**(extra_context or {}), "defaults": defaults}
+        return super().changelist_view(request, context)

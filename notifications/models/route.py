@@ -1,0 +1,74 @@
+"""Which provider takes what: the router's rows, read by every process each second."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from notifications.models.choices import CHANNELS
+from providers.contract import Channel
+
+REGION: Final = r"^\+[1-9][0-9]{0,6}$"
+"""The beginning of an E.164 number: a country, or an area or network of it."""
+
+
+class ProviderRoute(models.Model):
+    """One provider's claim to a channel; `rules.routing` says how rows decide.
+
+    A channel with no row that fits goes by NOTIFY_ROUTES.
+    """
+
+    channel = models.SmallIntegerField(choices=CHANNELS)
+    region = models.CharField(
+        max_length=8,
+        blank=True,
+        validators=[RegexValidator(REGION, "Write the beginning of a number, like +49.")],
+        help_text="SMS only: how the numbers begin, like +49. The longest that fits decides alone."
+        " Empty: all that no other row's region fits.",
+    )
+    platform = models.CharField(
+        max_length=24,
+        blank=True,
+        help_text="The kind of address, like apns_token. A row that names it decides before rows"
+        " that do not. Empty: every kind that the provider takes.",
+    )
+    provider = models.CharField(max_length=32)
+    rank = models.PositiveSmallIntegerField(
+        default=0,
+        validators=[MaxValueValidator(9)],
+        help_text="0 is tried first; a higher one takes what the ranks before it could not.",
+    )
+    weight = models.PositiveSmallIntegerField(
+        default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(1000)],
+        help_text="Its share among the rows of its rank: 3 beside 1 is three in four.",
+    )
+    is_enabled = models.BooleanField(default=True, verbose_name="enabled")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        """A provider stands once in a place."""
+
+        ordering = ("channel", "-region", "-platform", "rank", "provider")
+        verbose_name = "provider route"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("channel", "region", "platform", "provider"),
+                name="route_once",
+                violation_error_message="There is a row for this provider in this place already.",
+            ),
+            models.CheckConstraint(
+                condition=Q(region="") | Q(channel=Channel.SMS.value, region__regex=REGION),
+                name="route_region_of_numbers",
+                violation_error_message="Only SMS has regions, and they begin like numbers.",
+            ),
+            models.CheckConstraint(condition=Q(weight__gte=1), name="route_weight_of_one_or_more"),
+        )
+
+    def __str__(self) -> str:
+        """Where it applies, and who takes it."""
+        place = " ".join(filter(None, (self.get_channel_display(), self.region, self.platform)))
+        return f"{place}: {self.provider}"

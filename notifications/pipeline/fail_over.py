@@ -1,0 +1,59 @@
+"""Fail over: what one provider could not take goes to its next, at once and in the same task.
+
+    Throttled, Unavailable, Misconfigured    nothing was sent: the next provider
+    Accepted, Rejected                       settled: another's answer would change nothing
+    Unanswered                               settled: another would not know that it is a repeat
+
+Each try is an attempt of its own, with its own lease and its own place in the retry policy's count.
+Only after the last provider does that policy say when the round begins again. A delivery that an
+earlier call may have sent stays with the provider of that call, which can tell a repeat; only an
+urgent one goes on, because there a second message is better than none (`rules.unanswered`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+from notifications import clock
+from notifications.pipeline import settle
+from notifications.pipeline.job import Job
+from notifications.store import attempts
+from providers.contract import Misconfigured, Provider, Result, Throttled, Unavailable
+
+_NOT_SENT: Final = (Throttled, Unavailable, Misconfigured)
+
+Pair = tuple[Job, Result]
+
+
+def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
+    """Note the calls whose jobs another provider can take, and give these jobs to it.
+
+    Returns the others, which are to be settled. A crash right after this leaves rows under their
+    lease, like a crash during a call.
+    """
+    now = clock.now()
+    able = [
+        job
+        for job, result in pairs
+        if len(job.providers) > 1
+        and isinstance(result.outcome, _NOT_SENT)
+        and job.asked.expires_at > now
+    ]
+    if not able:
+        return pairs
+    bound = _perhaps_sent_before(able)
+    onward = {job.delivery.id for job in able} - bound
+    settle.note([pair for pair in pairs if pair[0].delivery.id in onward], provider=provider)
+    for job in able:
+        if job.delivery.id in onward:
+            job.providers = job.providers[1:]
+    return [pair for pair in pairs if pair[0].delivery.id not in onward]
+
+
+def _perhaps_sent_before(jobs: Iterable[Job]) -> set[UUID]:
+    called_before = [
+        job.delivery.id for job in jobs if job.call > 1 and not job.delivery.priority.is_urgent
+    ]
+    return attempts.unanswered(called_before) if called_before else set()
