@@ -96,7 +96,10 @@ class RecipientAdmin(ModelAdmin):
 class ContactAdmin(ModelAdmin):
     """Addresses: searched by exactly what stands in them, shown on their own page only."""
 
-    list_display = ("id", "recipient", "channel", "kind", "is_primary", "state", "invalid_reason")
+    list_display = (
+        *("id", "recipient", "channel", "kind", "is_primary"),
+        *("state", "invalid_reason", "invalidated_at"),
+    )
     list_select_related = ("recipient",)
     list_filter = ("channel", ("invalidated_at", admin.EmptyFieldListFilter))
     search_fields = ("address__exact",)

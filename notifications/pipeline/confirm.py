@@ -1,6 +1,8 @@
 """Confirm: receipts move deliveries on.
 
-They come early, late, twice, out of order or never; the move table knows.
+They come early, late, twice, out of order or never; the move table knows. One that calls an address
+dead does so whether it moves anything or not: a complaint about a message that was read moves
+nothing. That is done first, so that a callback which comes again after a crash has lost nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     """
     by_reference = _resolved([each for each in receipts if each.delivery_id is None])
     by_status: dict[Status, dict[UUID, Move]] = defaultdict(dict)
-    dead: list[UUID] = []
+    dead: dict[UUID, str] = {}
     for receipt in receipts:
         delivery_id = receipt.delivery_id or by_reference.get(receipt.provider_message_id)
         if delivery_id is None:
@@ -49,14 +51,13 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
             provider_message_id=receipt.provider_message_id,
         )
         if receipt.contact_is_dead:
-            dead.append(delivery_id)
+            dead[delivery_id] = f"{provider}: {receipt.code or receipt.kind.value}"
+    contacts.invalidate_of_deliveries(dead, provider=provider)
     moved: set[UUID] = set()
     for status in sorted(by_status):  # delivered before read, when one callback brings both
         batch = by_status[status].values()
         buries = status is Status.FAILED
         moved.update(moves.move(status, batch, only_provider=provider, buries=buries))
-    reason = f"{provider}: receipt"
-    contacts.invalidate_of_deliveries([each for each in dead if each in moved], reason=reason)
     vault.wipe({ids.notification_of(each) for each in moved})
     if len(moved) < len(receipts):
         _log.info("receipts_without_effect", provider=provider, count=len(receipts) - len(moved))

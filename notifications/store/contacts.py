@@ -1,27 +1,37 @@
 """Addresses that a provider called dead.
 
-Invalid at once and for every later send, with the reason.
+Invalid at once, for what is queued and for every later send, with the provider, its reason and the
+time. Only an operator makes them valid again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Final
 from uuid import UUID
 
-from notifications import clock
-from notifications.models import Contact, Delivery
+from notifications.models import Delivery
+from notifications.store import db
+
+_LONGEST_REASON: Final = 200
+"""Characters of the column."""
 
 
 def invalidate(reasons: Mapping[int, str]) -> None:
     """Mark contacts invalid, by contact id; one that is invalid already keeps its first reason."""
-    for contact_id in sorted(reasons):
-        Contact.objects.filter(id=contact_id, invalidated_at=None).update(
-            invalidated_at=clock.now(), invalid_reason=reasons[contact_id][:200], is_primary=False
+    if reasons:
+        db.run(
+            "invalidate_contacts",
+            {
+                "ids": list(reasons),
+                "reasons": [reason[:_LONGEST_REASON] for reason in reasons.values()],
+            },
         )
 
 
-def invalidate_of_deliveries(delivery_ids: Sequence[UUID], *, reason: str) -> None:
-    """The same for the contacts that these deliveries went to."""
-    if delivery_ids:
-        found = Delivery.objects.filter(id__in=delivery_ids).values_list("contact_id", flat=True)
-        invalidate({contact_id: reason for contact_id in found if contact_id is not None})
+def invalidate_of_deliveries(reasons: Mapping[UUID, str], *, provider: str) -> None:
+    """The same for the contacts of deliveries, of which only that provider's calls count."""
+    if reasons:
+        theirs = Delivery.objects.filter(id__in=reasons, provider=provider)
+        pairs = theirs.values_list("id", "contact_id")
+        invalidate({contact: reasons[each] for each, contact in pairs if contact is not None})

@@ -115,10 +115,14 @@ def test_a_dead_address_is_not_used_again(
 ) -> None:
     reach(push=["token.410", "token-well"])
     dead, well = deliveries_of(take(channels=["push"]))
+    queued, _ = deliveries_of(take(channels=["push"]))
     deliver.deliver([dead.id, well.id])
     assert [_status(each.id)[0] for each in (dead, well)] == [Status.FAILED, Status.SENT]
     contact = Contact.objects.get(address="token.410")
     assert contact.invalid_reason == "sandbox: 410"
+    assert contact.invalidated_at is not None
+    deliver.deliver([queued.id])
+    assert _status(queued.id) == (Status.SUPPRESSED, "no_contact")
     [later] = deliveries_of(take(channels=["push"]))
     assert later.contact_id == well.contact_id
 
@@ -233,6 +237,29 @@ def test_a_receipt_is_found_by_the_providers_own_id(
     assert confirm.record("sandbox", [bounced]) == 1
     assert _status(row.id) == (Status.BOUNCED, "receipt:5.1.1")
     assert Contact.objects.get(address="maria@sandbox.example").invalidated_at is not None
+
+
+def test_a_receipt_that_moves_nothing_can_still_end_an_address(
+    reach: Reach,
+    take: Accept,
+    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
+) -> None:
+    reach(email="maria@sandbox.example")
+    [row] = deliveries_of(take())
+    deliver.deliver([row.id])
+    confirm.record("sandbox", [Receipt(kind=ReceiptKind.READ, delivery_id=row.id)])
+    complaint = Receipt(
+        kind=ReceiptKind.BOUNCED, delivery_id=row.id, contact_is_dead=True, code="complaint"
+    )
+    assert confirm.record("somebody-else", [complaint]) == 0
+    assert Contact.objects.get().invalidated_at is None
+    assert confirm.record("sandbox", [complaint]) == 0
+    contact = Contact.objects.get()
+    assert contact.invalid_reason == "sandbox: complaint"
+    again = Receipt(kind=ReceiptKind.BOUNCED, delivery_id=row.id, contact_is_dead=True, code="late")
+    confirm.record("sandbox", [again, Receipt(kind=ReceiptKind.BOUNCED, delivery_id=UUID(int=1))])
+    assert Contact.objects.get().invalidated_at == contact.invalidated_at
+    assert _status(row.id)[0] is Status.READ
 
 
 def test_a_dead_letter_is_replayed_once_with_a_new_key(
