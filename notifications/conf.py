@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from notifications.rules.allowed import AllowList
 from providers.contract import Channel
 
 
@@ -32,6 +33,10 @@ class Conf:
     """Provider by channel, for live mode."""
     test_provider: str = "sandbox"
     """Provider of everything in test mode."""
+    dry_run: bool = False
+    """Whether the null provider takes everything in live mode, so that nothing leaves."""
+    allowed: AllowList | None = None
+    """Who may be reached in live mode; None: everybody."""
 
 
 @functools.cache

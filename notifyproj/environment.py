@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from notifications.rules.allowed import AllowList
 from notifyproj.esp import anymail_vendor
 from providers import registry
 from providers.contract import Channel
@@ -46,6 +47,15 @@ class LogLevel(StrEnum):
     INFO = "info"
     WARNING = "warning"
     ERROR = "error"
+
+
+class Delivery(StrEnum):
+    """What becomes of messages in live mode."""
+
+    LIVE = "live"
+    """They go to the providers."""
+    DRY_RUN = "dry_run"
+    """Everything happens but the call of a provider."""
 
 
 def _postgres_url(value: str) -> str:
@@ -103,6 +113,10 @@ def _names(value: str) -> tuple[str, ...]:
     if not names:
         raise ValueError("lists nothing")
     return names
+
+
+def _allow_list(value: str) -> AllowList:
+    return AllowList.of(_names(value))
 
 
 def _routes(value: str) -> Mapping[Channel, str]:
@@ -166,6 +180,18 @@ class Environment(BaseModel):
     routes: Annotated[Mapping[Channel, str], BeforeValidator(_routes)] = Field(
         alias="NOTIFY_ROUTES",
         description="the provider of each channel, such as push=sandbox,email=smtp",
+    )
+    delivery: Delivery = Field(
+        alias="NOTIFY_DELIVERY",
+        default=Delivery.LIVE,
+        description=f"one of {', '.join(Delivery)}; in a dry run nothing leaves for a provider",
+    )
+    allowed_recipients: Annotated[AllowList | None, BeforeValidator(_allow_list)] = Field(
+        alias="NOTIFY_ALLOWED_RECIPIENTS",
+        default=None,
+        description="a comma list of who may be reached, others are suppressed: user ids,"
+        " addresses, @domains, beginnings of numbers such as +4930",
+        repr=False,
     )
     allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
         alias="NOTIFY_ALLOWED_HOSTS",

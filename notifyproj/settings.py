@@ -114,6 +114,7 @@ UNFOLD = {
     "SITE_URL": None,
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
+    "ENVIRONMENT": "notifications.admin.dashboard.environment",
     "DASHBOARD_CALLBACK": "notifications.admin.dashboard.add_figures",
     "SIDEBAR": {"show_search": True, "navigation": "notifications.admin.menu.navigation"},
 }
@@ -154,6 +155,8 @@ NOTIFICATIONS = Conf(
     hash_key=hashlib.sha256(b"address-hash" + SECRET_KEY.encode()).digest(),
     public_url=ENVIRONMENT.public_url,
     routes=ENVIRONMENT.routes,
+    dry_run=ENVIRONMENT.delivery is environment.Delivery.DRY_RUN,
+    allowed=ENVIRONMENT.allowed_recipients,
 )
 
 LOGGING_CONFIG = "notifyproj.logs.configure"

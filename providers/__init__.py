@@ -7,6 +7,7 @@
                    |--> aws             what the vendors of one cloud share
                    '--> transport       one libcurl loop per process
 
+    dry_run          the null provider, for environments where nothing may leave
     conformance      what every adapter must keep, as checks over real sockets
     sandbox_server   a provider of our own, for demonstrations and tests
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from notifications.rules.allowed import AllowList
 from notifyproj import environment
-from notifyproj.environment import InvalidEnvironment, LogLevel
+from notifyproj.environment import Delivery, InvalidEnvironment, LogLevel
 from providers.contract import Channel
 
 _KEY = "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk="
@@ -37,6 +38,18 @@ def test_a_whole_environment_is_read_into_types() -> None:
     assert loaded.hosts == ["notify.example.com"]
     assert loaded.debug is True
     assert loaded.log_level is LogLevel.WARNING
+
+
+def test_everybody_is_reached_unless_an_environment_says_otherwise() -> None:
+    usual = environment.load(_WHOLE)
+    assert (usual.delivery, usual.allowed_recipients) == (Delivery.LIVE, None)
+    careful = environment.load({
+        **_WHOLE,
+        "NOTIFY_DELIVERY": "dry_run",
+        "NOTIFY_ALLOWED_RECIPIENTS": "u_1, @example.com",
+    })
+    assert careful.delivery is Delivery.DRY_RUN
+    assert careful.allowed_recipients == AllowList.of(["u_1", "@example.com"])
 
 
 def test_rabbitmq_may_be_the_broker() -> None:
@@ -86,6 +99,9 @@ def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
         ("NOTIFY_ROUTES", "push=sandbox,push=sandbox", "names the channel push twice"),
         ("NOTIFY_DEBUG", "perhaps", "is neither yes nor no"),
         ("NOTIFY_LOG_LEVEL", "chatty", "is not known"),
+        ("NOTIFY_DELIVERY", "perhaps", "is not known"),
+        ("NOTIFY_ALLOWED_RECIPIENTS", ",", "lists nothing"),
+        ("NOTIFY_ALLOWED_RECIPIENTS", "u_1,+hidden", "entry 2 is no beginning of a number"),
     ],
 )
 def test_a_wrong_value_is_told_in_one_line_that_names_it(

@@ -6,9 +6,17 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import Alert, SweepRun
 from notifications.store import backlog
+
+
+def environment(_request: HttpRequest) -> list[str] | None:
+    """What the top of every page says of an environment that does not reach everybody."""
+    settings = conf.current()
+    if settings.dry_run:
+        return ["Dry run: nothing leaves", "warning"]
+    return ["Allow-list: others are suppressed", "info"] if settings.allowed else None
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

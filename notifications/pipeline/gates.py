@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from notifications import conf
 from notifications.pipeline.job import Job
 from notifications.rules.channels import Stop as Reason
-from notifications.rules.lane import Priority
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
 
 
@@ -54,6 +55,15 @@ def _expiry(job: Job, now: dt.datetime) -> Verdict:
     return Stop(Status.EXPIRED, "ttl_passed") if job.asked.expires_at <= now else None
 
 
+def _allowed(job: Job, _now: dt.datetime) -> Verdict:
+    """Where not everybody may be reached. What a test key sends reaches nobody anyway."""
+    allowed = conf.current().allowed
+    if allowed is None or job.delivery.mode is Mode.TEST:
+        return None
+    reachable = allowed.allows(user_id=job.asked.user_id, address=job.destination.address)
+    return None if reachable else Stop(Status.SUPPRESSED, Reason.NOT_ALLOWED)
+
+
 def _consent(job: Job, _now: dt.datetime) -> Verdict:
     """A channel that is off stops everything; a category stops everything but security."""
     channel_off = job.delivery.channel in job.destination.channels_off
@@ -70,5 +80,5 @@ def _contact(job: Job, _now: dt.datetime) -> Verdict:
 
 Gate = Callable[[Job, dt.datetime], Verdict]
 
-GATES: Final[Sequence[Gate]] = (_cancelled, _expiry, _consent, _contact)
+GATES: Final[Sequence[Gate]] = (_cancelled, _expiry, _allowed, _consent, _contact)
 """In the order in which they are asked."""

@@ -4,7 +4,7 @@
 
 Only a provider that is configured and takes the channel and the kind of address counts: tokens of
 APNs and of FCM on one channel find their own. A test key's deliveries go to the sandbox, whatever
-the channel.
+the channel; in a dry run all others go to the null provider.
 
 It is decided for a batch at a time: what its deliveries share (channel, kind, beginning of the
 number) is looked up once, and only providers that share by weight cost a draw for each. Adapters
@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from notifications import conf
 from notifications.pipeline.job import Job
@@ -24,8 +24,10 @@ from notifications.rules import routing
 from notifications.rules.lane import Mode
 from notifications.rules.routing import Choice, Rule
 from notifications.store import routes
-from providers import registry
+from providers import dry_run, registry
 from providers.contract import Channel, Provider
+
+_NULL: Final = dry_run.DryRun()
 
 
 @functools.cache
@@ -41,8 +43,8 @@ def forget() -> None:
 
 
 def provider_named(name: str) -> Provider | None:
-    """A configured adapter by its name."""
-    return configured().get(name)
+    """A configured adapter, or the null provider, by its name."""
+    return _NULL if name == dry_run.NAME else configured().get(name)
 
 
 class _Place(NamedTuple):
@@ -74,6 +76,8 @@ def _choose(place: _Place, stored: Sequence[Rule]) -> Choice:
     settings = conf.current()
     if place.mode is Mode.TEST:
         return _among([Rule(channel=place.channel, provider=settings.test_provider)], place)
+    if settings.dry_run:
+        return _among([Rule(channel=place.channel, provider=dry_run.NAME)], place)
     default = Rule(channel=place.channel, provider=settings.routes.get(place.channel, ""))
     choice = _among(stored, place)
     return choice if choice.rules else _among([default], place)

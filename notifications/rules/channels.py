@@ -33,6 +33,8 @@ class Stop(StrEnum):
     """The person switched the channel or the category off."""
     NO_CONTACT = "no_contact"
     """There is no valid address of theirs on the channel."""
+    NOT_ALLOWED = "not_allowed"
+    """This environment may not reach them (NOTIFY_ALLOWED_RECIPIENTS)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import Alert, ApiKey, Contact, Preference, Producer, Recipient, Template
+from notifications.rules.allowed import AllowList
 from notifications.store import keys
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS
@@ -113,6 +116,22 @@ def test_an_alert_is_resolved_by_who_may(door: Client, window: Client) -> None:
     door.post(changelist("alert"), data)
     alert.refresh_from_db()
     assert alert.resolved_at is not None
+
+
+@pytest.mark.parametrize(
+    ("settings", "label"),
+    [
+        ({"dry_run": True}, "Dry run: nothing leaves"),
+        ({"allowed": AllowList.of(["u_1"])}, "Allow-list: others are suppressed"),
+    ],
+)
+def test_every_page_says_so_where_not_everybody_is_reached(
+    door: Client, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], label: str
+) -> None:
+    assert label not in door.get(changelist("contact")).content.decode()
+    careful = replace(conf.current(), **settings)
+    monkeypatch.setattr(conf, "current", lambda: careful)
+    assert label in door.get(changelist("contact")).content.decode()
 
 
 PAGES = [

@@ -1,0 +1,69 @@
+"""Who may be reached where not everybody may: a staging environment's list.
+
+u_789012              a user, on every channel
+maria@example.com     an address, whatever the channel
+@example.com          every mailbox of a domain
++4930                 every number that begins so; a whole number is the beginning of itself
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Self
+
+_NUMBER: Final = re.compile(r"\+[1-9]\d{0,14}")
+_DOMAIN: Final = re.compile(r"@[\w-]+(\.[\w-]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowList:
+    """Those who may be reached."""
+
+    exact: frozenset[str]
+    """User ids and addresses as written."""
+    mailboxes: frozenset[str]
+    """In lower case, as the domains are."""
+    domains: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[str]) -> Self:
+        """Read a list.
+
+        Raises:
+            ValueError: an entry begins like a number or a domain and is none. It is told by its
+                place, because it may be a person's.
+        """
+        exact, domains, numbers = [], [], []
+        for place, entry in enumerate(entries, start=1):
+            if entry.startswith("+"):
+                _require(_NUMBER, entry, f"entry {place} is no beginning of a number, like +4930")
+                numbers.append(entry)
+            elif entry.startswith("@"):
+                _require(_DOMAIN, entry, f"entry {place} is no domain, like @example.com")
+                domains.append(entry.lower())
+            else:
+                exact.append(entry)
+        return cls(
+            exact=frozenset(exact),
+            mailboxes=frozenset(each.lower() for each in exact if "@" in each),
+            domains=tuple(domains),
+            numbers=tuple(numbers),
+        )
+
+    def allows(self, *, user_id: str, address: str) -> bool:
+        """Whether this user may be reached at this address."""
+        mailbox = address.lower()
+        return (
+            not self.exact.isdisjoint((user_id, address))
+            or address.startswith(self.numbers)
+            or mailbox.endswith(self.domains)
+            or mailbox in self.mailboxes
+        )
+
+
+def _require(pattern: re.Pattern[str], entry: str, problem: str) -> None:
+    if not pattern.fullmatch(entry):
+        raise ValueError(problem)
