@@ -84,14 +84,17 @@ def _choose(place: _Place, stored: Sequence[Rule]) -> Choice:
 
 
 def _among(rules: Sequence[Rule], place: _Place) -> Choice:
-    usable = [rule for rule in rules if _takes(rule.provider, place)]
+    usable = [rule for rule in rules if _is_usable(rule.provider, place)]
     return routing.choose(usable, address=place.beginning, kind=place.kind)
 
 
-def _takes(name: str, place: _Place) -> bool:
-    """Whether a provider is there for this place; an address of no stated kind may be any."""
+def _is_usable(name: str, place: _Place) -> bool:
     provider = provider_named(name)
-    if provider is None or place.channel not in provider.capabilities.channels:
-        return False
-    kinds = provider.capabilities.address_kinds
-    return not kinds or not place.kind or place.kind in kinds
+    return provider is not None and takes(provider, channel=place.channel, kind=place.kind)
+
+
+def takes(provider: Provider, *, channel: Channel, kind: str) -> bool:
+    """Whether a provider takes such an address; one of no stated kind may be any."""
+    able = provider.capabilities
+    known = not able.address_kinds or not kind or kind in able.address_kinds
+    return known and channel in able.channels

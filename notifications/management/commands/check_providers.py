@@ -1,0 +1,45 @@
+"""Asks every configured provider whether we could send, without sending anything."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Final
+
+from django.core.management.base import BaseCommand, CommandError
+
+from notifications.pipeline import route
+
+_PATIENCE: Final = dt.timedelta(seconds=10)
+"""For each provider: as long as a message may take."""
+_HEAD: Final = ("provider", "subject", "", "detail")
+
+
+class Command(BaseCommand):
+    """`manage.py check_providers`."""
+
+    help = "Check each configured provider's credentials, reachability and quota. Sends nothing."
+
+    def handle(self, **_: object) -> None:
+        """Print a table, a line for each finding.
+
+        Raises:
+            CommandError: something is bad (exit code 1, for scripts).
+        """
+        rows = [_HEAD, *_findings()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            self.stdout.write("  ".join(cells).rstrip())
+        bad = sum(row[2] == "BAD" for row in rows)
+        if bad:
+            raise CommandError(f"Bad findings: {bad}.")
+
+
+def _findings() -> Iterator[tuple[str, str, str, str]]:
+    for name, provider in sorted(route.configured().items()):
+        found = list(provider.check(deadline=_PATIENCE))
+        for each in found:
+            yield name, each.subject, "good" if each.is_good else "BAD", each.detail
+        if not found:
+            yield name, "-", "-", "there is nobody to ask"
