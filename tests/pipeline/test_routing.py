@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,10 +20,11 @@ from notifications.models import (
     Delivery,
     ProviderRoute,
 )
-from notifications.pipeline import deliver
+from notifications.pipeline import deliver, fail_over, job, route
 from notifications.pipeline.accept import Caller
 from notifications.rules.states import Status
-from providers.contract import Channel
+from notifications.store import moves
+from providers.contract import Channel, Result, Unavailable
 from tests.pipeline.conftest import Accept, AddVendor, Reach, deliveries_of
 from tests.providers.fakes import free_port
 
@@ -168,6 +170,26 @@ def test_what_an_earlier_call_may_have_sent_goes_on_only_when_it_is_urgent(
     assert [provider for provider, _ in _calls(row.id)][1:] == (
         ["sandbox", "spare"] if goes_on else ["sandbox"]
     )
+
+
+@pytest.mark.usefixtures("spare")
+@pytest.mark.parametrize("seconds_left", [-1, 60])
+def test_what_expired_during_a_call_goes_to_nobody_else(
+    reach: Reach, take: Accept, seconds_left: int
+) -> None:
+    reach(email="maria@sandbox.example")
+    [row] = deliveries_of(take())
+    [claimed], _ = job.load(moves.claim([row.id], now=clock.now()))
+    route.assign([claimed])
+    left = dt.timedelta(seconds=seconds_left)
+    claimed.asked = replace(claimed.asked, expires_at=clock.now() + left)
+    down = Result(delivery_id=row.id, outcome=Unavailable(), latency=dt.timedelta())
+    sandbox = route.provider_named("sandbox")
+    assert sandbox is not None
+    left_to_settle = fail_over.take_onward([(claimed, down)], provider=sandbox)
+    goes_on = seconds_left > 0
+    assert (claimed.providers[0] == "spare") is goes_on
+    assert (left_to_settle == []) is goes_on
 
 
 def test_each_device_gets_it_once_from_the_provider_of_its_platform(
