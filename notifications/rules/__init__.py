@@ -8,6 +8,8 @@ Whatever decides about a delivery stands here, so that it can be read and tested
     retries     when to try again, and when to stop
     unanswered  what to do when a provider never answered
     channels    which channels and contacts a notification goes to
+    allowed     who may be reached where not everybody may
+    routing     which providers a delivery tries, in which order
     templating  which templates are safe to render
     redaction   what may be logged of an address or an answer
 """
