@@ -82,8 +82,7 @@ def settle(pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UU
     for job, result in pairs:
         _decide(decided, job, result, provider=provider, now=now)
     late = db.in_transaction(lambda: _write(decided, pairs, provider=provider, token=token))
-    hash_key = conf.current().hash_key
-    telemetry.write_calls([_line(job, result, provider, hash_key) for job, result in pairs])
+    _log_calls(pairs, provider)
     moved_on = set(late)
     return [retry for retry in decided.retries if retry.delivery_id not in moved_on]
 
@@ -93,7 +92,7 @@ def note(pairs: Sequence[tuple[Job, Result]], *, provider: Provider) -> None:
     if not pairs:
         return
     attempts.record([_call(job, result) for job, result in pairs], provider=provider.name)
-    telemetry.write_calls([_line(job, result, provider) for job, result in pairs])
+    _log_calls(pairs, provider)
     _alert_if_misconfigured(pairs, provider)
 
 
@@ -242,6 +241,11 @@ def _call(job: Job, result: Result) -> attempts.Call:
         detail=said[1][:500] if isinstance(outcome, Accepted) else redacted(said[1]),
         latency_ms=_milliseconds(result.latency),
     )
+
+
+def _log_calls(pairs: Sequence[tuple[Job, Result]], provider: Provider) -> None:
+    hash_key = conf.current().hash_key
+    telemetry.write_calls([_line(job, result, provider, hash_key) for job, result in pairs])
 
 
 def _line(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict[str, object]:
