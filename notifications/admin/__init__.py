@@ -4,6 +4,7 @@
     notifications, deliveries    find one; everything of it on one page
     dead_letters, replays        filter, look, replay or discard: one, some, or all that match
     templates, preview           versions, faults by line, how it will look
+    breakers, paces              which providers rest; opened and closed by hand; how fast they go
     producers, recipients        who asks, who is reached; keys are shown once
     provider_routes              which provider takes what, in force within two seconds
     notification_types, alerts, housekeeping
@@ -16,11 +17,13 @@ nothing. A new page keeps them by building on `reading`.
 
 from notifications.admin import (
     alerts,
+    breakers,
     dead_letters,
     deliveries,
     housekeeping,
     notification_types,
     notifications,
+    paces,
     producers,
     provider_routes,
     recipients,
@@ -30,11 +33,13 @@ from notifications.admin import (
 
 __all__ = [
     "alerts",
+    "breakers",
     "dead_letters",
     "deliveries",
     "housekeeping",
     "notification_types",
     "notifications",
+    "paces",
     "producers",
     "provider_routes",
     "recipients",

@@ -15,6 +15,7 @@ _MENU: Final = (
             ("Overview", "speed", "index"),
             ("Dead letters", "skull", "deadletter"),
             ("Alerts", "warning", "alert"),
+            ("Breakers", "electrical_services", "breaker"),
         ),
     ),
     (
@@ -46,6 +47,7 @@ _MENU: Final = (
         "Machine room",
         (
             ("Provider routes", "fork_right", "providerroute"),
+            ("Provider paces", "speed", "providerpace"),
             ("Sweeps", "mop", "sweeprun"),
         ),
     ),

@@ -19,7 +19,7 @@ import prometheus_client
 from django.db import Error, connection
 from drf_spectacular.utils import extend_schema
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,11 +28,12 @@ from notifications import clock, lanes
 from notifications.api.door import OpenDoor
 from notifications.models import Alert, SweepRun
 from notifications.rules.lane import LANES
-from notifications.store import alerts, backlog
+from notifications.store import alerts, backlog, breakers
 
 TICK: Final = "tick"
 BEAT_IS_DEAD_AFTER: Final = dt.timedelta(seconds=30)
 """Beat ticks once a second; a restart of it takes less."""
+Family = GaugeMetricFamily | CounterMetricFamily
 BEHIND: Final = dt.timedelta(seconds=15)
 """What is due is taken within a second or two; this is not a hiccup any more."""
 
@@ -96,6 +97,11 @@ def _look() -> dict[str, Any]:
     behind = {found.lane.name: found for found in backlog.of_lanes()}
     broker = lanes.broker_is_up()
     wrong = [f"{name} is behind" for name, found in behind.items() if found.behind > BEHIND]
+    wrong += [
+        f"{row} rests: {standing.why or 'an operator has opened its breaker'}"
+        for row, standing in breakers.noted().values()
+        if standing.is_open
+    ]
     if not broker:
         wrong.append("the broker is away: what is accepted waits in the database")
     if beat := _dead_beat(ages):
@@ -133,7 +139,7 @@ def _dead_beat(ages: Mapping[str, dt.timedelta]) -> str:
 class _Figures:
     """What the database knows, asked at each scrape."""
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
+    def collect(self) -> Iterator[Family]:
         """Yield each family; without a database only the one that says so."""
         up = GaugeMetricFamily("notifications_database_up", "1 when the database answers")
         try:
@@ -146,7 +152,7 @@ class _Figures:
         yield from families
 
 
-def _from_database() -> Iterator[GaugeMetricFamily]:
+def _from_database() -> Iterator[Family]:
     ages = _sweep_ages()
     _dead_beat(ages)
     yield _family(
@@ -171,8 +177,26 @@ def _from_database() -> Iterator[GaugeMetricFamily]:
     )
     letters = {reason: float(count) for reason, count in backlog.dead_letters().items()}
     yield _family("dead_letters_open", "Dead letters that nobody has resolved", "reason", letters)
+    yield from _breakers()
     alerts_open = Alert.objects.filter(resolved_at=None).count()
     yield GaugeMetricFamily("notifications_alerts_open", "Open alerts", value=alerts_open)
+
+
+def _breakers() -> Iterator[Family]:
+    """Of each breaker that ever tripped or was forced."""
+    labels = ["provider", "channel"]
+    is_open = GaugeMetricFamily(
+        "notifications_breaker_open", "1 while a provider is given a rest", labels=labels
+    )
+    events = CounterMetricFamily(
+        "notifications_breaker_events", "What breakers did", labels=[*labels, "event"]
+    )
+    for (provider, channel), (row, standing) in breakers.noted().items():
+        is_open.add_metric([provider, channel.label], float(standing.is_open))
+        for event, count in (("trip", row.trips), ("probe", row.probes), ("close", row.closes)):
+            events.add_metric([provider, channel.label, event], count)
+    yield is_open
+    yield events
 
 
 def _family(name: str, said: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:

@@ -9,6 +9,7 @@
     Notification --< Delivery --< Attempt   what was asked, each effort, each provider call
          `--------< Event                   every status move and why
     DeadLetter, ReplayJob                   what gave up, and bringing it back
+    Breaker, BreakerEvent, ProviderPace     providers at rest, and how fast they may be called
     IdempotencyKey, Rejected, Alert, SweepRun
 
 Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no
@@ -17,6 +18,7 @@ foreign keys; a delivery's id tells its notification's (see `rules.ids`). They a
 """
 
 from notifications.models.alert import Alert
+from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
 from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
 from notifications.models.housekeeping import IdempotencyKey, Rejected, SweepRun
@@ -30,6 +32,8 @@ __all__ = [
     "Alert",
     "ApiKey",
     "Attempt",
+    "Breaker",
+    "BreakerEvent",
     "Contact",
     "DeadLetter",
     "Delivery",
@@ -39,6 +43,7 @@ __all__ = [
     "NotificationType",
     "Preference",
     "Producer",
+    "ProviderPace",
     "ProviderRoute",
     "Recipient",
     "Rejected",

@@ -45,6 +45,10 @@ class Delivery(models.Model):
     generation = models.SmallIntegerField(
         default=0, help_text="Part of the provider's key; raised by a replay after a rejection."
     )
+    slot_provider = models.CharField(max_length=32, blank=True, db_default="")
+    slot_at = models.DateTimeField(
+        null=True, help_text="Reserved in that provider's bucket; spent by the next call."
+    )
     sent_at = models.DateTimeField(null=True)
     delivered_at = models.DateTimeField(null=True)
 

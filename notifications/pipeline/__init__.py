@@ -3,10 +3,11 @@
     accept ──> publish ──> deliver ─┬─ claim     (store.moves) a lease on each row
                  ^                  ├─ gates     may it leave now?
                  │                  ├─ route     by which providers?
-      sweeps ────┤                  ├─ render    in which words?
+      sweeps ────┤                  ├─ admit     can it take more now?
+                 │                  ├─ render    in which words?
                  │                  ├─ send      in waves, the call itself
                  │                  ├─ fail over the next provider, where nothing was sent
-                 │                  └─ settle    what became of it
+                 │                  └─ settle    what became of it (watch: of its provider)
                  │
         release, rescue, replay: back to queued   confirm: receipts   cancel: the producer's stop
 

@@ -1,8 +1,8 @@
 """Deliver: from a list of ids to settled rows. What a channel task does, all of it.
 
-    claim -> load -> gates -> route -> (render -> send -> settle) in waves
-                                ^        '-> fail over: the next provider, at once
-                                '------------'
+    claim -> load -> gates -> route -> admit -> (render -> send -> settle) in waves
+                                ^       |           '-> fail over: the next provider, at once
+                                '-------'-------------'
 
 Two tasks with the same id are harmless: the claim gives it to one. A task that dies leaves leases
 that run out.
@@ -18,7 +18,7 @@ from typing import Final, assert_never
 from uuid import UUID
 
 from notifications import clock
-from notifications.pipeline import gates, job, route, send, settle
+from notifications.pipeline import admit, gates, job, route, send, settle
 from notifications.pipeline.job import Job
 from notifications.pipeline.settle import Retry
 from notifications.rules.channels import Stop as Reason
@@ -52,7 +52,7 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
     moves.move(Status.SUPPRESSED, gone, token=claim.token)
     passed, again = _through_gates(jobs, token=claim.token)
     route.assign(passed)
-    again += _sent(passed, token=claim.token)
+    again += _sent(passed, claim)
     return [
         RetryGroup(delivery_ids=together, countdown=delay)
         for delay, together in settle.grouped(again).items()
@@ -86,18 +86,23 @@ def _through_gates(jobs: Iterable[Job], *, token: UUID) -> tuple[list[Job], list
     return passed, [Retry(each.id, each.due_in) for each in held if each.due_in]
 
 
-def _sent(jobs: Sequence[Job], *, token: UUID) -> list[Retry]:
+def _sent(jobs: Sequence[Job], claim: moves.Claim) -> list[Retry]:
     """Send each job by its first provider, and what that one could not take by its next."""
     again: list[Retry] = []
     while jobs:
-        onward: list[Job] = []
+        routed: list[admit.Routed] = []
         for name, together in _by_provider(jobs).items():
             provider = route.provider_named(name)
             if provider is None:
-                again += _hold_without_provider(together, token=token)
+                again += _hold_without_provider(together, token=claim.token)
             else:
-                again += send.send(together, provider=provider, token=token)
-                onward += [each for each in together if each.providers[0] != name]
+                routed.append((provider, together))
+        admitted = admit.admit(routed, token=claim.token, at=claim.at)
+        again += admitted.again
+        onward = admitted.onward
+        for taker, together in admitted.going:
+            again += send.send(together, provider=taker, token=claim.token)
+            onward += [each for each in together if each.providers[0] != taker.name]
         jobs = onward
     return again
 

@@ -43,7 +43,7 @@ def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
     ]
     if not able:
         return pairs
-    bound = _perhaps_sent_before(able)
+    bound = perhaps_sent_before(able)
     onward = {job.delivery.id for job in able} - bound
     settle.note([pair for pair in pairs if pair[0].delivery.id in onward], provider=provider)
     for job in able:
@@ -52,8 +52,11 @@ def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
     return [pair for pair in pairs if pair[0].delivery.id not in onward]
 
 
-def _perhaps_sent_before(jobs: Iterable[Job]) -> set[UUID]:
+def perhaps_sent_before(jobs: Iterable[Job]) -> set[UUID]:
+    """Patient jobs of which an earlier call was never answered: only who got it knows the key."""
     called_before = [
-        job.delivery.id for job in jobs if job.call > 1 and not job.delivery.priority.is_urgent
+        job.delivery.id
+        for job in jobs
+        if (job.call > 1 or job.delivery.attempts) and not job.delivery.priority.is_urgent
     ]
     return attempts.unanswered(called_before) if called_before else set()

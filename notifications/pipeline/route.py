@@ -72,6 +72,15 @@ def assign(jobs: Iterable[Job]) -> None:
         job.providers = choice.order(job.delivery.id)
 
 
+def takers(channel: Channel) -> list[Provider]:
+    """Those that live deliveries of a channel may go by, whatever their addresses."""
+    settings = conf.current()
+    names = {rule.provider for rule in routes.current().get(channel, ())}
+    names = names or {settings.routes.get(channel, "")}
+    found = map(provider_named, {dry_run.NAME} if settings.dry_run else names)
+    return [each for each in found if each is not None]
+
+
 def _choose(place: _Place, stored: Sequence[Rule]) -> Choice:
     settings = conf.current()
     if place.mode is Mode.TEST:

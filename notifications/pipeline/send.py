@@ -17,7 +17,7 @@ from typing import Final
 from uuid import UUID
 
 from notifications import clock
-from notifications.pipeline import fail_over, render, settle
+from notifications.pipeline import fail_over, render, settle, watch
 from notifications.pipeline.job import Job
 from notifications.pipeline.settle import Retry
 from notifications.rules.lane import PACE
@@ -59,6 +59,7 @@ def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retr
         pairs = [(by_id[result.delivery_id], result) for result in batch]
         final = fail_over.take_onward(pairs, provider=provider)
         yield from settle.settle(final, provider=provider, token=token)
+        watch.report(pairs, provider=provider.name)
 
 
 def _rendered(jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:

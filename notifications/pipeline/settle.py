@@ -140,7 +140,7 @@ def _try_again(
         time_to_live=job.time_to_live(now),
     )
     if isinstance(then, retries.Again):
-        delay = _rounded_up(then.delay)
+        delay = rounded_up(then.delay)
         decided.retrying.append(Move(id=job.delivery.id, reason=why[:64], due_in=delay))
         decided.retries.append(Retry(job.delivery.id, delay))
     else:
@@ -205,7 +205,7 @@ def _alert_if_misconfigured(pairs: Sequence[tuple[Job, Result]], provider: Provi
         alerts.raise_once("provider_misconfigured", provider.name, detail)
 
 
-def _rounded_up(delay: dt.timedelta) -> dt.timedelta:
+def rounded_up(delay: dt.timedelta) -> dt.timedelta:
     """Put a delay on a grid of four steps a doubling: a thousand retries share a few messages."""
     step, seconds = _FINEST, delay.total_seconds()
     while step * 2 * _STEPS_PER_DOUBLING <= seconds:

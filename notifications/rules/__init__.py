@@ -6,6 +6,8 @@ Whatever decides about a delivery stands here, so that it can be read and tested
     states      the statuses and every legal move between them
     lane        priority, mode and the lane they make with a channel
     retries     when to try again, and when to stop
+    breaker     when a provider is given a rest, and how it is asked again
+    bucket      how the pace that a vendor allows is shared by the priorities
     unanswered  what to do when a provider never answered
     channels    which channels and contacts a notification goes to
     allowed     who may be reached where not everybody may

@@ -22,6 +22,9 @@
     ledger        the sent-ledger
     bloom         keys that are surely new
     limits        producers' rate limits
+    breakers      what calls came to, told to all processes; how a breaker stands
+    departures    may a batch leave now: breakers and buckets in one call
+    controls      what operators have set for providers
 
 SQL lives in `sql/`, one statement a file that says what it locks and which index serves it; Lua in
 `lua/`.

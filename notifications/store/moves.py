@@ -45,6 +45,9 @@ class Claimed:
     attempts_before: int
     resent: bool
     generation: int
+    slot_provider: str
+    slot_at: dt.datetime | None
+    """When that provider's bucket lets it leave, if it was given a time before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +108,8 @@ def _claimed(row: dict[str, Any]) -> Claimed:
         attempts_before=row["attempts_before"],
         resent=row["resent"],
         generation=row["generation"],
+        slot_provider=row["slot_provider"],
+        slot_at=row["slot_at"],
     )
 
 
@@ -147,13 +152,9 @@ def move(  # noqa: PLR0913 - each is a keyword that names one guard or one effec
     if not batch:
         return []
     parameters = {
+        **_columns(batch),
         "to": to,
         "sources": sorted(SOURCES[to]),
-        "ids": [each.id for each in batch],
-        "due_in": [each.due_in for each in batch],
-        "reasons": [each.reason for each in batch],
-        "details": [each.detail for each in batch],
-        "message_ids": [each.provider_message_id for each in batch],
         "token": token,
         "only_provider": only_provider,
         "only_due": only_due,
@@ -174,6 +175,16 @@ def move(  # noqa: PLR0913 - each is a keyword that names one guard or one effec
         return moved
 
     return db.in_transaction(work)
+
+
+def _columns(batch: Sequence[Move]) -> dict[str, object]:
+    return {
+        "ids": [each.id for each in batch],
+        "due_in": [each.due_in for each in batch],
+        "reasons": [each.reason for each in batch],
+        "details": [each.detail for each in batch],
+        "message_ids": [each.provider_message_id for each in batch],
+    }
 
 
 def _bury(delivery_ids: list[UUID], details: dict[UUID, str]) -> None:
@@ -228,3 +239,9 @@ def accept_late(moves: Sequence[Move]) -> list[UUID]:
 def set_contacts(contacts: Mapping[UUID, int]) -> None:
     """Where scheduled deliveries go, known now that they are released."""
     db.run("set_contacts", {"ids": list(contacts), "contacts": list(contacts.values())})
+
+
+def set_slots(waits: Mapping[UUID, dt.timedelta], *, provider: str, token: UUID) -> None:
+    """How long until the bucket of a provider lets these leave; only rows still of this claim."""
+    parameters = {"ids": list(waits), "waits": list(waits.values())}
+    db.run("set_slots", {**parameters, "provider": provider, "token": token})

@@ -9,6 +9,7 @@ shape:
     due            rescue leases, release what waited, publish what is queued        each second
     replays        work off replay jobs                                               each second
     dead_letters   alert on growth, discard past retention                            each minute
+    breakers       resolve alerts of those that are closed, bound their events        each minute
     housekeeping   wipe secrets, expired keys, bound the rejected log                 each minute
     partitions     make days ahead, drop days past retention, check the clock         each hour
 
@@ -26,7 +27,7 @@ import structlog
 
 from notifications import clock
 from notifications.store import sweep_runs
-from notifications.sweeps import dead_letters, due, housekeeping, partitions, replays
+from notifications.sweeps import breakers, dead_letters, due, housekeeping, partitions, replays
 
 _log = structlog.get_logger(__name__)
 
@@ -56,6 +57,7 @@ SWEEPS: Final = (
     Sweep("due", _SECOND, 500, due.run_once),
     Sweep("replays", _SECOND, 200, replays.run_once),
     Sweep("dead_letters", _MINUTE, 5_000, dead_letters.run_once),
+    Sweep("breakers", _MINUTE, 5_000, breakers.run_once),
     Sweep("housekeeping", _MINUTE, 5_000, housekeeping.run_once),
     Sweep("partitions", dt.timedelta(hours=1), 1, partitions.run_once),
 )

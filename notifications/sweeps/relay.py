@@ -3,9 +3,10 @@
 It also notices when the broker has lost what it had: rows that were published and never claimed
 while nothing is ready in their lane. That one sign covers a wiped, restarted or restored broker.
 
-Never more than a few messages wait in a lane: the rest waits as rows, where it costs nothing,
-survives a wiped broker, and can still be cancelled. `due_at` is moved and committed before the
-publish, so two relays never publish one row at once; a publish that fails makes its rows due again.
+Never more than a few messages wait in a lane (`room`): the rest waits as rows, where it costs
+nothing, survives a wiped broker, and can still be cancelled. `due_at` is moved and committed before
+the publish, so two relays never publish one row at once; a publish that fails makes its rows due
+again.
 """
 
 from __future__ import annotations
@@ -24,16 +25,11 @@ from notifications.rules.lane import LANES, Lane, Mode, Priority
 from notifications.rules.states import Status
 from notifications.store import db
 from notifications.store.moves import SUSPECT_AFTER
+from notifications.sweeps import room
 from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
 
-READY_MESSAGES: Final = 24
-"""Messages that may wait in a lane.
-
-12,000 deliveries, some seconds of work, so that a worker never runs dry between two ticks and a
-wiped broker has little to lose.
-"""
 _LOST_AFTER: Final = dt.timedelta(seconds=15)
 """A published row that nobody claimed for this long, in a lane with nothing ready, was lost."""
 _LOOK_EVERY: Final = 15.0
@@ -58,12 +54,7 @@ def run_once(bounds: Mapping[str, Any], *, now: dt.datetime) -> int:
     for lane in waiting:
         if depths[lane.name] == 0:
             _make_lost_due(lane, bounds)
-    room = {
-        lane: (READY_MESSAGES - depths[lane.name]) * lanes.chunk_size(lane)
-        for lane in waiting
-        if depths[lane.name] < READY_MESSAGES
-    }
-    return _publish(room, bounds)
+    return _publish(room.of({lane: depths[lane.name] for lane in waiting}), bounds)
 
 
 def _waiting(bounds: Mapping[str, Any]) -> list[Lane]:
@@ -71,9 +62,9 @@ def _waiting(bounds: Mapping[str, Any]) -> list[Lane]:
     return sorted(map(_lane, rows))
 
 
-def _publish(room: Mapping[Lane, int], bounds: Mapping[str, Any]) -> int:
-    parameters = {**bounds, "room": list(room.values()), "queued": Status.QUEUED}
-    rows = db.alone("publish", {**_columns(room), **parameters})
+def _publish(rooms: Mapping[Lane, int], bounds: Mapping[str, Any]) -> int:
+    parameters = {**bounds, "room": list(rooms.values()), "queued": Status.QUEUED}
+    rows = db.alone("publish", {**_columns(rooms), **parameters})
     by_lane: dict[Lane, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         by_lane[_lane(row)].append(row)
@@ -87,6 +78,7 @@ def _publish(room: Mapping[Lane, int], bounds: Mapping[str, Any]) -> int:
         messages = [*lanes.chunks(others, lane=lane), *([each] for each in suspects[:1])]
         if publish.publish(lane, messages):
             published += len(now)
+            room.used(lane, len(now))
         else:
             later += now
         if later:

@@ -97,6 +97,14 @@ def test_a_dead_letter_is_found_and_replayed(
     assert browser.errors() == []
 
 
+def test_a_breaker_is_opened_by_hand(browser: Browser) -> None:
+    browser.open("notifications/breaker/")
+    browser.click("#sandbox-push button[value=open]")
+    assert "forced open" in browser.see("#sandbox-push .nc-bad").text
+    assert "by operator" in browser.see("#events").text
+    assert browser.errors() == []
+
+
 def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> None:
     template = Template.objects.create(template_id="hello")
     TemplateText.objects.create(

@@ -10,7 +10,9 @@ from django.test import Client
 
 from notifications import clock, lanes
 from notifications.models import Alert, Delivery, Recipient, SweepRun
-from notifications.store import backlog
+from notifications.rules.breaker import Tally
+from notifications.store import backlog, breakers
+from providers.contract import Channel
 from tests.api.conftest import Caller
 
 
@@ -97,3 +99,15 @@ def test_metrics_speak_prometheus() -> None:
     assert "notifications_database_up 1.0" in told
     assert 'notifications_sweep_age_seconds{sweep="relay"}' in told
     assert "process_resident_memory_bytes" in told
+
+
+def test_a_provider_that_rests_is_told_and_measured() -> None:
+    _tick(ago=dt.timedelta(seconds=1))
+    breakers.report(("acme", Channel.PUSH), Tally(fault="it refuses us: 401"))
+    assert _ready() == (200, "degraded", ["acme push rests: it refuses us: 401"])
+    text = Client().get("/metrics").content.decode()
+    assert 'notifications_breaker_open{channel="push",provider="acme"} 1.0' in text
+    assert (
+        'notifications_breaker_events_total{channel="push",event="trip",provider="acme"} 1.0'
+        in text
+    )

@@ -103,8 +103,14 @@ class World:
             process.kill()
         self._extra.clear()
         self.start(*_PROGRAMS)
+        self._close_breakers()
         self.sandbox.ask("DELETE", "/messages")
         self.sandbox.steer("")
+
+    def _close_breakers(self) -> None:
+        with redis.Redis.from_url(self.stack.state.url) as client:
+            for key in client.keys("breaker:*"):
+                client.delete(key)
 
     def start(self, *names: str) -> None:
         """Start those that are down, and wait until they are ready."""

@@ -1,5 +1,5 @@
--- Before a wave of calls: renew the lease, note that calls begin, count them. A row that lost its token is left out: another
--- worker has it. Locks in id order; served by the primary key.
+-- Before a wave of calls: renew the lease, note that calls begin, count them, spend their slots. A row that lost its token
+-- is left out: another worker has it. Locks in id order; served by the primary key.
 -- A lease that is still nearly whole stays as it is: no index knows the other columns, so the update is a cheap one (HOT).
 WITH ours AS (
     SELECT d.id FROM delivery d
@@ -13,6 +13,7 @@ SET due_at = CASE WHEN d.due_at > now() + 0.9 * (CASE WHEN d.priority = 0 THEN %
                   ELSE now() + CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END END,
     call_started_at = now(),
     attempts = d.attempts + 1,
+    slot_at = NULL,
     provider = %(provider)s
 WHERE d.id = ANY(ARRAY(SELECT id FROM ours)) AND d.id = ANY(%(ids)s)
 RETURNING d.id, d.attempts

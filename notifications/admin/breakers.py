@@ -1,0 +1,130 @@
+"""Breakers: which providers rest, why, since when; opened and closed by hand; what they did lately.
+
+The page shows what the state Redis knows at this moment, for each provider and channel that is
+configured, whether its breaker ever tripped or not. An operator's word holds until taken back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import admin, messages
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from notifications.admin import reading
+from notifications.models import Breaker, BreakerEvent
+from notifications.pipeline import route
+from notifications.rules.breaker import Forced
+from notifications.store import breakers
+from notifications.store.breakers import Standing
+from notifications.store.controls import Pair
+from providers.contract import Channel
+
+_LATEST: Final = 20
+"""Events below the board; the others have a list of their own."""
+
+_VERBS: Final = {
+    Forced.AUTO: "Let calls decide",
+    Forced.OPEN: "Force open",
+    Forced.CLOSED: "Force closed",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One breaker on the board."""
+
+    provider: str
+    channel: Channel
+    standing: Standing
+
+    @property
+    def state(self) -> str:
+        """In a word or two."""
+        word = "open" if self.standing.is_open else "closed"
+        return f"forced {word}" if self.standing.forced else word
+
+    @property
+    def verbs(self) -> list[tuple[str, str]]:
+        """What else an operator can say: the value and the button."""
+        return [
+            (forced.value, verb)
+            for forced, verb in _VERBS.items()
+            if forced is not self.standing.forced
+        ]
+
+
+@admin.register(Breaker)
+class BreakerAdmin(reading.ReadOnlyAdmin):
+    """One page: the board, its buttons, and the latest events."""
+
+    def changelist_view(  # type: ignore[override]  # unfold names its own kind of answer
+        self,
+        request: HttpRequest,
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
+    ) -> HttpResponse:
+        """Show the board; on POST do what a button says.
+
+        Raises:
+            PermissionDenied: the operator may not view, or may not force.
+        """
+        may_force = request.user.has_perm("notifications.change_breaker")
+        if request.method == "POST":
+            if not may_force:
+                raise PermissionDenied
+            return self._force(request)
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        standings = breakers.standings(_pairs())
+        context = {
+            "lines": [
+                Line(provider=provider, channel=channel, standing=standing)
+                for (provider, channel), standing in standings.items()
+            ],
+            "events": BreakerEvent.objects.all()[:_LATEST],
+            "may_force": may_force,
+        }
+        return reading.page(self, request, "admin/breakers.html", title="Breakers", context=context)
+
+    def _force(self, request: HttpRequest) -> HttpResponse:
+        pair, forced = _read(request)
+        breakers.force(pair, forced, by=request.user.get_username())
+        said = {
+            Forced.AUTO: "is decided by its calls again",
+            Forced.OPEN: "is forced open: its deliveries are held",
+            Forced.CLOSED: "is forced closed: everything is sent",
+        }[forced]
+        text = f"{pair[0]} {pair[1].label} {said}. All processes know within two seconds."
+        self.message_user(request, text, messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:notifications_breaker_changelist"))
+
+
+def _pairs() -> list[Pair]:
+    return sorted(
+        (name, channel)
+        for name, provider in route.configured().items()
+        for channel in provider.capabilities.channels
+    )
+
+
+def _read(request: HttpRequest) -> tuple[Pair, Forced]:
+    try:
+        pair = request.POST["provider"], Channel.from_label(request.POST["channel"])
+        forced = Forced(request.POST["forced"])
+    except (KeyError, ValueError) as error:
+        raise BadRequest(str(error)) from error
+    if pair not in _pairs():
+        raise BadRequest(f"{pair[0]} is not configured for {pair[1].label}")
+    return pair, forced
+
+
+@admin.register(BreakerEvent)
+class BreakerEventAdmin(reading.ReadOnlyAdmin):
+    """All that breakers did, as far as it is kept."""
+
+    list_display = ("at", "provider", "channel", "kind", "detail")
+    list_filter = ("kind", "provider", "channel")
+    sortable_by = ()

@@ -1,0 +1,29 @@
+"""Paces: how fast each provider may be called, where an adapter's own answer does not fit us."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import admin
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from notifications.models import ProviderPace
+from notifications.pipeline import route
+
+
+def _names() -> list[tuple[str, str]]:
+    return [(name, name) for name in sorted(route.configured())]
+
+
+class ProviderPaceForm(forms.ModelForm[ProviderPace]):
+    """Only providers that are configured: a name with a slip in it would change nothing."""
+
+    provider = forms.ChoiceField(choices=_names, widget=UnfoldAdminSelectWidget)
+
+
+@admin.register(ProviderPace)
+class ProviderPaceAdmin(ModelAdmin):
+    """Plain editing. Deleting a row gives its adapter's own pace back."""
+
+    form = ProviderPaceForm
+    list_display = ("provider", "burst", "per_second")

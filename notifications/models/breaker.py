@@ -1,0 +1,87 @@
+"""Providers at rest: what operators have said of a breaker, what breakers did, and vendors' paces.
+
+Whether a breaker is open at this moment stands in the state Redis (`store.breakers`).
+"""
+
+from __future__ import annotations
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from notifications.models.choices import CHANNELS
+from notifications.rules.breaker import Forced
+
+FORCED = [(Forced.AUTO.value, "auto"), *((each.value, each.value) for each in Forced if each)]
+
+
+class Breaker(models.Model):
+    """One provider on one channel, once it has tripped or an operator has had a say."""
+
+    provider = models.CharField(max_length=32)
+    channel = models.SmallIntegerField(choices=CHANNELS)
+    forced = models.CharField(max_length=8, choices=FORCED, blank=True)
+    trips = models.PositiveIntegerField(default=0, help_text="How often it opened by itself.")
+    probes = models.PositiveIntegerField(default=0)
+    closes = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        """One for each pair."""
+
+        ordering = ("provider", "channel")
+        constraints = (models.UniqueConstraint(fields=("provider", "channel"), name="one_breaker"),)
+
+    def __str__(self) -> str:
+        """Its provider and channel."""
+        return f"{self.provider} {self.get_channel_display()}"
+
+
+class BreakerEvent(models.Model):
+    """One line of what breakers did, for operators; bounded."""
+
+    class Kind(models.TextChoices):
+        """What happened."""
+
+        TRIPPED = "tripped"
+        PROBED = "probed"
+        CLOSED = "closed"
+        FORCED_OPEN = "forced open"
+        FORCED_CLOSED = "forced closed"
+        AUTO = "back to auto"
+
+    at = models.DateTimeField(auto_now_add=True)
+    provider = models.CharField(max_length=32)
+    channel = models.SmallIntegerField(choices=CHANNELS)
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    detail = models.CharField(max_length=200, blank=True, help_text="Why, or who said so.")
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        """What happened to which."""
+        return f"{self.provider} {self.get_channel_display()} {self.kind}"
+
+
+class ProviderPace(models.Model):
+    """How fast a provider may be called, in place of what its adapter says. Effective at once."""
+
+    provider = models.CharField(max_length=32, unique=True)
+    burst = models.PositiveIntegerField(
+        validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
+        help_text="Messages that may leave at once after a rest.",
+    )
+    per_second = models.FloatField(
+        validators=[MinValueValidator(0.01), MaxValueValidator(1_000_000)],
+        help_text="Messages a second after that. P2 and P3 together get at most four fifths.",
+    )
+
+    class Meta:
+        """By name."""
+
+        ordering = ("provider",)
+
+    def __str__(self) -> str:
+        """Its provider."""
+        return self.provider

@@ -1,0 +1,74 @@
+"""Which providers rest can be seen, and an operator's word is final."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from notifications.models import ProviderPace
+from notifications.rules.breaker import Forced, Tally
+from notifications.store import breakers, controls, state
+from providers.contract import Channel, Pace
+
+BOARD = reverse("admin:notifications_breaker_changelist")
+PUSH = ("sandbox", Channel.PUSH)
+
+
+@pytest.fixture(autouse=True)
+def _fresh(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
+    state.client().flushdb()
+    breakers.forget()
+    controls.forget()
+    yield
+    controls.forget()
+
+
+def _force(client: Client, forced: str, *, provider: str = "sandbox", channel: str = "push") -> int:
+    fields = {"provider": provider, "channel": channel, "forced": forced}
+    return client.post(BOARD, fields).status_code
+
+
+def test_the_board_says_which_rest_and_why(door: Client) -> None:
+    breakers.report(PUSH, Tally(unavailable=10, last_failures=10))
+    page = door.get(BOARD)
+    found = {(line.provider, line.channel): line.state for line in page.context["lines"]}
+    assert found[PUSH] == "open"
+    assert found["sandbox", Channel.SMS] == "closed"
+    assert "10 failures in a row" in page.content.decode()
+
+
+def test_an_operator_opens_closes_and_lets_go(door: Client) -> None:
+    for forced in (Forced.OPEN, Forced.CLOSED, Forced.AUTO):
+        assert _force(door, forced.value) == 302
+        assert breakers.standings([PUSH])[PUSH].forced is forced
+    events = door.get(reverse("admin:notifications_breakerevent_changelist"))
+    assert events.content.decode().count("by operator") == 3
+
+
+def test_who_may_only_look_forces_nothing(window: Client) -> None:
+    assert window.get(BOARD).status_code == 200
+    assert "Force open" not in window.get(BOARD).content.decode()
+    assert _force(window, "open") == 403
+    assert breakers.standings([PUSH])[PUSH].forced is Forced.AUTO
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"provider": "nobody"}, {"channel": "smoke"}, {"forced": "ajar"}], ids=str
+)
+def test_nonsense_is_refused(door: Client, wrong: dict[str, str]) -> None:
+    assert _force(door, **({"forced": "open"} | wrong)) == 400
+
+
+def test_a_pace_is_set_and_taken_back(door: Client) -> None:
+    add = reverse("admin:notifications_providerpace_add")
+    answer = door.post(add, {"provider": "sandbox", "burst": 5, "per_second": "0"})
+    assert answer.status_code == 200  # shown again: nothing a second would hold all for ever
+    door.post(add, {"provider": "sandbox", "burst": 5, "per_second": "2.5"})
+    controls.forget()
+    assert controls.current().paces == {"sandbox": Pace(burst=5, per_second=2.5)}
+    ProviderPace.objects.all().delete()
+    controls.forget()
+    assert controls.current().paces == {}

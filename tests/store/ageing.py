@@ -1,0 +1,28 @@
+"""Letting time pass for breakers: Redis has no clock to turn, so what it keeps is made older."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import redis
+
+from notifications.store import state
+
+_SCRIPT = """
+local milliseconds = tonumber(ARGV[1])
+for _, key in ipairs(redis.call('KEYS', 'breaker:*')) do
+    local it = cjson.decode(redis.call('GET', key))
+    for _, name in ipairs({'open_since', 'probe_at', 'probing'}) do
+        if it[name] then it[name] = it[name] - milliseconds end
+    end
+    for _, entry in ipairs(it.streak or {}) do entry[1] = entry[1] - milliseconds end
+    for _, entry in ipairs(it.window or {}) do
+        entry[1] = entry[1] - math.floor(milliseconds / 30000)
+    end
+    redis.call('SET', key, cjson.encode(it), 'KEEPTTL')
+end"""
+
+
+def age(span: dt.timedelta, client: redis.Redis | None = None) -> None:
+    """Every breaker in Redis (the tests' own, or that of `client`) is as it would be then."""
+    (client or state.client()).eval(_SCRIPT, 0, str(span // dt.timedelta(milliseconds=1)))
