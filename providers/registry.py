@@ -14,6 +14,7 @@ from providers import sandbox
 from providers.chat import apprise_chat
 from providers.contract import Provider
 from providers.email import ses, smtp
+from providers.push import fcm
 from providers.sms import aws_eum, aws_sns, twilio, vonage
 from providers.transport import Transport
 from providers.webhook import standard as webhook
@@ -39,6 +40,7 @@ VENDORS: Final[tuple[Vendor, ...]] = (
     apprise_chat,
     aws_eum,
     aws_sns,
+    fcm,
     ses,
     smtp,
     twilio,

@@ -8,6 +8,10 @@ answer. For a provider that crashed after accepting, that is a second message to
 nobody would know. The pre-request callback runs each time that a request is about to be written:
 it lets the first time pass and aborts the second. It is also how we know, without guessing,
 whether anything was sent.
+
+An HTTP/2 server that refuses a stream (REFUSED_STREAM, or a GOAWAY that names an earlier one) has
+not acted on it. libcurl repeats such a request as silently as any other, and tells nobody which of
+the two it was: it counts as unanswered.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ def aws(vendor: str, *own: str) -> set[str]:
 
 def test_every_setting_is_known_by_name() -> None:
     assert registry.settings_names() == {
+        "NOTIFY_FCM_CREDENTIALS", "NOTIFY_FCM_URL", "NOTIFY_FCM_CODES",
         "NOTIFY_SANDBOX_URL", "NOTIFY_SANDBOX_SECRET", "NOTIFY_SANDBOX_DEDUP",
         "NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM", "NOTIFY_SMTP_CONNECTIONS",
         "NOTIFY_APPRISE_SCHEMES", "NOTIFY_APPRISE_FROM", "NOTIFY_APPRISE_ALLOW_PRIVATE",

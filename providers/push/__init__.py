@@ -1,0 +1,14 @@
+"""Push: FCM, APNs and Web Push.
+
+    fcm        fcm_body, fcm_token      HTTP v1, service account
+    apns                                HTTP/2, ES256 token
+    web_push   web_push_encryption      VAPID, aes128gcm
+    ------------------------------
+    rounds     what all three share: a message that cannot be sent harms no other, and a
+               credential that the vendor calls stale is renewed once
+    replacing  what makes a repeat replace the first where the person looks
+    keys       private keys and credentials out of settings
+
+None of the three recognises a repeat, but each lets a later message take the place of an earlier
+one: so a repeat is HIDDEN. None gives receipts: what reached the person is known from our client.
+"""

@@ -1,0 +1,231 @@
+"""Firebase Cloud Messaging, HTTP v1: Android, and iOS and browsers through Firebase.
+
+    POST {url}/v1/projects/{project}/messages:send  ->  200 {"name": "projects/p/messages/ID"}
+
+One call for each message (FCM has no batch call any more), many at once on one HTTP/2 connection.
+What FCM says is in `error.details` of its own type, not in `error.status`: 404 without it is a
+wrong path, with UNREGISTERED in it a device that is gone. INVALID_ARGUMENT has many causes; only
+where it names the registration token is the address dead.
+
+Sources: https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode,
+https://firebase.google.com/docs/cloud-messaging/error-codes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+import orjson
+
+from providers import clock, configuration, http_outcomes, verdicts
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Pace,
+    Receipt,
+    ReceiptRequest,
+    Repeat,
+    Result,
+)
+from providers.errors import NoReceipts
+from providers.push import fcm_body, rounds
+from providers.push.fcm_token import AccessTokens, ServiceAccount
+from providers.transport import Reply, Request, Response, Transport
+from providers.verdicts import Verdict
+
+NAME: Final = "fcm"
+
+ADDRESS_KINDS: Final = frozenset({"fcm_token", "fcm_fid"})
+"""Registration token, or Firebase installation id."""
+
+PACE: Final = Pace(burst=10_000, per_second=10_000)
+"""600,000 a minute for a project.
+https://firebase.google.com/docs/cloud-messaging/scale-fcm"""
+
+QUOTA_PAUSE: Final = timedelta(minutes=1)
+"""The least wait after QUOTA_EXCEEDED where no Retry-After says otherwise (ErrorCode page)."""
+
+STALE: Final = "UNAUTHENTICATED"
+"""401 without a word of FCM's own: the access token is no longer good."""
+
+BAD_TOKEN: Final = "INVALID_ARGUMENT.token"  # noqa: S105 - a code of ours
+"""INVALID_ARGUMENT about the registration token itself."""
+
+TABLE: Final[verdicts.Table] = {
+    # errorCode of the FcmError in `details`: the ErrorCode page
+    "UNREGISTERED": Verdict.DEAD,
+    "SENDER_ID_MISMATCH": Verdict.DEAD,
+    BAD_TOKEN: Verdict.DEAD,
+    "INVALID_ARGUMENT": Verdict.REJECTED,
+    "QUOTA_EXCEEDED": Verdict.THROTTLED,
+    "UNAVAILABLE": Verdict.UNAVAILABLE,
+    "INTERNAL": Verdict.UNAVAILABLE,
+    "THIRD_PARTY_AUTH_ERROR": Verdict.MISCONFIGURED,
+    "APNS_AUTH_ERROR": Verdict.MISCONFIGURED,  # its former name
+    # `status` of answers without one: google.rpc.Code
+    STALE: Verdict.MISCONFIGURED,
+    "PERMISSION_DENIED": Verdict.MISCONFIGURED,
+    "RESOURCE_EXHAUSTED": Verdict.THROTTLED,
+    "DEADLINE_EXCEEDED": Verdict.UNAVAILABLE,
+}
+"""UNSPECIFIED_ERROR and whatever comes next are judged by their HTTP status."""
+
+_FCM_ERROR: Final = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_FCM_*`."""
+
+    credentials: ServiceAccount = field(repr=False, metadata=read_by(ServiceAccount.read))
+    """The service account's JSON key, or the path of its file; it names the project too."""
+    url: str = field(default="https://fcm.googleapis.com", metadata=read_by(configuration.http_url))
+    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> Fcm:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    return Fcm(config, transport=transport)
+
+
+class Fcm:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+    capabilities: Final = Capabilities(
+        channels=frozenset({Channel.PUSH}),
+        repeat=Repeat.HIDDEN,
+        gives_receipts=False,
+        pace=PACE,
+        address_kinds=ADDRESS_KINDS,
+    )
+
+    def __init__(
+        self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
+    ) -> None:
+        """Nothing is contacted until the first `send`."""
+        self._transport = transport
+        self._now = now
+        self._codes = config.codes
+        self._url = f"{config.url}/v1/projects/{config.credentials.project_id}/messages:send"
+        self._tokens = AccessTokens(config.credentials, transport=transport, now=now)
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        return rounds.with_renewal(
+            batch,
+            attempt=self._attempt,
+            tokens=self._tokens,
+            stale_code=STALE,
+            deadline=deadline,
+        )
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
+        """Refuse: FCM calls nobody back.
+
+        Raises:
+            NoReceipts: always.
+        """
+        raise NoReceipts(self.name)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """Get a token, and have FCM validate a message to nobody: see `Provider.check`."""
+        try:
+            token = self._tokens.current(deadline=deadline)
+        except rounds.NoToken as error:
+            detail = f"no access token: {error.outcome.code} {error.outcome.detail}"
+            yield Finding(subject="credentials", is_good=False, detail=detail)
+            return
+        yield Finding(subject="credentials", is_good=True, detail="Google gave an access token")
+        probe = orjson.dumps({"validate_only": True, "message": {"token": "none"}})
+        request = Request(url=self._url, headers=_headers(token), body=probe)
+        for _index, reply in self._transport.send([request], deadline=deadline):
+            yield http_outcomes.reachability(reply)
+
+    def _attempt(
+        self, batch: Sequence[Message], token: str, deadline: timedelta
+    ) -> Iterator[Result]:
+        now, headers = self._now(), _headers(token)
+
+        def prepare(message: Message) -> Request:
+            body = fcm_body.encode(message, now=now)
+            return Request(url=self._url, headers=headers, body=body)
+
+        return rounds.one_round(
+            batch,
+            prepare=prepare,
+            judge=partial(_judge, codes=self._codes),
+            transport=self._transport,
+            deadline=deadline,
+        )
+
+
+def _headers(token: str) -> list[str]:
+    return [
+        "Authorization: Bearer " + token,
+        "Content-Type: application/json",
+        "X-GOOG-API-FORMAT-VERSION: 2",
+    ]
+
+
+def _judge(reply: Reply, message: Message, *, codes: verdicts.Table) -> Outcome:
+    if not isinstance(reply, Response) or reply.status < 400:  # noqa: PLR2004 - HTTP's own classes
+        return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
+    code = _code(reply)
+    verdict = verdicts.look_up(code, TABLE, codes)
+    if verdict is None:
+        return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
+    after = reply.retry_after
+    if verdict is Verdict.THROTTLED:
+        after = after or QUOTA_PAUSE
+    detail = http_outcomes.excerpt(reply.body, hide=message.address)
+    return verdicts.outcome(verdict, code=code, detail=detail, retry_after=after)
+
+
+def _code(response: Response) -> str:
+    """Read what went wrong: FcmError's code, else the status' name; "" where it says nothing."""
+    try:
+        error: Any = orjson.loads(response.body)["error"]
+        details = error.get("details", [])
+        said = [each["errorCode"] for each in details if each.get("@type") == _FCM_ERROR]
+        if not said:
+            return str(error.get("status", ""))
+        if said[0] == "INVALID_ARGUMENT" and _is_about_token(error):
+            return BAD_TOKEN
+        return str(said[0])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""  # an error page of some machine on the way
+
+
+def _is_about_token(error: Any) -> bool:  # noqa: ANN401 - JSON
+    """Tell "The registration token is not a valid FCM registration token" from other arguments."""
+    fields = [
+        violation.get("field")
+        for each in error["details"]
+        for violation in each.get("fieldViolations", [])
+    ]
+    return "message.token" in fields or "registration token" in str(error.get("message", ""))
+
+
+def _accepted(response: Response) -> Outcome:
+    try:
+        return Accepted(message_id=str(orjson.loads(response.body)["name"]))
+    except (ValueError, KeyError, TypeError):
+        return Accepted()  # a 2xx is the promise

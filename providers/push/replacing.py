@@ -1,0 +1,55 @@
+"""What makes a later message take the place of an earlier one, in each vendor's form.
+
+It is the producer's `collapse_key`, and without one the notification's own id: then nothing but a
+repeat of the same notification is replaced. Repeats carry the same value, so the person sees one.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+from string import ascii_letters, digits
+from typing import Final
+
+from providers.contract import Message
+
+COLLAPSE_ID_BYTES: Final = 64
+"""Apple's limit for `apns-collapse-id`."""
+
+TOPIC_CHARACTERS: Final = 32
+"""RFC 8030, 5.4."""
+
+_BASE64URL: Final = frozenset(ascii_letters + digits + "-_")
+_HASH_BYTES: Final = 16
+"""22 characters of base64url: as unlikely to collide as two UUIDs."""
+
+
+def tag(message: Message) -> str:
+    """Give it as any text, for a JSON field."""
+    return message.collapse_key or str(message.notification_id)
+
+
+def collapse_id(message: Message) -> str:
+    """Give it as a header of at most COLLAPSE_ID_BYTES; a key that is no such thing is hashed."""
+    text = tag(message)
+    if len(text) <= COLLAPSE_ID_BYTES and text.isascii() and text.isprintable():
+        return text
+    return _hashed(text)
+
+
+def topic(message: Message) -> str:
+    """Give it as a Web Push Topic: base64url characters; a key that is no such thing is hashed."""
+    key = message.collapse_key
+    if not key:
+        return _base64url(message.notification_id.bytes)
+    if len(key) <= TOPIC_CHARACTERS and _BASE64URL.issuperset(key):
+        return key
+    return _hashed(key)
+
+
+def _hashed(text: str) -> str:
+    return _base64url(sha256(text.encode(errors="surrogatepass")).digest()[:_HASH_BYTES])
+
+
+def _base64url(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).rstrip(b"=").decode()

@@ -1,0 +1,27 @@
+"""A certificate that the transport trusts, and a transport."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from providers.transport import Transport
+from tests.providers.push.http2 import make_certificate
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tls") / "localhost.pem"
+    make_certificate(path)
+    return path
+
+
+@pytest.fixture
+def transport(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]:
+    """Trusts the certificate, and nobody else."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with closing(Transport()) as it:
+        yield it

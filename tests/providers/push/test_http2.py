@@ -1,0 +1,124 @@
+"""The transport over HTTP/2: one connection for all, and what may be said of what it loses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from h2.errors import ErrorCodes
+
+from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import Request as Seen
+from providers.transport import Failure, FailureKind, Reply, Request, Response, Transport
+from providers.transport.client import PER_ORIGIN
+from tests.providers.fakes import cut
+from tests.providers.push.http2 import GoAway, Http2Server, Reset, Serve
+from tests.providers.push.http2 import Reply as Served
+
+PATIENCE = timedelta(seconds=5)
+
+
+@contextmanager
+def server(serve: Serve, certificate: Path) -> Iterator[Http2Server]:
+    with closing(Http2Server(serve, certificate=certificate)) as it:
+        yield it
+
+
+def post(url: str, *, body: bytes = b"{}") -> Request:
+    return Request(url=url + "/", headers=["Content-Type: application/json"], body=body)
+
+
+def reply_to(transport: Transport, url: str) -> Reply:
+    ((_, reply),) = transport.send([post(url)], deadline=PATIENCE)
+    return reply
+
+
+def first_then(serve: Callable[[], Served]) -> tuple[Serve, list[bytes]]:
+    """Answer the first request, so that the connection is in use, and then misbehave."""
+    seen: list[bytes] = []
+
+    def handler(request: Seen) -> Served:
+        seen.append(request.body)
+        return Answer(status=200) if len(seen) == 1 else serve()
+
+    return handler, seen
+
+
+def test_one_connection_carries_many_requests_at_once(
+    transport: Transport, certificate: Path
+) -> None:
+    enough, seen = asyncio.Event(), 0
+
+    async def once_enough_are_open(request: Seen) -> Answer:
+        nonlocal seen
+        seen += 1
+        if seen == PER_ORIGIN:
+            enough.set()
+        await enough.wait()
+        return Answer(status=200, body=request.body)
+
+    with server(once_enough_are_open, certificate) as it:
+        requests = [post(it.url, body=b"%d" % number) for number in range(500)]
+        replies = dict(transport.send(requests, deadline=PATIENCE))
+        assert it.counts.connections == 1
+        assert it.counts.most_at_once == PER_ORIGIN
+    for number, reply in replies.items():
+        assert isinstance(reply, Response)
+        assert reply.body == b"%d" % number
+
+
+@pytest.mark.parametrize(
+    "misbehave",
+    [
+        cut,
+        GoAway,
+        lambda: Reset(ErrorCodes.REFUSED_STREAM),
+        lambda: Reset(ErrorCodes.INTERNAL_ERROR),
+        lambda: Reset(ErrorCodes.CANCEL),
+    ],
+    ids=["cut", "goaway", "refused", "internal", "cancel"],
+)
+def test_a_request_that_was_written_and_not_answered_is_never_called_unsent_nor_repeated(
+    transport: Transport, certificate: Path, misbehave: Callable[[], Served]
+) -> None:
+    serve, seen = first_then(misbehave)
+    with server(serve, certificate) as it:
+        assert isinstance(reply_to(transport, it.url), Response)
+        reply = reply_to(transport, it.url)
+    assert isinstance(reply, Failure)
+    assert reply.kind is FailureKind.NO_ANSWER
+    assert len(seen) == 2
+
+
+def test_a_connection_that_is_cut_loses_all_its_requests_and_none_is_called_unsent(
+    transport: Transport, certificate: Path
+) -> None:
+    seen: list[bytes] = []
+
+    def serve(request: Seen) -> Served:
+        seen.append(request.body)
+        return cut()
+
+    with server(serve, certificate) as it:
+        requests = [post(it.url, body=b"%d" % number) for number in range(50)]
+        replies = dict(transport.send(requests, deadline=PATIENCE))
+    for number, reply in replies.items():
+        assert isinstance(reply, Failure)
+        if reply.kind is FailureKind.NEVER_SENT:
+            assert b"%d" % number not in seen
+    assert len(seen) == len(set(seen))
+
+
+def test_after_a_goaway_the_next_request_takes_a_new_connection(
+    transport: Transport, certificate: Path
+) -> None:
+    answers: Iterator[Served] = iter([Answer(status=200), GoAway(), Answer(status=200)])
+    with server(lambda _seen: next(answers), certificate) as it:
+        assert isinstance(reply_to(transport, it.url), Response)
+        assert isinstance(reply_to(transport, it.url), Failure)
+        assert isinstance(reply_to(transport, it.url), Response)
+        assert it.counts.connections == 2
