@@ -14,7 +14,7 @@ from providers import sandbox
 from providers.chat import apprise_chat
 from providers.contract import Provider
 from providers.email import ses, smtp
-from providers.push import fcm
+from providers.push import apns, fcm
 from providers.sms import aws_eum, aws_sns, twilio, vonage
 from providers.transport import Transport
 from providers.webhook import standard as webhook
@@ -37,6 +37,7 @@ class Vendor(Protocol):
 
 VENDORS: Final[tuple[Vendor, ...]] = (
     sandbox,
+    apns,
     apprise_chat,
     aws_eum,
     aws_sns,

@@ -1,7 +1,7 @@
 """Push: FCM, APNs and Web Push.
 
     fcm        fcm_body, fcm_token      HTTP v1, service account
-    apns                                HTTP/2, ES256 token
+    apns       apns_token               HTTP/2, ES256 token
     web_push   web_push_encryption      VAPID, aes128gcm
     ------------------------------
     rounds     what all three share: a message that cannot be sent harms no other, and a

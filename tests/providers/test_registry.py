@@ -29,6 +29,8 @@ def aws(vendor: str, *own: str) -> set[str]:
 
 def test_every_setting_is_known_by_name() -> None:
     assert registry.settings_names() == {
+        "NOTIFY_APNS_KEY", "NOTIFY_APNS_KEY_ID", "NOTIFY_APNS_TEAM_ID", "NOTIFY_APNS_TOPIC",
+        "NOTIFY_APNS_URL", "NOTIFY_APNS_CODES",
         "NOTIFY_FCM_CREDENTIALS", "NOTIFY_FCM_URL", "NOTIFY_FCM_CODES",
         "NOTIFY_SANDBOX_URL", "NOTIFY_SANDBOX_SECRET", "NOTIFY_SANDBOX_DEDUP",
         "NOTIFY_SMTP_URL", "NOTIFY_SMTP_FROM", "NOTIFY_SMTP_CONNECTIONS",

@@ -11,11 +11,13 @@ import pytest
 from providers import conformance
 from providers.conformance import Subject
 from providers.contract import Channel
+from providers.push.apns import Apns
+from providers.push.apns import Config as ApnsConfig
 from providers.push.fcm import Config as FcmConfig
 from providers.push.fcm import Fcm
 from providers.transport import Transport
-from tests.providers.push.credentials import account, rsa_pem
-from tests.providers.push.vendors import FcmFake
+from tests.providers.push.credentials import account, p256, p256_pem, rsa_pem
+from tests.providers.push.vendors import ApnsFake, FcmFake
 
 
 def fcm_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
@@ -30,7 +32,25 @@ def fcm_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
         )
 
 
-@pytest.fixture(params=[fcm_subject])
+def apns_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
+    with closing(ApnsFake(certificate=certificate)) as server:
+        config = ApnsConfig(
+            key=p256(),
+            key_id="ABC123DEFG",
+            team_id="DEF123GHIJ",
+            topic="com.shop.app",
+            url=server.url,
+        )
+        yield Subject(
+            provider=Apns(config, transport=transport),
+            server=server,
+            channel=Channel.PUSH,
+            address="00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",
+            secrets=[p256_pem().splitlines()[1]],
+        )
+
+
+@pytest.fixture(params=[fcm_subject, apns_subject])
 def subject(
     request: pytest.FixtureRequest, transport: Transport, certificate: Path
 ) -> Iterator[Subject]:

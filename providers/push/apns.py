@@ -1,0 +1,289 @@
+"""Apple Push Notification service: HTTP/2, token authentication.
+
+    POST {url}/3/device/{token}
+         authorization: bearer <ES256 JWT>
+         apns-topic, apns-push-type, apns-priority, apns-expiration, apns-collapse-id, apns-id
+    ->  200, or 4xx/5xx {"reason": ..., "timestamp": ms}
+
+A production app's tokens are unknown to the sandbox host and the other way round: Apple answers
+BadDeviceToken, and that kills the contact. Whoever is about to try a host out sets
+`NOTIFY_APNS_CODES=BadDeviceToken=rejected` first.
+
+Sources: https://developer.apple.com/documentation/usernotifications/
+sending-notification-requests-to-apns, handling-notification-responses-from-apns (table of reasons),
+establishing-a-token-based-connection-to-apns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, Final
+from urllib.parse import quote
+
+import orjson
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from providers import clock, configuration, http_outcomes, verdicts
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Receipt,
+    ReceiptRequest,
+    Repeat,
+    Result,
+    Throttled,
+    Unavailable,
+)
+from providers.errors import NoReceipts
+from providers.push import keys, replacing, rounds
+from providers.push.apns_token import ProviderTokens
+from providers.push.rounds import Unsendable
+from providers.transport import Failure, Reply, Request, Response, Transport
+from providers.verdicts import Verdict
+
+NAME: Final = "apns"
+
+PAYLOAD_LIMIT_BYTES: Final = 4096
+
+PAUSE: Final = timedelta(minutes=15)
+"""The least wait after a 5xx or TooManyRequests: Apple asks for it, and sends no Retry-After."""
+
+STALE: Final = "ExpiredProviderToken"
+
+NOBODY: Final = "0" * 64
+"""A device token that no device has: what a check sends to."""
+
+TABLE: Final[verdicts.Table] = {
+    # The device or its app is gone
+    "BadDeviceToken": Verdict.DEAD,
+    "DeviceTokenNotForTopic": Verdict.DEAD,
+    "ExpiredToken": Verdict.DEAD,
+    "Unregistered": Verdict.DEAD,
+    # This message cannot be sent as it is
+    "BadCollapseId": Verdict.REJECTED,
+    "BadExpirationDate": Verdict.REJECTED,
+    "BadMessageId": Verdict.REJECTED,
+    "BadPath": Verdict.REJECTED,
+    "BadPriority": Verdict.REJECTED,
+    "DuplicateHeaders": Verdict.REJECTED,
+    "InvalidPushType": Verdict.REJECTED,
+    "MethodNotAllowed": Verdict.REJECTED,
+    "MissingDeviceToken": Verdict.REJECTED,
+    "PayloadEmpty": Verdict.REJECTED,
+    "PayloadTooLarge": Verdict.REJECTED,
+    # Our key, our topic, our account
+    "BadCertificate": Verdict.MISCONFIGURED,
+    "BadCertificateEnvironment": Verdict.MISCONFIGURED,
+    "BadEnvironmentKeyIdInToken": Verdict.MISCONFIGURED,
+    "BadEnvironmentKeyInToken": Verdict.MISCONFIGURED,  # as it was seen on the wire
+    "BadTopic": Verdict.MISCONFIGURED,
+    STALE: Verdict.MISCONFIGURED,
+    "Forbidden": Verdict.MISCONFIGURED,
+    "InvalidProviderToken": Verdict.MISCONFIGURED,
+    "MissingProviderToken": Verdict.MISCONFIGURED,
+    "MissingTopic": Verdict.MISCONFIGURED,
+    "TooManyProviderTokenUpdates": Verdict.MISCONFIGURED,
+    "TopicDisallowed": Verdict.MISCONFIGURED,
+    "UnrelatedKeyIdInToken": Verdict.MISCONFIGURED,
+    # Later
+    "TooManyRequests": Verdict.THROTTLED,  # to the same device
+    "IdleTimeout": Verdict.UNAVAILABLE,
+    "InternalServerError": Verdict.UNAVAILABLE,
+    "ServiceUnavailable": Verdict.UNAVAILABLE,
+    "Shutdown": Verdict.UNAVAILABLE,
+}
+"""Apple adds reasons without notice: an unknown one is judged by its HTTP status."""
+
+
+def https_url(text: str) -> str:
+    """Read the base URL: APNs speaks HTTP/2 over TLS and nothing else.
+
+    Raises:
+        ValueError: it is no https URL.
+    """
+    url = configuration.http_url(text)
+    if not url.startswith("https://"):
+        raise ValueError("write an https:// URL")
+    return url
+
+
+def identifier(text: str) -> str:
+    """Read an id as Apple's developer pages show it: a team, a key, a bundle.
+
+    Raises:
+        ValueError: it cannot be one.
+    """
+    if not text.isascii() or not text.replace("-", "").replace(".", "").isalnum():
+        raise ValueError("write letters, digits, dots and hyphens only")
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_APNS_*`."""
+
+    key: ec.EllipticCurvePrivateKey = field(repr=False, metadata=read_by(keys.p256_pem))
+    """The .p8 key: its text, or the path of its file."""
+    key_id: str = field(metadata=read_by(identifier))
+    team_id: str = field(metadata=read_by(identifier))
+    topic: str = field(metadata=read_by(identifier))
+    """The app's bundle id."""
+    url: str = field(default="https://api.push.apple.com", metadata=read_by(https_url))
+    """https://api.sandbox.push.apple.com for builds out of Xcode."""
+    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> Apns:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    return Apns(config, transport=transport)
+
+
+class Apns:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+    capabilities: Final = Capabilities(
+        channels=frozenset({Channel.PUSH}),
+        repeat=Repeat.HIDDEN,
+        gives_receipts=False,
+        address_kinds=frozenset({"apns_token"}),
+    )  # Apple names no rate but the one to a single device: no pace
+
+    def __init__(
+        self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
+    ) -> None:
+        """Nothing is contacted until the first `send`."""
+        self._transport = transport
+        self._now = now
+        self._codes = config.codes
+        self._topic = config.topic
+        self._url = config.url + "/3/device/"
+        self._tokens = ProviderTokens(
+            config.key, key_id=config.key_id, team_id=config.team_id, now=now
+        )
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        return rounds.with_renewal(
+            batch,
+            attempt=self._attempt,
+            tokens=self._tokens,
+            stale_code=STALE,
+            deadline=deadline,
+        )
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
+        """Refuse: Apple calls nobody back.
+
+        Raises:
+            NoReceipts: always.
+        """
+        raise NoReceipts(self.name)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        """Push to a device that does not exist: Apple looks at our token and topic first."""
+        token = self._tokens.current(deadline=deadline)
+        headers = [*self._headers(token), "apns-push-type: alert"]
+        request = Request(url=self._url + NOBODY, headers=headers, body=b'{"aps":{"alert":"-"}}')
+        for _index, reply in self._transport.send([request], deadline=deadline):
+            if isinstance(reply, Failure):
+                yield http_outcomes.reachability(reply)
+                return
+            reason = str(_answer(reply).get("reason", ""))
+            is_good = reason == "BadDeviceToken"
+            detail = "Apple takes our token" if is_good else f"HTTP {reply.status} {reason}"
+            yield Finding(subject="credentials", is_good=is_good, detail=detail)
+
+    def _attempt(
+        self, batch: Sequence[Message], token: str, deadline: timedelta
+    ) -> Iterator[Result]:
+        return rounds.one_round(
+            batch,
+            prepare=partial(self._prepare, now=self._now(), common=self._headers(token)),
+            judge=self._judge,
+            transport=self._transport,
+            deadline=deadline,
+        )
+
+    def _headers(self, token: str) -> list[str]:
+        return ["authorization: bearer " + token, "apns-topic: " + self._topic]
+
+    def _prepare(self, message: Message, *, now: datetime, common: Sequence[str]) -> Request:
+        expires_at = now + message.time_to_live
+        headers = [
+            *common,
+            "Content-Type: application/json",
+            "apns-push-type: alert",
+            "apns-priority: 10" if message.urgent else "apns-priority: 5",
+            f"apns-expiration: {int(expires_at.timestamp())}",
+            "apns-collapse-id: " + replacing.collapse_id(message),
+            f"apns-id: {message.delivery_id}",
+        ]
+        url = self._url + quote(message.address, safe="", errors="replace")
+        return Request(url=url, headers=headers, body=_payload(message))
+
+    def _judge(self, reply: Reply, message: Message) -> Outcome:
+        outcome = self._outcome(reply, message)
+        if not isinstance(reply, Response) or not isinstance(outcome, Throttled | Unavailable):
+            return outcome
+        return replace(outcome, retry_after=outcome.retry_after or PAUSE)
+
+    def _outcome(self, reply: Reply, message: Message) -> Outcome:
+        accepted = Accepted(message_id=str(message.delivery_id))  # the apns-id that we gave
+        if isinstance(reply, Response):
+            answer = _answer(reply)
+            code = str(answer.get("reason", ""))
+            verdict = verdicts.look_up(code, TABLE, self._codes)
+            if verdict is not None:
+                return verdicts.outcome(
+                    verdict, code=code, detail=_since(answer), retry_after=reply.retry_after
+                )
+        return http_outcomes.outcome_of(reply, accepted=lambda _: accepted, hide=message.address)
+
+
+def _payload(message: Message) -> bytes:
+    if "aps" in message.data:
+        raise Unsendable("reserved_data_key", "APNs keeps the data key 'aps' to itself")
+    texts = {"title": message.title, "body": message.body}
+    alert = {name: text for name, text in texts.items() if text}
+    payload = {
+        "aps": {"alert": alert},
+        **message.data,
+        "notification_id": str(message.notification_id),
+    }
+    return rounds.json_body(payload, limit_bytes=PAYLOAD_LIMIT_BYTES)
+
+
+def _answer(response: Response) -> Mapping[str, Any]:
+    """Read the JSON of an error; empty for a success, and for what is none."""
+    try:
+        answer = orjson.loads(response.body)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _since(answer: Mapping[str, Any]) -> str:
+    """Say since when Apple has known that a device is gone: 410 carries it, in milliseconds."""
+    match answer:
+        case {"timestamp": int(milliseconds)} if 0 < milliseconds < 10**14:
+            moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+            return f"gone since {moment.isoformat(timespec='seconds')}"
+        case _:
+            return ""
