@@ -14,7 +14,7 @@ from providers import sandbox
 from providers.chat import apprise_chat
 from providers.contract import Provider
 from providers.email import ses, smtp
-from providers.push import apns, fcm
+from providers.push import apns, fcm, web_push
 from providers.sms import aws_eum, aws_sns, twilio, vonage
 from providers.transport import Transport
 from providers.webhook import standard as webhook
@@ -46,6 +46,7 @@ VENDORS: Final[tuple[Vendor, ...]] = (
     smtp,
     twilio,
     vonage,
+    web_push,
     webhook,
 )
 

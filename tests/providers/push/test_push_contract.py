@@ -15,9 +15,12 @@ from providers.push.apns import Apns
 from providers.push.apns import Config as ApnsConfig
 from providers.push.fcm import Config as FcmConfig
 from providers.push.fcm import Fcm
+from providers.push.web_push import Config as WebPushConfig
+from providers.push.web_push import WebPush
 from providers.transport import Transport
-from tests.providers.push.credentials import account, p256, p256_pem, rsa_pem
-from tests.providers.push.vendors import ApnsFake, FcmFake
+from tests.providers.push.browser import Browser
+from tests.providers.push.credentials import account, p256, p256_pem, p256_raw, rsa_pem
+from tests.providers.push.vendors import ApnsFake, FcmFake, WebPushFake
 
 
 def fcm_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
@@ -50,7 +53,25 @@ def apns_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
         )
 
 
-@pytest.fixture(params=[fcm_subject, apns_subject])
+def web_push_subject(transport: Transport, certificate: Path) -> Iterator[Subject]:
+    with closing(WebPushFake(certificate=certificate)) as server:
+        config = WebPushConfig(
+            private_key=p256(),
+            subject="mailto:push@shop.example",
+            services=("localhost",),
+            allow_private=True,
+        )
+        browser = Browser(server.url + "/push/1")
+        yield Subject(
+            provider=WebPush(config, transport=transport),
+            server=server,
+            channel=Channel.PUSH,
+            address=browser.subscription,
+            secrets=[p256_raw(), browser.endpoint, browser.auth_text],
+        )
+
+
+@pytest.fixture(params=[fcm_subject, apns_subject, web_push_subject])
 def subject(
     request: pytest.FixtureRequest, transport: Transport, certificate: Path
 ) -> Iterator[Subject]:

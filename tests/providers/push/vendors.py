@@ -159,7 +159,7 @@ class WebPushFake(PushFake):
             Act.REJECT: 410,
             Act.THROTTLE: 429,
             Act.UNAVAILABLE: 503,
-            Act.BAD_CREDENTIALS: 403,
+            Act.BAD_CREDENTIALS: 401,
         }[act]
         headers = (("Retry-After", "90"),) if act is Act.THROTTLE else ()
         echo = b"" if status == 201 else f"{self.url}{request.path} says no".encode()

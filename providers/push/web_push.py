@@ -1,0 +1,293 @@
+"""Web Push to browsers: RFC 8030, VAPID (RFC 8292), aes128gcm (RFC 8291).
+
+    POST {endpoint}     Authorization: vapid t=<ES256 JWT>,k=<public key>
+                        TTL, Urgency, Topic, Content-Encoding: aes128gcm
+    ->  201, or the push service's own words
+
+An address is a subscription as the browser gives it, in JSON. The page's service worker gets
+`{"notification_id", "title", "body", "tag", "data"}` and passes `tag` to `showNotification`: that
+is what hides a repeat once the first has been shown; Topic does so before.
+
+An endpoint is a URL that a stranger gave us: it is guarded as a webhook's is, and only the push
+services of SERVICES may tell us that our own key is at fault. A stranger's 403 would otherwise open
+the breaker for everybody.
+
+| answer | outcome | source |
+| --- | --- | --- |
+| 201, 2xx | Accepted | RFC 8030, 5 |
+| 404, 410 | Rejected, the subscription is dead | RFC 8030, 7.3 |
+| 401 | Misconfigured | RFC 8292, 4.2: the signature |
+| 403 | the same; but from a service that accepted our key since its last 403: Rejected, the
+subscription is dead | RFC 8292, 4.2: it was made for another key |
+| 400, 413 | Rejected | RFC 8030, 7.2 |
+| others | `providers.http_outcomes` | |
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
+from typing import Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from providers import clock, configuration, http_outcomes, verdicts
+from providers.configuration import read_by
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Receipt,
+    ReceiptRequest,
+    Repeat,
+    Result,
+)
+from providers.errors import ForbiddenAddress, NoReceipts
+from providers.push import keys, replacing, rounds
+from providers.push.rounds import Unsendable
+from providers.push.web_push_encryption import PLAINTEXT_LIMIT_BYTES, Subscription, encrypt
+from providers.transport import Reply, Request, Response, Transport
+from providers.transport.guard import AddressPolicy
+from providers.verdicts import Verdict
+
+NAME: Final = "web_push"
+
+SERVICES: Final = (
+    "fcm.googleapis.com",  # Chrome, Edge on Android, Opera ...
+    "push.services.mozilla.com",
+    "push.apple.com",
+    "notify.windows.com",
+)
+"""Whose 401 and 403 are believed; subdomains count."""
+
+FORBIDDEN: Final = 403
+
+LONGEST_LIFE: Final = timedelta(weeks=4)
+"""What the services keep a message for at most."""
+
+SIGNED_FOR: Final = timedelta(hours=6)
+"""One signature for each service and so many hours."""
+
+SLACK: Final = timedelta(hours=12)
+"""How much longer it is good for: clocks differ. Together below the 24 hours that are allowed."""
+
+ORIGINS: Final = 256
+"""Signatures that are kept. There are four services; the rest is for whoever makes up endpoints."""
+
+TABLE: Final[verdicts.Table] = {
+    "400": Verdict.REJECTED,
+    "401": Verdict.MISCONFIGURED,
+    "403": Verdict.MISCONFIGURED,
+    "404": Verdict.DEAD,
+    "410": Verdict.DEAD,
+    "413": Verdict.REJECTED,
+    "429": Verdict.THROTTLED,
+}
+
+
+def contact(text: str) -> str:
+    """Read whom a push service may write to.
+
+    Raises:
+        ValueError: it is no mailto: or https: URL of a real host; Apple checks.
+    """
+    if not text.startswith(("mailto:", "https://")) or "." not in text or not text.isascii():
+        raise ValueError("write mailto: and a mailbox, or an https:// URL; localhost will not do")
+    return text
+
+
+def hosts(text: str) -> tuple[str, ...]:
+    """Read host names, separated by commas.
+
+    Raises:
+        ValueError: one of them is empty, or a URL.
+    """
+    names = tuple(part.strip().lower() for part in text.split(","))
+    if not all(names) or any("/" in name for name in names):
+        raise ValueError("write host names, separated by commas")
+    return names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings `NOTIFY_WEB_PUSH_*`."""
+
+    private_key: ec.EllipticCurvePrivateKey = field(
+        repr=False, metadata=read_by(keys.p256_pem_or_raw)
+    )
+    """The VAPID key: 32 bytes in base64url, PEM, or the path of a PEM file."""
+    subject: str = field(metadata=read_by(contact))
+    services: tuple[str, ...] = field(default=SERVICES, metadata=read_by(hosts))
+    allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    """`yes` only where everybody who may enter a URL may also reach the private network."""
+    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    """By HTTP status."""
+
+
+SETTINGS: Final = configuration.setting_names(NAME, Config)
+
+
+def configure(environ: Mapping[str, str], *, transport: Transport) -> WebPush:
+    """Build the adapter from the environment.
+
+    Raises:
+        ConfigurationError: a setting is missing or malformed.
+    """
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    return WebPush(config, transport=transport)
+
+
+class WebPush:
+    """See `providers.contract.Provider`."""
+
+    name: Final = NAME
+    capabilities: Final = Capabilities(
+        channels=frozenset({Channel.PUSH}),
+        repeat=Repeat.HIDDEN,
+        gives_receipts=False,
+        address_kinds=frozenset({"web_push"}),
+    )  # no service names a rate: no pace
+
+    def __init__(
+        self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
+    ) -> None:
+        """Nothing is contacted until the first `send`."""
+        self._transport = transport
+        self._now = now
+        self._config = config
+        self._policy = AddressPolicy(allow_private=config.allow_private)
+        self._public_key = _base64url(config.private_key.public_key())
+        self._authorization = lru_cache(maxsize=ORIGINS)(self._sign)
+        self._know_our_key: set[str] = set()
+        """Origins of SERVICES that accepted a message since their last 403."""
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        """See `providers.contract.Provider.send`."""
+        endpoints: dict[UUID, str] = {}
+        return rounds.one_round(
+            batch,
+            prepare=partial(self._prepare, now=self._now(), endpoints=endpoints),
+            judge=partial(self._judge, endpoints=endpoints),
+            transport=self._transport,
+            deadline=deadline,
+        )
+
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
+        """Refuse: push services call nobody back.
+
+        Raises:
+            NoReceipts: always.
+        """
+        raise NoReceipts(self.name)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:  # noqa: ARG002 - Provider
+        """Tell the public key: pages must subscribe with it. Each browser has its own service."""
+        detail = f"pages must subscribe with applicationServerKey {self._public_key}"
+        yield Finding(subject="credentials", is_good=True, detail=detail)
+
+    def _prepare(self, message: Message, *, now: datetime, endpoints: dict[UUID, str]) -> Request:
+        try:
+            subscription = Subscription.parse(message.address)
+            self._policy.check_url(subscription.endpoint)
+        except ValueError:
+            raise Unsendable("malformed_subscription", contact_is_dead=True) from None
+        except ForbiddenAddress as error:
+            raise Unsendable("forbidden_address", str(error)) from None
+        endpoints[message.delivery_id] = subscription.endpoint
+        seconds = int(min(message.time_to_live, LONGEST_LIFE).total_seconds())
+        signature = self._authorization(_origin(subscription.endpoint), _window(now))
+        headers = [
+            "Authorization: " + signature,
+            "Content-Type: application/octet-stream",
+            "Content-Encoding: aes128gcm",
+            f"TTL: {seconds}",
+            "Urgency: high" if message.urgent else "Urgency: normal",
+            "Topic: " + replacing.topic(message),
+        ]
+        plaintext = rounds.json_body(_payload(message), limit_bytes=PLAINTEXT_LIMIT_BYTES)
+        return Request(
+            url=subscription.endpoint,
+            headers=headers,
+            body=encrypt(plaintext, to=subscription),
+            guard=self._policy,
+        )
+
+    def _judge(self, reply: Reply, message: Message, *, endpoints: Mapping[UUID, str]) -> Outcome:
+        endpoint = endpoints[message.delivery_id]
+        if not isinstance(reply, Response):
+            return http_outcomes.outcome_of(reply, accepted=_accepted, hide=endpoint)
+        code = str(reply.status)
+        verdict = verdicts.look_up(code, TABLE, self._config.codes)
+        if verdict is Verdict.MISCONFIGURED and code not in self._config.codes:
+            verdict = self._whose_fault(reply.status, endpoint=endpoint)
+        if verdict is None:
+            outcome = http_outcomes.outcome_of(reply, accepted=_accepted, hide=endpoint)
+            if isinstance(outcome, Accepted) and self._is_known(endpoint):
+                self._know_our_key.add(_origin(endpoint))
+            return outcome
+        detail = http_outcomes.excerpt(reply.body, hide=endpoint)
+        return verdicts.outcome(verdict, code=code, detail=detail, retry_after=reply.retry_after)
+
+    def _whose_fault(self, status: int, *, endpoint: str) -> Verdict:
+        """Judge a 401 or 403. Two of the latter in a row are no longer one subscription's fault."""
+        if not self._is_known(endpoint):
+            return Verdict.REJECTED
+        origin = _origin(endpoint)
+        if status == FORBIDDEN and origin in self._know_our_key:
+            self._know_our_key.discard(origin)
+            return Verdict.DEAD
+        return Verdict.MISCONFIGURED
+
+    def _is_known(self, endpoint: str) -> bool:
+        host = urlsplit(endpoint).hostname or ""
+        return any(host == name or host.endswith("." + name) for name in self._config.services)
+
+    def _sign(self, origin: str, window: int) -> str:
+        import jwt  # noqa: PLC0415 - 9 MiB that only a process that sends has to pay
+
+        expires_at = (window + 1) * SIGNED_FOR + SLACK
+        claims = {
+            "aud": origin,
+            "exp": int(expires_at.total_seconds()),
+            "sub": self._config.subject,
+        }
+        token = jwt.encode(claims, self._config.private_key, algorithm="ES256")
+        return f"vapid t={token},k={self._public_key}"
+
+
+def _payload(message: Message) -> dict[str, object]:
+    return {
+        "notification_id": str(message.notification_id),
+        "title": message.title,
+        "body": message.body,
+        "tag": replacing.tag(message),
+        "data": dict(message.data),
+    }
+
+
+def _accepted(_response: Response) -> Outcome:
+    return Accepted()  # the message's own URL is in a header, and nobody asks for it later
+
+
+def _origin(endpoint: str) -> str:
+    parts = urlsplit(endpoint)
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def _window(now: datetime) -> int:
+    """Number the stretches of SIGNED_FOR since 1970."""
+    return int(now.timestamp() // SIGNED_FOR.total_seconds())
+
+
+def _base64url(key: ec.EllipticCurvePublicKey) -> str:
+    point = key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    return urlsafe_b64encode(point).rstrip(b"=").decode()
