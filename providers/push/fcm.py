@@ -39,7 +39,7 @@ from providers.contract import (
 from providers.errors import NoReceipts
 from providers.push import fcm_body, rounds
 from providers.push.fcm_token import AccessTokens, ServiceAccount
-from providers.transport import Reply, Request, Response, Transport
+from providers.transport import Failure, Reply, Request, Response, Transport
 from providers.verdicts import Verdict
 
 NAME: Final = "fcm"
@@ -53,6 +53,9 @@ https://firebase.google.com/docs/cloud-messaging/scale-fcm"""
 
 QUOTA_PAUSE: Final = timedelta(minutes=1)
 """The least wait after QUOTA_EXCEEDED where no Retry-After says otherwise (ErrorCode page)."""
+
+LOOKED_AT: Final = frozenset({200, 400})
+"""Statuses that say that FCM let us in and looked at the message."""
 
 STALE: Final = "UNAUTHENTICATED"
 """401 without a word of FCM's own: the access token is no longer good."""
@@ -157,7 +160,11 @@ class Fcm:
         probe = orjson.dumps({"validate_only": True, "message": {"token": "none"}})
         request = Request(url=self._url, headers=_headers(token), body=probe)
         for _index, reply in self._transport.send([request], deadline=deadline):
-            yield http_outcomes.reachability(reply)
+            if isinstance(reply, Failure):
+                yield http_outcomes.reachability(reply)
+                return
+            detail = f"HTTP {reply.status} {_code(reply)}".rstrip()
+            yield Finding(subject="project", is_good=reply.status in LOOKED_AT, detail=detail)
 
     def _attempt(
         self, batch: Sequence[Message], token: str, deadline: timedelta

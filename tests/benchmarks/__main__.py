@@ -11,6 +11,7 @@ from notifyproj.embedded import EmbeddedError
 from notifyproj.supervisor.process import ProcessFailed
 from tests.benchmarks import (
     batch_accept,
+    fcm_transport,
     figures,
     history_cost,
     idle,
@@ -29,6 +30,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "idle": idle.measure_commands,
     "idle_memory": idle.measure_memory,
     "pipeline_http": pipeline_http.measure,
+    "fcm_transport": fcm_transport.measure,
     "p0_latency": p0_latency.measure,
     "batch_accept": batch_accept.measure,
     "single_accept": single_accept.measure,

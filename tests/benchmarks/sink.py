@@ -1,5 +1,7 @@
 """The provider's end of a benchmark: nginx, which answers every POST from memory.
 
+With a certificate it speaks TLS, and HTTP/2 to whoever asks for it.
+
 It does what any provider must (parse a request, answer with an id of its own) and nothing else, so
 what a benchmark measures is the product. Its share of the CPU is reported beside each number. Where
 SES is asked, it answers as SES does.
@@ -31,9 +33,10 @@ http {{
     client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
     uwsgi_temp_path uwsgi; scgi_temp_path scgi;
     server {{
-        listen {address}:{port};
+        listen {address}:{port}{tls};
         default_type application/json;
-        location / {{ return 200 '{{"message_id":"$request_id"}}'; }}
+        location / {{ return 200 '{{"message_id":"$request_id","name":"$request_id"}}'; }}
+        location = /token {{ return 200 '{{"access_token":"bench","expires_in":3600}}'; }}
         location = /v2/email/outbound-emails {{ return 200 '{{"MessageId":"$request_id"}}'; }}
         location = /v2/email/outbound-bulk-emails {{
             return 200 '{{"BulkEmailEntryResults":[{entries}]}}';
@@ -41,6 +44,9 @@ http {{
     }}
 }}
 """
+
+
+_TLS: Final = " ssl http2; ssl_certificate {path}; ssl_certificate_key {path}"
 
 
 class NoSink(Exception):
@@ -52,16 +58,17 @@ class Sink(Child):
 
     stop_signal = signal.SIGTERM
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, certificate: Path | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         super().__init__("sink", log=folder / "sink.log")
         self._folder = folder
+        self._certificate = certificate
         self.port = free_port(str(folder))
 
     @property
     def url(self) -> str:
         """Where it answers."""
-        return f"http://{LOOPBACK}:{self.port}"
+        return f"{'https' if self._certificate else 'http'}://{LOOPBACK}:{self.port}"
 
     def start(self) -> None:
         """Start it and wait until it listens.
@@ -73,7 +80,10 @@ class Sink(Child):
         if program is None:
             raise NoSink("The benchmarks need nginx: apt-get install nginx-light.")
         configuration = self._folder / "nginx.conf"
-        text = _CONFIGURATION.format(address=LOOPBACK, port=self.port, entries=_BULK_ENTRIES)
+        tls = _TLS.format(path=self._certificate) if self._certificate else ""
+        text = _CONFIGURATION.format(
+            address=LOOPBACK, port=self.port, tls=tls, entries=_BULK_ENTRIES
+        )
         configuration.write_text(text)
         self.log.unlink(missing_ok=True)
         command = [program, "-e", "stderr", "-p", str(self._folder), "-c", str(configuration)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from providers.transport import Transport
-from tests.providers.push.http2 import make_certificate
+from tests.certificate import make_certificate
 
 
 @pytest.fixture(scope="session")

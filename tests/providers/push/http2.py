@@ -1,4 +1,4 @@
-"""An HTTP/2 server over TLS that misbehaves on demand, and the certificate it shows."""
+"""An HTTP/2 server over TLS that misbehaves on demand."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import logging
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import cast
 
@@ -16,11 +14,6 @@ import h2.config
 import h2.connection
 import h2.errors
 import h2.events
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from providers.sandbox_server.wire import Answer, Handler, Request
 from tests.providers.fakes import Listener
@@ -154,25 +147,3 @@ class Http2Server:
         self.url = f"https://localhost:{self._listener.port}"
         self.start, self.stop = self._listener.start, self._listener.stop
         self.close = self._listener.close
-
-
-def make_certificate(path: Path) -> None:
-    """Write key and certificate for localhost, signed by itself, into one PEM file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    names = [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
-    now = datetime.now(UTC)  # noqa: TID251 - OpenSSL asks the machine's clock too
-    certificate = (
-        x509
-        .CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path.write_bytes(pem + certificate.public_bytes(Encoding.PEM))

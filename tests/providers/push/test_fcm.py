@@ -175,9 +175,18 @@ def test_a_check_sends_nothing_and_tells_what_it_saw(server: FcmFake, transport:
     found = list(adapter(server, transport).check(deadline=PATIENCE))
     assert [(it.subject, it.is_good) for it in found] == [
         ("credentials", True),
-        ("reachability", True),
+        ("project", True),
     ]
     assert orjson.loads(server.requests[0].body)["validate_only"] is True
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_check_of_a_project_that_lets_us_not_in_says_so(
+    server: FcmFake, transport: Transport, status: int
+) -> None:
+    server.script = [fcm_error(status, "SOMETHING")]
+    found = list(adapter(server, transport).check(deadline=PATIENCE))
+    assert (found[1].is_good, found[1].detail) == (False, f"HTTP {status} SOMETHING")
 
 
 def test_a_check_with_a_deleted_key_says_so(server: FcmFake, transport: Transport) -> None:
