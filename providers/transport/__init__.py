@@ -12,7 +12,7 @@ and HTTP/2, connection reuse and precise timeouts come with it.
     client     Transport, the only door
     loop       the thread: bounded in flight, deadlines
     easy       one libcurl handle: options, and what its errors mean
-    sockets    which connections have been closed under us
+    sockets    which connections have been closed under us, and which may carry more than one
     guard      which addresses a URL that a stranger gave us may lead to
 
 What it promises: each request gets exactly one Reply, within its deadline; at most one copy of it

@@ -60,9 +60,11 @@ class Easy:
         "_header",
         "_length",
         "_lent",
+        "_port",
         "_sent",
         "_sockets",
         "_wanted_header",
+        "came_early",
         "curl",
         "met_closed",
     )
@@ -71,7 +73,8 @@ class Easy:
         """Preset all that requests have in common."""
         self.curl = curl = pycurl.Curl()
         self._sockets = sockets
-        self.met_closed = False
+        self.met_closed = self.came_early = False
+        self._port = 0
         self._body: list[bytes] = []
         self._length = 0
         self._wanted_header = b""
@@ -97,11 +100,13 @@ class Easy:
         curl.setopt(pycurl.SOCKOPTFUNCTION, self._socket_created)
         curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
 
-    def begin(self, request: Request, *, remaining_seconds: float, fresh: bool = False) -> None:
+    def begin(self, request: Request, *, remaining_seconds: float, sweeping: bool) -> None:
         """Prepare the handle for a request; the caller then adds it to the multi.
 
-        `fresh` forbids reusing a connection: for a request whose `met_closed` says that the other
-        side had closed the one it was given. Nothing was sent then.
+        Afterwards, `came_early` says that the connection takes no more yet, `met_closed` that the
+        other side had closed it; nothing was sent then. libcurl keeps a closed connection for up to
+        a second and gives it to the next request. One that is `sweeping` lets its connection be
+        used no more: a closed one that it meets is gone.
 
         Raises:
             ValueError: the request cannot be put on the wire as it is.
@@ -113,7 +118,7 @@ class Easy:
         self._wanted_header = request.wanted_header.encode()
         self._header = ""
         self._guard = request.guard
-        self._sent = self._blocked = self.met_closed = False
+        self._sent = self._blocked = self.met_closed = self.came_early = False
         curl = self.curl
         curl.setopt(pycurl.URL, request.url)
         # One HTTP/2 connection instead of sixty. Over plain HTTP it would only wait for the first
@@ -129,12 +134,20 @@ class Easy:
         else:
             curl.setopt(pycurl.POSTFIELDS, request.body)  # makes it a POST
         curl.setopt(pycurl.TIMEOUT_MS, _milliseconds(remaining_seconds))
-        curl.setopt(pycurl.FRESH_CONNECT, fresh)
+        curl.setopt(pycurl.FORBID_REUSE, sweeping)
+
+    @property
+    def is_still_early(self) -> bool:
+        """Whether the connection to which it came early has not been answered on since."""
+        return self.came_early and self._sockets.is_tried(self._port)
 
     def finish(self, error: int, *, elapsed: timedelta) -> Reply:
         """Say what became of the request, given libcurl's code (`E_OK` is 0)."""
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
-        if error == pycurl.E_OK or status >= 200:  # noqa: PLR2004 - 1xx are not answers
+        answered = error == pycurl.E_OK or status >= 200  # noqa: PLR2004 - 1xx are not answers
+        if self._sent:
+            self._sockets.ended(self._port, answered=answered)
+        if answered:
             seconds: int = self.curl.getinfo(pycurl.RETRY_AFTER)
             return Response(
                 status=status,
@@ -194,8 +207,10 @@ class Easy:
             self._blocked = True  # an unguarded request had opened this connection
             return 1
         self.met_closed = self._sockets.is_closed(local_port)
-        self._sent = not self.met_closed
-        return 1 if self.met_closed else 0
+        self.came_early = not self.met_closed and not self._sockets.admits(local_port)
+        self._port = local_port
+        self._sent = not (self.met_closed or self.came_early)
+        return 0 if self._sent else 1
 
 
 def _milliseconds(seconds: float) -> int:

@@ -75,6 +75,10 @@ class Batch:
 class _Origin:
     waiting: deque[tuple[Batch, int]] = field(default_factory=deque)
     in_flight: int = 0
+    sweeps_next: bool = False
+    """A connection was found closed: the next request takes it away from the others."""
+    held: bool = False
+    """A new connection carries its first request: the others wait until something lands."""
 
 
 @dataclass(slots=True, eq=False)
@@ -83,8 +87,6 @@ class _Flight:
     origin: str
     batch: Batch
     index: int
-    fresh: bool = False
-    """Its second take-off, on a connection of its own."""
 
 
 class Loop:
@@ -186,14 +188,18 @@ class Loop:
     def _land(self, curl: pycurl.Curl, error: int) -> None:
         flight = self._flights.pop(curl)
         self._multi.remove_handle(curl)
-        if flight.easy.met_closed and not flight.fresh:
-            flight.fresh = True
-            self._take_off(flight)
+        origin = self._origins[flight.origin]
+        origin.in_flight -= 1
+        self._spare.append(flight.easy)
+        easy = flight.easy
+        if (easy.met_closed or easy.came_early) and not flight.batch.expired:
+            origin.sweeps_next |= easy.met_closed
+            origin.held |= easy.is_still_early
+            origin.waiting.appendleft((flight.batch, flight.index))
             return
+        origin.held = False
         elapsed = timedelta(seconds=monotonic() - flight.batch.started_at)
         flight.batch.answer(flight.index, flight.easy.finish(error, elapsed=elapsed))
-        self._spare.append(flight.easy)
-        self._origins[flight.origin].in_flight -= 1
 
     def _expire(self) -> None:
         """Answer what waited in vain. What is in flight is ended by libcurl's own timeout."""
@@ -215,6 +221,7 @@ class Loop:
                 origin.waiting
                 and origin.in_flight < self._per_origin
                 and len(self._flights) < self._in_total
+                and not (origin.held and origin.in_flight)
             ):
                 batch, index = origin.waiting.popleft()
                 self._launch(name, batch=batch, index=index)
@@ -234,7 +241,9 @@ class Loop:
     def _take_off(self, flight: _Flight) -> None:
         remaining = flight.batch.expires_at - monotonic()
         request = flight.batch.requests[flight.index]
-        flight.easy.begin(request, remaining_seconds=remaining, fresh=flight.fresh)
+        origin = self._origins[flight.origin]
+        flight.easy.begin(request, remaining_seconds=remaining, sweeping=origin.sweeps_next)
+        origin.sweeps_next = False
         self._flights[flight.easy.curl] = flight
         self._multi.add_handle(flight.easy.curl)
 

@@ -1,9 +1,17 @@
-"""Which connections the other side has closed, asked just before a request is written on one.
+"""What is known of a connection, asked just before a request is written on it.
+
+**Has the other side closed it?**
 
 A server that restarts, or a load balancer that is replaced, closes connections that we keep for
 reuse. libcurl looks for such at most once a second and otherwise finds out by losing the request:
 then nobody can say whether it was acted on. Asking the kernel costs a microsecond and keeps that
 request provably unsent.
+
+**May it carry another one already?** On a new HTTP/2 connection libcurl starts up to a hundred
+requests before the server has said how many it takes; it refuses the others, and what was refused
+cannot be told from what was lost. Apple takes one until it has seen a valid token
+(https://developer.apple.com/documentation/usernotifications/establishing-a-connection-to-apns). So
+the first request goes alone, and the others when it was answered.
 """
 
 from __future__ import annotations
@@ -27,6 +35,10 @@ class Sockets:
         self._unplaced: list[int] = []
         self._descriptors: dict[int, int] = {}
         self._ports: dict[int, int] = {}
+        self._tried: set[int] = set()
+        """Ports of connections that carry their first request."""
+        self._proven: set[int] = set()
+        """Ports of connections that have answered."""
 
     def created(self, descriptor: int) -> None:
         """Note a socket that has no local port yet."""
@@ -43,6 +55,24 @@ class Sockets:
         poll.register(descriptor, _CLOSED)
         return any(events & _CLOSED for _, events in poll.poll(0))
 
+    def admits(self, local_port: int) -> bool:
+        """Tell whether a request may be written now; True makes it the first where none was."""
+        if local_port not in self._proven:
+            if self.is_tried(local_port):
+                return False
+            self._tried.add(local_port)
+        return True
+
+    def is_tried(self, local_port: int) -> bool:
+        """Tell whether a connection carries its first request."""
+        return local_port in self._tried
+
+    def ended(self, local_port: int, *, answered: bool) -> None:
+        """Note what became of a request that was admitted."""
+        self._tried.discard(local_port)
+        if answered:
+            self._proven.add(local_port)
+
     def _place(self) -> None:
         for descriptor in self._unplaced:
             self._descriptors.pop(self._ports.pop(descriptor, -1), None)  # the number is used again
@@ -53,4 +83,6 @@ class Sockets:
             port = borrowed.getsockname()[1]
             borrowed.detach()
             self._ports[descriptor], self._descriptors[port] = port, descriptor
+            self._tried.discard(port)
+            self._proven.discard(port)
         self._unplaced.clear()

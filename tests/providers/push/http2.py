@@ -14,12 +14,16 @@ import h2.config
 import h2.connection
 import h2.errors
 import h2.events
+import h2.settings
 
 from providers.sandbox_server.wire import Answer, Handler, Request
 from tests.providers.fakes import Listener
 
 # It logs every header; a fake's log must not be taken for ours.
 logging.getLogger("hpack").propagate = False
+
+STREAMS = 100
+"""At once on one connection, as with most vendors. More are a connection's end, as with Apple."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,13 @@ class _Stream:
 class Http2(asyncio.Protocol):
     """One connection; None as an answer cuts it."""
 
-    def __init__(self, serve: Serve | Handler, counts: Counts) -> None:
+    def __init__(self, serve: Serve | Handler, counts: Counts, *, streams: int) -> None:
         self._serve = serve
         self._counts = counts
         config = h2.config.H2Configuration(client_side=False, header_encoding="utf-8")
         self._h2 = h2.connection.H2Connection(config)
+        limit = {h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: streams}
+        self._h2.local_settings = h2.settings.Settings(client=False, initial_values=limit)
         self._streams: dict[int, _Stream] = {}
         self._open: set[int] = set()
         self._pending: set[asyncio.Task[None]] = set()
@@ -138,12 +144,14 @@ class Http2(asyncio.Protocol):
 class Http2Server:
     """HTTP/2 over TLS on a port of its own, for `https://localhost`."""
 
-    def __init__(self, serve: Serve | Handler, *, certificate: Path) -> None:
+    def __init__(
+        self, serve: Serve | Handler, *, certificate: Path, streams: int = STREAMS
+    ) -> None:
         self.counts = Counts()
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(certificate)
         tls.set_alpn_protocols(["h2"])
-        self._listener = Listener(lambda: Http2(serve, self.counts), tls=tls)
+        self._listener = Listener(lambda: Http2(serve, self.counts, streams=streams), tls=tls)
         self.url = f"https://localhost:{self._listener.port}"
         self.start, self.stop = self._listener.start, self._listener.stop
         self.close = self._listener.close

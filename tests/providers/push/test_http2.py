@@ -56,9 +56,10 @@ def test_one_connection_carries_many_requests_at_once(
     async def once_enough_are_open(request: Seen) -> Answer:
         nonlocal seen
         seen += 1
-        if seen == PER_ORIGIN:
+        if seen > PER_ORIGIN:
             enough.set()
-        await enough.wait()
+        if seen > 1:  # the first on a connection goes alone
+            await enough.wait()
         return Answer(status=200, body=request.body)
 
     with server(once_enough_are_open, certificate) as it:
@@ -111,6 +112,33 @@ def test_a_connection_that_is_cut_loses_all_its_requests_and_none_is_called_unse
         if reply.kind is FailureKind.NEVER_SENT:
             assert b"%d" % number not in seen
     assert len(seen) == len(set(seen))
+
+
+async def at_once(request: Seen) -> Answer:
+    await asyncio.sleep(0)
+    return Answer(status=200, body=request.body)
+
+
+@pytest.mark.parametrize("streams", [1, 10])
+def test_a_server_that_takes_few_requests_at_once_is_not_given_more(
+    transport: Transport, certificate: Path, streams: int
+) -> None:
+    with closing(Http2Server(at_once, certificate=certificate, streams=streams)) as it:
+        replies = transport.send([post(it.url) for _ in range(200)], deadline=PATIENCE)
+        assert all(isinstance(reply, Response) for _, reply in replies)
+        assert it.counts.most_at_once <= streams
+
+
+def test_a_closed_connection_is_replaced_by_one_and_not_by_one_for_each_request(
+    transport: Transport, certificate: Path
+) -> None:
+    with server(at_once, certificate) as it:
+        for expected in (1, 2, 3):
+            replies = transport.send([post(it.url) for _ in range(200)], deadline=PATIENCE)
+            assert all(isinstance(reply, Response) for _, reply in replies)
+            assert it.counts.connections == expected
+            it.stop()
+            it.start()
 
 
 def test_after_a_goaway_the_next_request_takes_a_new_connection(
