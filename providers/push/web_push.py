@@ -88,6 +88,7 @@ TABLE: Final[verdicts.Table] = {
     "401": Verdict.MISCONFIGURED,
     "403": Verdict.MISCONFIGURED,
     "404": Verdict.DEAD,
+    "407": Verdict.REJECTED,  # we use no proxy: only a stranger would say so
     "410": Verdict.DEAD,
     "413": Verdict.REJECTED,
     "429": Verdict.THROTTLED,
