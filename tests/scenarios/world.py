@@ -32,6 +32,7 @@ from notifyproj.supervisor.process import ROOT, Process
 from notifyproj.supervisor.programs import Ports, program
 
 WORKERS: Final = ("p0", "channels", "ops")
+_PATIENCE: Final = timedelta(seconds=30)
 _PROGRAMS: Final = ("sandbox", "web", *WORKERS, "beat")
 _SECRETS: Final = {
     "NOTIFY_SECRET_KEY": "a-key-for-scenarios-that-signs-nothing-of-worth",
@@ -234,12 +235,15 @@ class World:
 
         return until(look, what=f"{len(notifications)} notifications are settled", within=within)
 
-    def in_status(self, status: Status, notifications: Sequence[UUID]) -> None:
+    def in_status(
+        self, status: Status, notifications: Sequence[UUID], *, within: timedelta = _PATIENCE
+    ) -> None:
         """Wait until all of these are in one status."""
         try:
             until(
                 lambda: set(self.statuses(notifications)) == {status},
                 what=f"all are {status.label}",
+                within=within,
             )
         except TooLate as late:
             late.add_note(

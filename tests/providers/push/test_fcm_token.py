@@ -151,7 +151,10 @@ def test_a_refusal_is_told_once_and_never_repeated_in_secret(
 def test_an_endpoint_that_hangs_costs_each_caller_its_deadline_and_no_more(
     server: FcmFake, tokens: AccessTokens
 ) -> None:
-    server.token_script = [never() for _ in range(8)]
+    async def hang() -> None:
+        await never()
+
+    server.token_script = [hang() for _ in range(8)]
     began = monotonic()
     with ThreadPoolExecutor(max_workers=8) as threads:
         waiting = [threads.submit(tokens.current, deadline=SECOND / 2) for _ in range(8)]
