@@ -36,7 +36,7 @@ broker_transport_options = (
         "queue_order_strategy": "notifications.lanes.WeightedOrder",
         "visibility_timeout": 600,
         # Of a blocking pop, seconds: how soon a worker asks again for a channel that had to rest.
-        "polling_interval": 0.35,
+        "polling_interval": 0.5,
         # Over the 1 s of a blocking pop; without one a silent broker hangs a publisher for ever.
         "socket_timeout": 2.0,
         "socket_connect_timeout": 2.0,

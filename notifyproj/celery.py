@@ -8,6 +8,9 @@ from celery import Celery
 from celery.signals import setup_logging, task_prerun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
+# Django's checks load every URL, page and template: 20 MiB that only the web process needs. They
+# run there and in `migrate`.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
 app = Celery("notifyproj")
 app.config_from_object("celeryconfig")

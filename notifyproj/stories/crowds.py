@@ -8,7 +8,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from notifyproj.stories.scene import Scene, Service, now, until
+from notifyproj.stories.scene import DELIVERING, Scene, Service, now, until
 from notifyproj.stories.telling import Teller, instant
 
 _MAILS: Final = 2_000
@@ -66,7 +66,7 @@ def otp_passes(scene: Scene, tell: Teller) -> None:
 
 
 def killed_and_wiped(scene: Scene, tell: Teller) -> None:
-    """Both workers are killed while they send, and the broker is wiped."""
+    """All workers are killed while they send, and the broker is wiped."""
     began = now()
     scene.sandbox.steer("slow-800ms", "email")
     scene.sandbox.steer("slow-800ms receipt-never", "sms")
@@ -79,7 +79,7 @@ def killed_and_wiped(scene: Scene, tell: Teller) -> None:
             ),
             what="calls of both kinds are under way",
         )
-        pids = [scene.signal_worker(name, signal.SIGKILL) for name in ("p0", "channels")]
+        pids = [scene.signal_worker(name, signal.SIGKILL) for name in DELIVERING]
         scene.wipe_broker()
         killed_at = now()
     finally:

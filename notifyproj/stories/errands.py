@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any, Final
 
-from notifyproj.stories.scene import Reply, Scene, Service, now, pause, until
+from notifyproj.stories.scene import PATIENT, Reply, Scene, Service, now, pause, until
 from notifyproj.stories.telling import Teller, instant
 
 _SLACK_SECONDS: Final = 1.5
@@ -145,14 +145,15 @@ def not_now(scene: Scene, tell: Teller) -> None:
 
 
 def _outlived(scene: Scene, tell: Teller, mail: dict[str, object]) -> str:
-    """A notification whose second of life passes while the worker stands still."""
-    pid = scene.signal_worker("channels", signal.SIGSTOP)
+    """A notification whose second of life passes while the workers stand still."""
+    pids = [scene.signal_worker(name, signal.SIGSTOP) for name in PATIENT]
     try:
         asked = scene.orders.notify(mail | {"ttl_seconds": 1})
         pause(_OVER_A_SECOND)
     finally:
-        scene.signal_worker("channels", signal.SIGCONT)
-    tell.say(f"(the worker, process {pid}, stood still for over a second)")
+        for name in PATIENT:
+            scene.signal_worker(name, signal.SIGCONT)
+    tell.say(f"(the workers, processes {pids}, stood still for over a second)")
     return _id(asked)
 
 

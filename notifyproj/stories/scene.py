@@ -29,6 +29,11 @@ _LOOK_SECONDS: Final = 0.1
 _PAGE: Final = 100
 """Notifications read at a time, the most that the API gives."""
 
+PATIENT: Final = ("channels", "transactional")
+"""The workers of P1 to P3, as the table of `supervisor.programs` names them."""
+DELIVERING: Final = ("p0", *PATIENT)
+"""All workers that call providers."""
+
 
 class TooLate(Exception):
     """What was awaited did not come in time; the message says what."""

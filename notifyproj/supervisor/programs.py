@@ -2,7 +2,8 @@
 
 The first entry serves the others, so it is started first and stopped last. `{web}`, `{flower}` and
 `{sandbox}` stand for ports. Queues: P0 has a worker of its own, so that no flood can delay an OTP;
-the other lanes share one here, where production gives each channel its own.
+the other lanes share two here, where production gives each channel its own. One of the two leaves
+marketing to the other: a campaign then uses one processor, and an OTP finds the other free.
 """
 
 from __future__ import annotations
@@ -89,6 +90,9 @@ _P0: Final = [
     lane.name for lane in LANES if lane.mode is Mode.LIVE and lane.priority is Priority.P0
 ]
 _OTHERS: Final = [lane.name for lane in LANES if lane.name not in _P0]
+_TRANSACTIONAL: Final = [
+    lane.name for lane in LANES if lane.name not in _P0 and lane.priority is not Priority.P3
+]
 
 PROGRAMS: Final = (
     Program(
@@ -108,7 +112,8 @@ PROGRAMS: Final = (
         ready=Answers("web", "/healthz"),
     ),
     _worker("p0", queues=_P0, concurrency=8),
-    _worker("channels", queues=_OTHERS, concurrency=8, yields=True),
+    _worker("channels", queues=_OTHERS, concurrency=4, yields=True),
+    _worker("transactional", queues=_TRANSACTIONAL, concurrency=4, yields=True),
     _worker("ops", queues=[OPS], concurrency=2),
     Program(
         name="beat",

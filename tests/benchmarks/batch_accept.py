@@ -22,7 +22,7 @@ def measure(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
     meter = costs.Meter()
-    with stage.standing_still("p0", "channels", "ops", "beat"):
+    with stage.standing_still("p0", "channels", "transactional", "ops", "beat"):
         _rate(stage, costs.Meter(), count=2 * load.BATCH)
         found = paired(
             ours=lambda: _rate(stage, meter, count=_COUNT),

@@ -41,7 +41,7 @@ def measure(stage: Stage) -> Figure:
         return p99
 
     def flooded() -> float:
-        with stage.standing_still("channels"):
+        with stage.standing_still("channels", "transactional"):
             load.post_batches(stage, load.batches(_FLOOD, priority="P3"))
         codes = load.singles(_CODES, priority="P0")
         p50, p99 = _percentiles(stage, codes)

@@ -14,7 +14,7 @@ from tests.benchmarks import costs, load, plain
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.stage import Stage
 
-_DELIVERIES: Final = 20_000
+_DELIVERIES: Final = 40_000
 """Several seconds, so that the relay's second weighs little."""
 _TARGET: Final = 4.0
 

@@ -24,7 +24,7 @@ def measure(stage: Stage) -> Figure:
     stage.run()
     meter = costs.Meter()
     waits: list[float] = []
-    with stage.standing_still("p0", "channels", "ops", "beat"):
+    with stage.standing_still("p0", "channels", "transactional", "ops", "beat"):
         _rate(stage, costs.Meter(), [], count=100)
         found = paired(
             ours=lambda: _rate(stage, meter, waits, count=_COUNT),

@@ -28,7 +28,7 @@ from notifyproj.supervisor.programs import PROGRAMS, Answers, Ports
 from tests.benchmarks.sink import Sink
 
 VAR: Final = ROOT / "var" / "bench"
-WORKING: Final = ("web", "p0", "channels", "ops", "beat")
+WORKING: Final = ("web", "p0", "channels", "transactional", "ops", "beat")
 """The processes that deliver; the others of the table are for people."""
 PEOPLE: Final = 2_000
 TEMPLATE: Final = "bench_order"
