@@ -8,7 +8,6 @@ included.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +21,6 @@ from uuid import UUID
 import firebase_admin
 import google.oauth2.credentials
 import requests
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from firebase_admin import messaging
 
 from providers.contract import Accepted, Channel, Message
@@ -32,9 +29,9 @@ from providers.push.fcm_token import ServiceAccount
 from providers.transport import Transport
 from tests.benchmarks import costs
 from tests.benchmarks.figures import Figure, paired
+from tests.benchmarks.google import PROJECT
 from tests.benchmarks.sink import Sink
-from tests.benchmarks.stage import VAR, Stage
-from tests.certificate import make_certificate
+from tests.benchmarks.stage import Stage
 
 _BATCH: Final = 500
 """What `send_each` takes at most."""
@@ -50,18 +47,18 @@ _TARGET: Final = 10.0
 
 def measure(stage: Stage) -> Figure:
     """Measure it."""
-    folder = VAR / "fcm"
-    folder.mkdir(parents=True, exist_ok=True)
-    certificate = folder / "localhost.pem"
-    make_certificate(certificate)
+    google = stage.google
     with (
         stage.standing_still(),
-        _trusting(certificate),
-        _running(Sink(folder, certificate=certificate)) as sink,
+        _trusting(google.certificate),
         closing(Transport()) as transport,
-        _firebase(sink.url) as send_each,
+        _firebase(google.sink.url) as send_each,
     ):
-        provider, batch = Fcm(_config(sink.url), transport=transport), _messages()
+        sink, account = google.sink, ServiceAccount.read(google.service_account())
+        provider, batch = (
+            Fcm(Config(credentials=account, url=sink.url), transport=transport),
+            _messages(),
+        )
         ours = _Side(lambda: _send(provider, batch), batches=_OURS, sink=sink)
         theirs = _Side(send_each, batches=_THEIRS, sink=sink)
         ours.rate()
@@ -150,7 +147,7 @@ def _messages() -> list[Message]:
 def _firebase(url: str) -> Iterator[Callable[[], None]]:
     """Point firebase-admin at the sink; yields what sends one batch."""
     credential = google.oauth2.credentials.Credentials("bench")
-    app = firebase_admin.initialize_app(credential, {"projectId": "bench"}, "bench")
+    app = firebase_admin.initialize_app(credential, {"projectId": PROJECT}, "bench")
     try:
         service = messaging._get_messaging_service(app)
         service._fcm_url = service._fcm_url.replace("https://fcm.googleapis.com", url)
@@ -180,29 +177,6 @@ def _in_firebase_words(message: Message) -> messaging.Message:
         apns=messaging.APNSConfig(headers={"apns-collapse-id": tag, "apns-priority": "10"}),
         webpush=messaging.WebpushConfig(headers={"TTL": str(seconds), "Urgency": "high"}),
     )
-
-
-def _config(url: str) -> Config:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    info = {
-        "type": "service_account",
-        "project_id": "bench",
-        "client_email": "bench@bench.example",
-        "private_key": key.private_bytes(
-            Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
-        ).decode(),
-        "token_uri": url + "/token",
-    }
-    return Config(credentials=ServiceAccount.read(json.dumps(info)), url=url)
-
-
-@contextmanager
-def _running(sink: Sink) -> Iterator[Sink]:
-    sink.start()
-    try:
-        yield sink
-    finally:
-        sink.stop()
 
 
 @contextmanager

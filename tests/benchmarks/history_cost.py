@@ -15,7 +15,7 @@ from uuid import UUID
 from notifications import clock
 from notifications.rules import ids
 from notifications.rules.states import Status
-from tests.benchmarks import costs, pipeline_http
+from tests.benchmarks import costs, pipeline
 from tests.benchmarks.figures import PAIRS, Figure, paired
 from tests.benchmarks.stage import Stage
 
@@ -51,7 +51,7 @@ def measure(stage: Stage) -> Figure:
     spent = {name: costs.Meter() for name in ("warm", "old", "empty")}
 
     def microseconds(name: str) -> float:
-        rate = pipeline_http.rate(stage, spent[name], count=_COUNT)
+        rate = pipeline.rate(stage, spent[name], count=_COUNT)
         return 1e6 / rate
 
     def with_history() -> float:

@@ -41,7 +41,7 @@ class Undelivered(Exception):
     """Not everything was sent exactly once in time; the message says how much."""
 
 
-def item(number: int, *, priority: str, run: int) -> dict[str, Any]:
+def item(number: int, *, priority: str, run: int, channel: str = "email") -> dict[str, Any]:
     """One notification, each with a key and variables of its own."""
     return {
         "user_id": f"user-{number % PEOPLE}",
@@ -49,7 +49,7 @@ def item(number: int, *, priority: str, run: int) -> dict[str, Any]:
         "priority": priority,
         "template_id": TEMPLATE,
         "variables": {"name": f"Ada {number}", "order_id": f"ORD-{number}", "items": ["a", "b"]},
-        "channels": ["email"],
+        "channels": [channel],
         "idempotency_key": f"{run}-{number}",
     }
 
@@ -60,13 +60,14 @@ def singles(count: int, *, priority: str) -> list[bytes]:
     return [json.dumps(item(n, priority=priority, run=run)).encode() for n in range(count)]
 
 
-def batches(count: int, *, priority: str) -> list[bytes]:
+def batches(count: int, *, priority: str, channel: str = "email") -> list[bytes]:
     """Bodies of full batches that were never posted before; `count` is a multiple of BATCH."""
     run = next(_runs)
     return [
         json.dumps({
             "notifications": [
-                item(number, priority=priority, run=run) for number in range(start, start + BATCH)
+                item(number, priority=priority, run=run, channel=channel)
+                for number in range(start, start + BATCH)
             ]
         }).encode()
         for start in range(0, count, BATCH)

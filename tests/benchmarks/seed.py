@@ -38,6 +38,16 @@ def seed(*, people: int, template: str, type_: str) -> str:
         )
         for each in recipients
     )
+    Contact.objects.bulk_create(
+        Contact(
+            recipient=each,
+            channel=Channel.PUSH,
+            kind="fcm_token",
+            address=f"{each.user_id:x>152}",
+            is_primary=True,
+        )
+        for each in recipients
+    )
     _, secret = keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
     connections.close_all()
     return secret

@@ -25,6 +25,7 @@ from notifyproj.environment import PREFIX
 from notifyproj.ports import LOOPBACK, free_port
 from notifyproj.supervisor.process import ROOT, Process
 from notifyproj.supervisor.programs import PROGRAMS, Answers, Ports
+from tests.benchmarks.google import Google
 from tests.benchmarks.sink import Sink
 
 VAR: Final = ROOT / "var" / "bench"
@@ -44,7 +45,11 @@ _SETTINGS: Final = {
     "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
     "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
     "NOTIFY_FLOWER_PASSWORD": "a-password-for-nobody",
-    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
+    "NOTIFY_SES_REGION": "eu-west-1",
+    "NOTIFY_SES_FROM": "Shop <no-reply@shop.example>",
+    "NOTIFY_SES_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "NOTIFY_SES_SECRET_ACCESS_KEY": "benchmarks-sign-with-it-and-nobody-checks",
+    "NOTIFY_ROUTES": "push=fcm,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
     "chat=sandbox",
 }
 
@@ -59,6 +64,7 @@ class Stage:
             sandbox=free_port(f"{VAR}/sandbox"),
         )
         self.sink = Sink(VAR / "sink")
+        self.google = Google(VAR / "google")
         self._stack = Stack("bench", root=ROOT, environ={}, postgres_settings=_POSTGRES)
         self._processes: dict[str, Process] = {}
         self._still: set[str] = set()
@@ -74,8 +80,9 @@ class Stage:
             NoSink: nginx does not.
         """
         with ExitStack() as undo:
-            self.sink.start()
-            undo.callback(self.sink.stop)
+            for sink in (self.sink, self.google.sink):
+                sink.start()
+                undo.callback(sink.stop)
             urls = undo.enter_context(self._stack).urls()
             self._stack.state.flush()
             self._stack.state.restart()  # else the last run's ledger would count as memory
@@ -139,6 +146,7 @@ class Stage:
             "valkey broker": self._stack.broker.pid,
             "valkey state": self._stack.state.pid,
             "sink": self.sink.pid,
+            "google": self.google.sink.pid,
         }
         ours = {name: process.pid for name, process in self._processes.items()}
         return {name: pid for name, pid in {**ours, **servers}.items() if pid is not None}
@@ -161,7 +169,12 @@ class Stage:
             del os.environ[name]  # the caller's own settings are for another stack
         public_url = f"http://{LOOPBACK}:{self.ports.web}"
         os.environ.update(
-            _SETTINGS, **urls, NOTIFY_PUBLIC_URL=public_url, NOTIFY_SANDBOX_URL=self.sink.url
+            _SETTINGS,
+            **urls,
+            **self.google.environ(),
+            NOTIFY_PUBLIC_URL=public_url,
+            NOTIFY_SANDBOX_URL=self.sink.url,
+            NOTIFY_SES_ENDPOINT=self.sink.url,
         )
 
     def _stop_processes(self) -> None:

@@ -1,0 +1,109 @@
+"""[pipeline_http] [pipeline_fcm] [pipeline_ses] From the first POST until the last row is `sent`.
+
+P2 messages with idempotency keys, in batches of a thousand: accepted, published by the relay,
+claimed, past all gates, rendered, handed over, settled. By the provider:
+
+    http   e-mails to the sandbox's adapter, one plain HTTP call each
+    fcm    pushes, one HTTP/2 call each, over TLS
+    ses    e-mails in signed bulk calls of fifty, by a route that is made for it
+
+Compared with the rate at which plain Celery consumes tasks that do nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import Final
+
+from providers.contract import Channel
+from tests.benchmarks import costs, load, plain
+from tests.benchmarks.figures import Figure, paired
+from tests.benchmarks.stage import Stage
+
+_DELIVERIES: Final = 40_000
+"""Several seconds, so that the relay's second weighs little."""
+_FREE_PACE: Final = 1_000_000
+"""Messages a second: SES's own limit would be the account's, and is not what is measured."""
+_SEEN_SECONDS: Final = 3.0
+"""A changed route or pace is in force everywhere after two."""
+_pause: Final = Event()
+
+
+def measure_http(stage: Stage) -> Figure:
+    """Measure it with the sandbox's adapter."""
+    return _measure(stage, name="pipeline_http", channel="email", target=4.0)
+
+
+def measure_fcm(stage: Stage) -> Figure:
+    """Measure it with FCM."""
+    return _measure(stage, name="pipeline_fcm", channel="push", target=5.0)
+
+
+def measure_ses(stage: Stage) -> Figure:
+    """Measure it with SES."""
+    stage.run()
+    with _mails_by_ses(stage):
+        return _measure(stage, name="pipeline_ses", channel="email", target=8.0)
+
+
+def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
+    stage.run()
+    # Connections, caches, statements.
+    rate(stage, costs.Meter(), count=2 * load.BATCH, channel=channel)
+    meter = costs.Meter()
+    rounds: list[float] = []
+
+    def ours() -> float:
+        rounds.append(rate(stage, meter, count=_DELIVERIES, channel=channel))
+        return rounds[-1]
+
+    found = paired(ours=ours, theirs=lambda: plain.consume_rate(stage))
+    return Figure(
+        name=name,
+        value=found.ours,
+        unit="deliveries/s",
+        baseline=f"empty tasks/s ({plain.NAME}, prefork 2)",
+        baseline_value=found.theirs,
+        ratio=found.ratio,
+        target=f">= {target:.0f}x",
+        met=found.ratio >= target,
+        notes=(meter.each(len(rounds) * _DELIVERIES), "each delivery was called for once"),
+    )
+
+
+@contextmanager
+def _mails_by_ses(stage: Stage) -> Iterator[None]:
+    with stage.database() as link:
+        link.execute(
+            "INSERT INTO notifications_providerroute"
+            " (channel, region, platform, provider, rank, weight, is_enabled, updated_at)"
+            " VALUES (%s, '', '', 'ses', 0, 1, true, now())",
+            [Channel.EMAIL],
+        )
+        link.execute(
+            "INSERT INTO notifications_providerpace (provider, burst, per_second)"
+            " VALUES ('ses', %s, %s)",
+            [_FREE_PACE, _FREE_PACE],
+        )
+    _pause.wait(_SEEN_SECONDS)
+    try:
+        yield
+    finally:
+        with stage.database() as link:
+            link.execute("DELETE FROM notifications_providerroute")
+            link.execute("DELETE FROM notifications_providerpace")
+        _pause.wait(_SEEN_SECONDS)
+
+
+def rate(stage: Stage, meter: costs.Meter, *, count: int, channel: str = "email") -> float:
+    """Deliveries a second, from the first POST of `count` until the last of them is settled."""
+    stage.clear()
+    bodies = load.batches(count, priority="P2", channel=channel)
+    with costs.measured(stage.components(), into=meter):
+        began = time.perf_counter()
+        load.post_batches(stage, bodies)
+        load.wait_until_sent(stage, count)
+        return count / (time.perf_counter() - began)
