@@ -113,7 +113,7 @@ PROGRAMS: Final = (
     ),
     _worker("p0", queues=_P0, concurrency=8),
     _worker("channels", queues=_OTHERS, concurrency=4, yields=True),
-    _worker("transactional", queues=_TRANSACTIONAL, concurrency=4, yields=True),
+    _worker("transactional", queues=_TRANSACTIONAL, concurrency=8, yields=True),
     _worker("ops", queues=[OPS], concurrency=2),
     Program(
         name="beat",
