@@ -61,9 +61,14 @@ def add(vendor: Vendor) -> None:
     _GUESTS.append(vendor)
 
 
+def everyone() -> tuple[Vendor, ...]:
+    """Every vendor, from here and from outside."""
+    return (*VENDORS, *_GUESTS)
+
+
 def settings_names() -> frozenset[str]:
     """Name every environment variable that any vendor reads; start-up refuses all others."""
-    return frozenset[str]().union(*(vendor.SETTINGS for vendor in (*VENDORS, *_GUESTS)))
+    return frozenset[str]().union(*(vendor.SETTINGS for vendor in everyone()))
 
 
 def configured(
@@ -76,6 +81,6 @@ def configured(
     """
     return {
         vendor.NAME: vendor.configure(environ, transport=transport)
-        for vendor in (*VENDORS, *_GUESTS)
+        for vendor in everyone()
         if any(environ.get(name, "").strip() for name in vendor.SETTINGS)
     }

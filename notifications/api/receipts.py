@@ -5,6 +5,9 @@ There is no key: the adapter checks the provider's own signature.
 
 from __future__ import annotations
 
+import datetime as dt
+from typing import Final
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -18,7 +21,9 @@ from notifications.api.wire import MEBIBYTE, RawParser
 from notifications.pipeline import confirm, route
 from notifications.rules.problems import Kind, Problem
 from providers.contract import Provider, Receipt, ReceiptRequest
-from providers.errors import InvalidSignature, MalformedReceipt, NoReceipts
+from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, NoReceipts
+
+_AGAIN: Final = dt.timedelta(seconds=30)
 
 
 class ReceiptsTaken(Answer):
@@ -68,5 +73,8 @@ def _parsed(adapter: Provider, request: Request) -> list[Receipt]:
         refuse(Problem(Kind.UNAUTHENTICATED, str(error) or "the signature is wrong"))
     except MalformedReceipt as error:
         refuse(Problem(Kind.MALFORMED, str(error) or "the receipt cannot be read"))
+    except CannotVerify as error:
+        said = str(error) or "the signature cannot be checked now; call again"
+        refuse(Problem(Kind.UNAVAILABLE, said, retry_after=_AGAIN))
     except NoReceipts:
         absent("provider that sends receipts")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -13,9 +14,14 @@ from django.test import Client
 from notifications import clock
 from notifications.api.wire import MEBIBYTE
 from notifications.models import Delivery, Recipient
+from notifications.pipeline import route
 from notifications.rules.states import Status
-from providers import standard_webhooks
+from providers import registry, sandbox, standard_webhooks
+from providers.contract import Provider, Receipt, ReceiptRequest
+from providers.errors import CannotVerify
+from providers.transport import Transport
 from tests.api.conftest import Caller
+from tests.pipeline.vendors import Alias, AliasVendor
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
@@ -59,6 +65,29 @@ def sent(caller: Caller, maria: Recipient) -> Delivery:
         status=Status.SENT, provider="sandbox", due_at=None
     )
     return delivery
+
+
+class _Unverifiable(Alias):
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+        raise CannotVerify(request.url)
+
+
+class _UnverifiableVendor(AliasVendor):
+    def configure(self, environ: Mapping[str, str], *, transport: Transport) -> Provider:
+        inner = sandbox.configure(environ, transport=transport)
+        return _Unverifiable(name=self.NAME, inner=inner, capabilities=inner.capabilities)
+
+
+@pytest.fixture
+def unverifiable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A provider whose certificate cannot be fetched now."""
+    monkeypatch.setattr(
+        registry, "VENDORS", (*registry.VENDORS, _UnverifiableVendor(NAME="unverifiable"))
+    )
+    route.forget()
+    yield
+    monkeypatch.undo()
+    route.forget()
 
 
 def test_a_signed_receipt_moves_its_delivery(sent: Delivery) -> None:
@@ -110,3 +139,9 @@ def test_a_provider_that_is_not_configured_is_not_there(provider: str) -> None:
     assert (
         Client().post(f"/v1/receipts/{provider}", b"{}", content_type="text/xml").status_code == 404
     )
+
+
+@pytest.mark.usefixtures("unverifiable")
+def test_a_callback_that_cannot_be_checked_now_is_to_come_again() -> None:
+    answer = Client().post("/v1/receipts/unverifiable", b"{}", content_type="application/json")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")

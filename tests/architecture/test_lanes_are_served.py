@@ -21,8 +21,15 @@ def _served(commands: Iterable[Iterable[str]]) -> list[str]:
     return sorted(queue for option in options for queue in option.split(","))
 
 
-def test_the_supervisor_serves_each_queue_once() -> None:
-    assert _served(program.arguments for program in PROGRAMS) == _QUEUES
+def test_the_supervisor_serves_each_queue() -> None:
+    assert sorted(set(_served(program.arguments for program in PROGRAMS))) == _QUEUES
+
+
+def test_only_one_of_its_workers_takes_marketing() -> None:
+    served = _served(program.arguments for program in PROGRAMS)
+    marketing = [queue for queue in served if "p3" in queue.split(".")]
+    assert sorted(marketing) == sorted(set(marketing))
+    assert marketing
 
 
 def test_the_compose_file_serves_each_queue_once() -> None:

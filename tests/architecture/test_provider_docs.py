@@ -1,0 +1,48 @@
+"""The page about providers names every setting of each, and says which are required."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import pytest
+
+import notifyproj.environment
+from providers import registry
+from providers.configuration import setting_name
+
+PAGE = (Path(notifyproj.environment.__file__).parents[1] / "docs" / "providers.md").read_text()
+SECTION = PAGE.partition("## Settings")[2].partition("\n## ")[0]
+ROWS: dict[str, str] = dict(
+    re.findall(r"^\| (?:`(\w+)`|each of AWS) \| (.*) \|$", SECTION, re.MULTILINE)
+)
+VENDORS = {vendor.NAME: vendor for vendor in registry.everyone()}
+
+
+def _row(name: str) -> str:
+    return ROWS[name] + (ROWS[""] if "AWS's below" in ROWS[name] else "")
+
+
+@pytest.mark.parametrize("name", VENDORS)
+def test_a_providers_settings_are_all_told(name: str) -> None:
+    told = set(re.findall(r"`([A-Z_]+)`", _row(name)))
+    known = {each.removeprefix(f"NOTIFY_{name.upper()}_") for each in VENDORS[name].SETTINGS}
+    assert told == known
+
+
+@pytest.mark.parametrize("name", VENDORS)
+def test_the_required_ones_are_bold(name: str) -> None:
+    config = VENDORS[name].Config  # type: ignore[attr-defined] # every vendor's module has one
+    required = {
+        setting_name(name, each.name).removeprefix(f"NOTIFY_{name.upper()}_")
+        for each in fields(config)
+        if each.default is MISSING and each.default_factory is MISSING
+    }
+    assert set(re.findall(r"\*\*`([A-Z_]+)`\*\*", _row(name))) == required
+
+
+def test_the_page_names_no_provider_that_is_not_there() -> None:
+    assert set(ROWS) - {""} == set(VENDORS)
+    table = PAGE.partition("## Settings")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(VENDORS)
