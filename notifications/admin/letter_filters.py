@@ -12,6 +12,7 @@ from notifications.admin import selection
 from notifications.admin.reading import RECENT
 from notifications.models import DeadLetter, Producer
 from notifications.models.choices import CHANNELS, MODES
+from notifications.store import dead_letters
 
 Choices = list[tuple[str, str]]
 
@@ -54,7 +55,7 @@ class StateFilter(_Choice):
             wanted = selection.read(request.GET)
         except ValueError:
             return queryset.none()
-        return selection.narrow(queryset, wanted).filter(resolved_at__isnull=is_open)
+        return dead_letters.narrow(queryset, wanted).filter(resolved_at__isnull=is_open)
 
 
 class ReasonFilter(_Choice):

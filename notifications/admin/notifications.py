@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.postgres.expressions import ArraySubquery
-from django.core.exceptions import PermissionDenied
 from django.db.models import Func, OuterRef, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.decorators import display
@@ -27,7 +26,7 @@ class _LastDeliveryOf(Func):
 
 
 @admin.register(Notification)
-class NotificationAdmin(reading.ReadOnlyAdmin):
+class NotificationAdmin(reading.PageAdmin):
     """Read-only: a notification changes through its deliveries."""
 
     list_display = ("created_at", "id", "user_id", "type", "priority", "mode", "status")
@@ -67,22 +66,12 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
         statuses: list[int] = row.statuses  # type: ignore[attr-defined]  # annotated above
         return overall([Status(status) for status in statuses]).label if statuses else "-"
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
-    ) -> HttpResponse:
-        """The page of one notification.
+    def show(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """One notification with its timeline.
 
         Raises:
             Http404: there is none with this id.
-            PermissionDenied: the operator may not view notifications.
         """
-        del form_url
-        if not self.has_view_permission(request):
-            raise PermissionDenied
         try:
             timeline = timelines.of(UUID(object_id))
         except ValueError:

@@ -8,9 +8,10 @@ from typing import Any, Final, cast
 from uuid import UUID
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin
@@ -83,6 +84,35 @@ class ReadOnlyAdmin(ModelAdmin):
         obj: Model | None = None,  # noqa: ARG002
     ) -> bool:
         return False
+
+
+class PageAdmin(ReadOnlyAdmin):
+    """A model whose rows have a page of our own instead of a form."""
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",  # noqa: ARG002 - Django's signature
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - the same
+    ) -> HttpResponse:
+        """The page of one row.
+
+        Raises:
+            Http404: there is none with this id.
+            PermissionDenied: the operator may not view them.
+        """
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return self.show(request, object_id)
+
+    def show(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Make the page.
+
+        Raises:
+            Http404: there is no such row.
+        """
+        raise NotImplementedError
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # it is not subscriptable at run time

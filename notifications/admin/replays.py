@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.decorators import display
@@ -15,7 +12,7 @@ from notifications.models import ReplayJob
 
 
 @admin.register(ReplayJob)
-class ReplayJobAdmin(reading.ReadOnlyAdmin):
+class ReplayJobAdmin(reading.PageAdmin):
     """Read-only: a job is started from the dead letters."""
 
     list_display = ("id", "created_at", "requested_by", "total", "replayed", "skipped", "state")
@@ -26,22 +23,12 @@ class ReplayJobAdmin(reading.ReadOnlyAdmin):
         """Running or finished."""
         return "finished" if job.finished_at else "running"
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The job's progress; the page renews itself until the job has ended.
 
         Raises:
             Http404: there is none with this number.
-            PermissionDenied: the operator may not view jobs.
         """
-        del form_url
-        if not self.has_view_permission(request):
-            raise PermissionDenied
         job = self.get_object(request, object_id)
         if job is None:
             raise Http404

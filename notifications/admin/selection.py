@@ -6,12 +6,10 @@ so that all three mean the same letters.
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
 from django.http import QueryDict
 
 from notifications import clock
 from notifications.admin.reading import RECENT
-from notifications.models import DeadLetter
 from notifications.rules.lane import Mode
 from notifications.rules.letters import LetterFilter
 from providers.contract import Channel
@@ -37,21 +35,6 @@ def read(query: QueryDict) -> LetterFilter:
         producer_id=int(producer) if producer else None,
         mode=Mode(int(mode)) if mode else None,
     )
-
-
-def narrow(rows: QuerySet[DeadLetter], wanted: LetterFilter) -> QuerySet[DeadLetter]:
-    """The rows, open or resolved, that a filter means."""
-    conditions = {
-        "pk__in": wanted.ids,
-        "reason": wanted.reason or None,
-        "channel": wanted.channel,
-        "provider": wanted.provider or None,
-        "created_at__gte": wanted.since,
-        "created_at__lt": wanted.until,
-        "producer_id": wanted.producer_id,
-        "mode": wanted.mode,
-    }
-    return rows.filter(**{name: value for name, value in conditions.items() if value is not None})
 
 
 def described(wanted: LetterFilter) -> list[str]:

@@ -12,11 +12,10 @@ from notifications.models import DeadLetter, ReplayJob
 from notifications.rules.letters import LetterFilter
 
 
-def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:
-    """Open letters that match; none that a replay job has in hand."""
-    found = DeadLetter.objects.filter(resolved_at=None)
+def narrow(letters: QuerySet[DeadLetter], wanted: LetterFilter) -> QuerySet[DeadLetter]:
+    """Those of the letters, open or resolved, that a filter means."""
     conditions = {
-        "id__in": wanted.ids,
+        "pk__in": wanted.ids,
         "reason": wanted.reason or None,
         "channel": wanted.channel,
         "provider": wanted.provider or None,
@@ -25,9 +24,14 @@ def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:
         "producer_id": wanted.producer_id,
         "mode": wanted.mode,
     }
-    return found.filter(**{
+    return letters.filter(**{
         name: value for name, value in conditions.items() if value is not None
-    }).filter(replay_job=None)
+    })
+
+
+def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:
+    """Open letters that match; none that a replay job has in hand."""
+    return narrow(DeadLetter.objects.filter(resolved_at=None, replay_job=None), wanted)
 
 
 def next_of(job: ReplayJob, *, limit: int) -> list[DeadLetter]:
