@@ -11,6 +11,9 @@ Whatever decides about a delivery stands here, so that it can be read and tested
     unanswered  what to do when a provider never answered
     channels    which channels and contacts a notification goes to
     allowed     who may be reached where not everybody may
+    quiet_hours when a person wants no message, and when the next may come
+    local_time  what a clock on a wall says, as an instant
+    phone       how numbers are stored, and where they are from
     routing     which providers a delivery tries, in which order
     templating  which templates are safe to render
     redaction   what may be logged of an address or an answer
