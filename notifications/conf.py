@@ -5,6 +5,7 @@ Read from Django's `NOTIFICATIONS`, which `notifyproj` fills from the environmen
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ class Conf:
     """Whether the null provider takes everything in live mode, so that nothing leaves."""
     allowed: AllowList | None = None
     """Who may be reached in live mode; None: everybody."""
+    release_ramp: dt.timedelta = dt.timedelta(seconds=300)
+    """Over how long P2 and P3 that waited for one instant are spread: thousands wait for 07:00."""
 
 
 @functools.cache

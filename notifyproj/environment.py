@@ -193,6 +193,12 @@ class Environment(BaseModel):
         " addresses, @domains, beginnings of numbers such as +4930",
         repr=False,
     )
+    release_ramp_seconds: Annotated[int, Field(ge=0, le=3600)] = Field(
+        alias="NOTIFY_RELEASE_RAMP_SECONDS",
+        default=300,
+        description="a number of seconds from 0 to 3600, over which P2 and P3 that waited for the"
+        " end of quiet hours are spread",
+    )
     allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
         alias="NOTIFY_ALLOWED_HOSTS",
         default=(),

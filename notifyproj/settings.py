@@ -6,6 +6,7 @@ anything that is decided once is written here.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 from pathlib import Path
@@ -157,6 +158,7 @@ NOTIFICATIONS = Conf(
     routes=ENVIRONMENT.routes,
     dry_run=ENVIRONMENT.delivery is environment.Delivery.DRY_RUN,
     allowed=ENVIRONMENT.allowed_recipients,
+    release_ramp=dt.timedelta(seconds=ENVIRONMENT.release_ramp_seconds),
 )
 
 LOGGING_CONFIG = "notifyproj.logs.configure"

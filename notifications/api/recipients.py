@@ -5,9 +5,8 @@ Recipients are company-wide: any producer's key with the scope sees and changes 
 
 from __future__ import annotations
 
-import functools
+import datetime as dt
 import re
-import zoneinfo
 from typing import Annotated, ClassVar, Final, Self, assert_never
 
 from drf_spectacular.utils import extend_schema
@@ -24,8 +23,10 @@ from rest_framework.response import Response
 
 from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
-from notifications.api.shapes import Answer, Asked, ChannelWord
+from notifications.api.shapes import Answer, Asked, ChannelWord, Instant
 from notifications.models import Contact, Preference, Recipient
+from notifications.rules import known_locales, local_time, phone, quiet_hours
+from notifications.rules.quiet_hours import Window, Windows
 from notifications.rules.request import Name, Text, UserId
 from notifications.store import address_book
 from notifications.store.address_book import Address
@@ -36,29 +37,37 @@ from providers.transport.guard import AddressPolicy
 
 MAX_CONTACTS: Final = 100
 """Of one recipient: every device counts."""
-_PHONE: Final = re.compile(r"\+[1-9]\d{6,14}")
-"""E.164."""
 _MAILBOX: Final = re.compile(
     r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,252}[A-Za-z0-9])"
 )
 _USER_ID: Final = TypeAdapter(UserId)
 
 
-@functools.cache
-def _zones() -> frozenset[str]:
-    return frozenset(zoneinfo.available_timezones())
-
-
 def _zone(name: str) -> str:
-    if name and name not in _zones():
+    if name and not local_time.is_zone(name):
         msg = "is no timezone of the IANA database, like America/Sao_Paulo"
         raise ValueError(msg)
     return name
 
 
+def _locale(tag: str) -> str:
+    if not known_locales.is_known(tag):
+        msg = "is no locale that CLDR knows, like pt-BR"
+        raise ValueError(msg)
+    return tag
+
+
+def _windows(windows: Windows) -> Windows:
+    quiet_hours.check(windows)
+    return windows
+
+
 Locale = Annotated[
-    str, StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$")
+    str,
+    StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$"),
+    AfterValidator(_locale),
 ]
+QuietHours = Annotated[Windows, Field(max_length=quiet_hours.MAX_WINDOWS), AfterValidator(_windows)]
 Zone = Annotated[Text, Field(max_length=64), AfterValidator(_zone)]
 
 
@@ -67,7 +76,7 @@ class ContactRequest(Asked):
 
     channel: ChannelWord
     address: Annotated[Text, Field(min_length=1, max_length=2048)]
-    """E.164 number, mailbox, https URL, device token, chat target."""
+    """Phone number (stored as E.164), mailbox, https URL, device token, chat target."""
     kind: Annotated[Text, Field(max_length=24)] = ""
     """Where a channel has several sorts of address: `fcm_token`, `apns_token` ..."""
     primary: bool = False
@@ -77,7 +86,7 @@ class ContactRequest(Asked):
     def _check_address(self) -> Self:
         match self.channel:
             case Channel.SMS:
-                _require(_PHONE.fullmatch(self.address), "an E.164 number, like +4915112345678")
+                phone.e164(self.address)
             case Channel.EMAIL:
                 _require(_MAILBOX.fullmatch(self.address), "a mailbox, like maria@example.com")
             case Channel.WEBHOOK:
@@ -89,9 +98,13 @@ class ContactRequest(Asked):
         return self
 
     def as_address(self) -> Address:
-        """In the store's words."""
+        """In the store's words and spelling."""
+        is_number = self.channel is Channel.SMS
         return Address(
-            channel=self.channel, address=self.address, kind=self.kind, primary=self.primary
+            channel=self.channel,
+            address=phone.e164(self.address) if is_number else self.address,
+            kind=self.kind,
+            primary=self.primary,
         )
 
 
@@ -123,6 +136,21 @@ class PreferencesRequest(Asked):
     channels_off: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
     channel_order: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
     categories_off: Annotated[list[Name], Field(max_length=100)] | None = None
+    quiet_hours: QuietHours | None = None
+    """All of them from now on. Nothing but a P0 is sent meanwhile: it waits."""
+    do_not_disturb_until: Instant | None = None
+    """The same until an instant; null ends it."""
+
+    def changes(self) -> dict[str, object]:
+        """What is to change, as the columns of a preference take it."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.quiet_hours is not None:
+            given["quiet_hours"] = quiet_hours.stored(self.quiet_hours)
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None or name == "do_not_disturb_until"
+        }
 
 
 class ContactAnswer(Answer):
@@ -152,6 +180,8 @@ class PreferencesAnswer(Answer):
     channels_off: list[ChannelWord]
     channel_order: list[ChannelWord]
     categories_off: list[str]
+    quiet_hours: list[Window]
+    do_not_disturb_until: dt.datetime | None
 
 
 _SCOPES: Final = {
@@ -261,9 +291,8 @@ class Preferences(Door):
     )
     def patch(self, request: Request, user_id: str) -> Response:
         """Counts for what is already queued, too. A channel that is off stops even P0."""
-        changes = shaped(request.data, PreferencesRequest)
-        given = {name: value for name, value in dict(changes).items() if value is not None}
-        changed = address_book.prefer(_known(request, user_id), given)
+        wanted = shaped(request.data, PreferencesRequest)
+        changed = address_book.prefer(_known(request, user_id), wanted.changes())
         return Response(PreferencesAnswer.model_validate(changed).wire())
 
 

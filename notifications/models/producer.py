@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
@@ -32,6 +34,16 @@ class Producer(models.Model):
     )
     rate_burst = models.PositiveIntegerField(
         default=5_000, help_text="Notifications that it may hand in at once after a pause."
+    )
+    timezone = models.CharField(
+        max_length=64,
+        default="UTC",
+        help_text="Counts for recipients whose timezone nobody knows: their quiet hours are read"
+        " in it, and a P3 goes to them in this producer's daytime only.",
+    )
+    day_begins = models.TimeField(default=dt.time(8))
+    day_ends = models.TimeField(
+        default=dt.time(20), help_text="Like its beginning: day and night to the producer."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

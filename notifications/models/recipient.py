@@ -17,6 +17,12 @@ class Recipient(models.Model):
     user_id = models.CharField(max_length=128)
     locale = models.CharField(max_length=35, default="en")
     timezone = models.CharField(max_length=64, blank=True)
+    phone_timezone = models.CharField(
+        max_length=64,
+        blank=True,
+        editable=False,
+        help_text="What their phone number suggests; counts where no timezone is given.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -83,6 +89,10 @@ class Preference(models.Model):
     channels_off = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, blank=True)
     channel_order = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, blank=True)
     categories_off = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    quiet_hours = models.JSONField(default=list, blank=True)
+    do_not_disturb_until = models.DateTimeField(
+        null=True, blank=True, help_text="Nothing but a P0 is sent before."
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from notifications import conf
+from notifications.pipeline import quiet
 from notifications.pipeline.job import Job
 from notifications.rules.channels import Stop as Reason
 from notifications.rules.lane import Mode, Priority
@@ -52,7 +53,10 @@ def _cancelled(job: Job, _now: dt.datetime) -> Verdict:
 
 
 def _expiry(job: Job, now: dt.datetime) -> Verdict:
-    return Stop(Status.EXPIRED, "ttl_passed") if job.asked.expires_at <= now else None
+    if job.asked.expires_at > now:
+        return None
+    cause = quiet.cause_at(job, job.asked.expires_at)
+    return Stop(Status.EXPIRED, f"ttl_passed_in_{cause}" if cause else "ttl_passed")
 
 
 def _allowed(job: Job, _now: dt.datetime) -> Verdict:
@@ -78,7 +82,13 @@ def _contact(job: Job, _now: dt.datetime) -> Verdict:
     return None if job.destination.is_valid else Stop(Status.SUPPRESSED, Reason.NO_CONTACT)
 
 
+def _quiet(job: Job, now: dt.datetime) -> Verdict:
+    """By the person's clock, now: what was held is asked again when it comes due."""
+    wait = quiet.wait_of(job, now=now)
+    return Hold(*wait) if wait else None
+
+
 Gate = Callable[[Job, dt.datetime], Verdict]
 
-GATES: Final[Sequence[Gate]] = (_cancelled, _expiry, _allowed, _consent, _contact)
+GATES: Final[Sequence[Gate]] = (_cancelled, _expiry, _allowed, _consent, _contact, _quiet)
 """In the order in which they are asked."""

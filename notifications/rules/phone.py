@@ -29,8 +29,7 @@ def e164(written: str) -> str:
     """A number as it is stored: `+49 (151) 123-45678` is `+4915112345678`.
 
     Raises:
-        ValueError: it is no number that can be dialled from anywhere; the message completes "must
-            be ...".
+        ValueError: it is no number that can be dialled from anywhere.
     """
     if not _WRITTEN.fullmatch(written):
         raise ValueError(_WANTED)
@@ -43,7 +42,7 @@ def e164(written: str) -> str:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-_WANTED: Final = "a phone number with its country code, like +4915112345678"
+_WANTED: Final = "a phone number has its country code and all digits, like +4915112345678"
 
 
 def zone_of(number: str) -> str:

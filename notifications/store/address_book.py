@@ -15,6 +15,7 @@ from django.db import transaction
 
 from notifications import clock
 from notifications.models import Contact, Preference, Recipient
+from notifications.rules import phone
 from notifications.rules.lane import Mode
 from providers.contract import Channel
 
@@ -58,6 +59,7 @@ def put(
                 _hand_in(recipient, address)
             for channel in {address.channel for address in addresses}:
                 _ensure_primary(recipient, channel)
+            note_zone(recipient)
     return recipient, created
 
 
@@ -67,6 +69,7 @@ def add(recipient: Recipient, address: Address) -> Contact:
         Recipient.objects.select_for_update().get(pk=recipient.pk)
         contact = _hand_in(recipient, address)
         _ensure_primary(recipient, address.channel)
+        note_zone(recipient)
         contact.refresh_from_db()
     return contact
 
@@ -80,7 +83,19 @@ def take_away(recipient: Recipient, *, contact_id: int) -> bool:
             return False
         _invalidate(contact)
         _ensure_primary(recipient, Channel(contact.channel))
+        note_zone(recipient)
     return True
+
+
+def note_zone(recipient: Recipient) -> None:
+    """Keep the timezone that a recipient's primary number suggests, so that no send parses it."""
+    numbers = recipient.contacts.filter(
+        channel=Channel.SMS, is_primary=True, invalidated_at=None
+    ).values_list("address", flat=True)
+    number = numbers.first()
+    suggested = phone.zone_of(number) if number else ""
+    stale = Recipient.objects.filter(pk=recipient.pk).exclude(phone_timezone=suggested)
+    stale.update(phone_timezone=suggested)
 
 
 def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:

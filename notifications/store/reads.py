@@ -58,6 +58,11 @@ class Destination:
     locale: str
     channels_off: frozenset[Channel]
     categories_off: frozenset[str]
+    timezone: str
+    """Theirs, or what their phone number suggests; empty where nobody knows."""
+    quiet_hours: str
+    """JSON, as `rules.quiet_hours` reads it."""
+    do_not_disturb_until: dt.datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +129,9 @@ def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
             locale=row["locale"],
             channels_off=frozenset(Channel(off) for off in row["channels_off"] or ()),
             categories_off=frozenset(row["categories_off"] or ()),
+            timezone=row["timezone"],
+            quiet_hours=row["quiet_hours"] or "[]",
+            do_not_disturb_until=row["do_not_disturb_until"],
         )
         for row in db.rows("contacts", {"ids": list(set(contact_ids))})
     }

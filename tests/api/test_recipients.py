@@ -84,6 +84,8 @@ def test_one_contact_is_added_and_removed(caller: Caller) -> None:
     [
         ("sms", "0151 12345678"),
         ("sms", "+4915112345678\n"),
+        ("sms", "+49"),
+        ("sms", "+999123456789"),
         ("email", "maria"),
         ("email", "maria@example.com\r\nBcc: all@example.com"),
         ("email", "Maria <maria@example.com>"),
@@ -107,7 +109,15 @@ def test_an_address_that_cannot_work_is_refused_where_it_is_entered(
 
 
 @pytest.mark.parametrize(
-    "body", [{"timezone": "Mars/Olympus"}, {"locale": "portuguese!"}, {"surprise": 1}, [], 1]
+    "body",
+    [
+        {"timezone": "Mars/Olympus"},
+        {"locale": "portuguese!"},
+        {"locale": "xx-XX"},
+        {"surprise": 1},
+        [],
+        1,
+    ],
 )
 def test_a_profile_that_makes_no_sense_is_refused(caller: Caller, body: object) -> None:
     assert caller.send("PUT", PATH, body).status_code == 422
@@ -116,7 +126,13 @@ def test_a_profile_that_makes_no_sense_is_refused(caller: Caller, body: object) 
 def test_who_has_said_nothing_allows_everything(caller: Caller) -> None:
     caller.send("PUT", PATH, {})
     told = caller.get(f"{PATH}/preferences").json()
-    assert told == {"channels_off": [], "channel_order": [], "categories_off": []}
+    assert told == {
+        "channels_off": [],
+        "channel_order": [],
+        "categories_off": [],
+        "quiet_hours": [],
+        "do_not_disturb_until": None,
+    }
 
 
 def test_a_preference_changes_alone(caller: Caller) -> None:
@@ -127,6 +143,8 @@ def test_a_preference_changes_alone(caller: Caller) -> None:
         "channels_off": ["sms"],
         "channel_order": [],
         "categories_off": ["marketing"],
+        "quiet_hours": [],
+        "do_not_disturb_until": None,
     }
 
 

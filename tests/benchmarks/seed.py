@@ -30,7 +30,9 @@ def seed(*, people: int, template: str, type_: str) -> str:
             " ready.\n{% for item in items %}- {{ item }}\n{% endfor %}\nSee you soon.",
         )
     recipients = Recipient.objects.bulk_create(
-        Recipient(mode=Mode.LIVE, user_id=f"user-{number}") for number in range(people)
+        # Known, so that no P3 waits for the producer's morning.
+        Recipient(mode=Mode.LIVE, user_id=f"user-{number}", timezone="UTC")
+        for number in range(people)
     )
     Contact.objects.bulk_create(
         Contact(

@@ -28,7 +28,7 @@ def test_a_number_has_one_spelling(written: str, stored: str) -> None:
     ],
 )
 def test_what_nobody_can_dial_is_no_number(written: str) -> None:
-    with pytest.raises(ValueError, match="country code"):
+    with pytest.raises(ValueError, match="its country code"):
         phone.e164(written)
 
 
