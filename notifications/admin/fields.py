@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from notifications.rules import local_time
 from providers.contract import Channel
 
 
@@ -23,6 +24,17 @@ def several(
         widget=forms.CheckboxSelectMultiple,
         help_text=help_text,
     )
+
+
+def known_zone(name: str) -> str:
+    """A timezone's name as it is.
+
+    Raises:
+        ValidationError: the tz database knows none of this name.
+    """
+    if not local_time.is_zone(name):
+        raise ValidationError("There is no such timezone. It reads like America/Sao_Paulo.")
+    return name
 
 
 class ChannelOrderField(forms.CharField):

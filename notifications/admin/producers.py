@@ -14,7 +14,7 @@ from unfold.decorators import display
 from notifications import clock
 from notifications.admin import reading
 from notifications.admin.actions import action
-from notifications.admin.fields import several
+from notifications.admin.fields import known_zone, several
 from notifications.models import ApiKey, Producer
 from notifications.models.choices import PRIORITIES
 from notifications.rules.lane import Mode
@@ -22,9 +22,13 @@ from notifications.store import keys
 
 
 class ProducerForm(forms.ModelForm[Producer]):
-    """Check boxes for the priorities."""
+    """Check boxes for the priorities, a timezone that exists."""
 
     priorities = several(PRIORITIES, help_text="Priorities that it may use.")
+
+    def clean_timezone(self) -> str:
+        """Known."""
+        return known_zone(self.cleaned_data["timezone"])
 
 
 @admin.register(Producer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from typing import Any
 
 from django import forms
@@ -16,29 +15,33 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications.admin import reading
 from notifications.admin.actions import action
-from notifications.admin.fields import ChannelOrderField, several
+from notifications.admin.fields import ChannelOrderField, known_zone, several
+from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.models import Contact, Preference, Recipient
 from notifications.models.choices import CHANNELS
-from notifications.rules import locales
+from notifications.rules import known_locales, locales, phone
+from notifications.store import address_book
+from providers.contract import Channel
 
 
 class RecipientForm(forms.ModelForm[Recipient]):
     """A timezone that exists, a locale spelled as templates spell theirs."""
 
     def clean_timezone(self) -> str:
-        """Empty or known.
-
-        Raises:
-            ValidationError: the zone is not in the tz database.
-        """
+        """Empty or known."""
         name: str = self.cleaned_data["timezone"]
-        if name and name not in zoneinfo.available_timezones():
-            raise ValidationError("There is no such timezone. It reads like America/Sao_Paulo.")
-        return name
+        return known_zone(name) if name else name
 
     def clean_locale(self) -> str:
-        """As BCP 47 spells it."""
-        return locales.normalised(self.cleaned_data["locale"])
+        """As BCP 47 spells it.
+
+        Raises:
+            ValidationError: CLDR knows no such locale.
+        """
+        tag = locales.normalised(self.cleaned_data["locale"])
+        if not known_locales.is_known(tag):
+            raise ValidationError("There is no such locale. It reads like pt-BR.")
+        return tag
 
 
 class ContactInline(TabularInline):
@@ -56,12 +59,13 @@ class ContactInline(TabularInline):
 
 
 class PreferenceForm(forms.ModelForm[Preference]):
-    """Channels by name."""
+    """Channels by name, quiet hours as lines."""
 
     channels_off = several(CHANNELS, help_text="Nothing is sent there, not even a P0.")
     channel_order = ChannelOrderField(
         required=False, help_text="push, sms, email ... in the order to try them. Empty: the usual."
     )
+    quiet_hours = QuietHoursField(required=False, help_text=HELP)
 
     class Meta:
         """A line is enough for a few names."""
@@ -89,13 +93,29 @@ class RecipientAdmin(ModelAdmin):
     paginator = reading.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
+    readonly_fields = ("phone_timezone",)
     inlines = (PreferenceInline, ContactInline)
+
+
+class ContactForm(forms.ModelForm[Contact]):
+    """A number that can be dialled, in the spelling in which numbers are stored."""
+
+    def clean(self) -> dict[str, Any]:
+        """Only numbers have spellings; a provider judges the rest."""
+        wanted: dict[str, Any] = super().clean() or {}
+        if wanted.get("channel") == Channel.SMS and "address" in wanted:
+            try:
+                wanted["address"] = phone.e164(wanted["address"])
+            except ValueError as error:
+                self.add_error("address", f"{error}.")
+        return wanted
 
 
 @admin.register(Contact)
 class ContactAdmin(ModelAdmin):
     """Addresses: searched by exactly what stands in them, shown on their own page only."""
 
+    form = ContactForm
     list_display = (
         *("id", "recipient", "channel", "kind", "is_primary"),
         *("state", "invalid_reason", "invalidated_at"),
@@ -116,6 +136,13 @@ class ContactAdmin(ModelAdmin):
     def state(self, contact: Contact) -> str:
         """Valid or invalid."""
         return "invalid" if contact.invalidated_at else "valid"
+
+    def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
+        self, request: HttpRequest, obj: Contact, form: forms.Form, change: object
+    ) -> None:
+        """A new number may be another country's."""
+        super().save_model(request, obj, form, change)
+        address_book.note_zone(obj.recipient)
 
     @action("Valid again", permissions=["change"])
     def make_valid(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:

@@ -95,6 +95,7 @@ def test_preferences_are_typed_as_words(door: Client, maria: Recipient) -> None:
     ("typed", "told"),
     [
         ({"timezone": "Mars/Base"}, "There is no such timezone"),
+        ({"locale": "xx"}, "There is no such locale"),
         ({"preference-0-channel_order": "pigeon"}, "pigeon is none of push"),
         ({"preference-0-channel_order": "sms, sms"}, "stands there twice"),
     ],
