@@ -21,7 +21,7 @@ from notifications.rules.quiet_hours import WEEKDAYS, Weekday, Window
 
 HELP: Final = (
     "A window a line, in the person's local time: days, from-to, channels, such as"
-    " `mon-fri 22:00-07:00 push sms`. No days: every day. No channels: all."
+    " “mon-fri 22:00-07:00 push sms”. No days: every day. No channels: all."
 )
 
 

@@ -24,6 +24,8 @@ from notifications.sweeps import relay
 _GRACE_FOR_RETRY: Final = dt.timedelta(seconds=5)
 """How long the retry message goes first: it is the quicker way, and the sweep only the sure one."""
 _NO_GRACE: Final = dt.timedelta(0)
+_HELD_ROUNDS: Final = 6
+"""Batches of held rows in one run: what waited for one morning must not wait for the sweep."""
 _FLOOR_HOLDS: Final = 60.0
 """Seconds that the sweep's lower bound is believed."""
 
@@ -67,10 +69,14 @@ def run_once(*, now: dt.datetime, limit: int) -> int:
 
 def _release(rows: list[dict[str, Any]], bounds: dict[str, Any], limit: int) -> int:
     moved = release.resolve([row for row in rows if row["contact_id"] is None])
-    # A short hold has its own message on the way, like a retry.
-    held = _due(Status.SCHEDULED, bounds, limit, grace=_GRACE_FOR_RETRY)
-    held = [row for row in held if row["contact_id"] is not None]
-    return moved + release.back_to_queue(held, reason="hold_over")
+    for _ in range(_HELD_ROUNDS):
+        # A short hold has its own message on the way, like a retry.
+        due = _due(Status.SCHEDULED, bounds, limit, grace=_GRACE_FOR_RETRY)
+        held = [row for row in due if row["contact_id"] is not None]
+        moved += release.back_to_queue(held, reason="hold_over")
+        if len(held) < limit:
+            break
+    return moved
 
 
 def _due(

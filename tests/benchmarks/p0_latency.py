@@ -29,14 +29,14 @@ _pause: Final = Event()
 def measure(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
-    _percentiles(stage, load.singles(50, priority="P0"))
+    percentiles(stage, load.singles(50, priority="P0"))
     calm: list[float] = []
     busy: list[float] = []
     waiting: list[int] = []
 
     def idle() -> float:
         stage.clear()
-        p50, p99 = _percentiles(stage, load.singles(_CODES, priority="P0"))
+        p50, p99 = percentiles(stage, load.singles(_CODES, priority="P0"))
         calm.append(p50)
         return p99
 
@@ -44,7 +44,7 @@ def measure(stage: Stage) -> Figure:
         with stage.standing_still("channels", "transactional"):
             load.post_batches(stage, load.batches(_FLOOD, priority="P3"))
         codes = load.singles(_CODES, priority="P0")
-        p50, p99 = _percentiles(stage, codes)
+        p50, p99 = percentiles(stage, codes)
         waiting.append(load.unsent(stage, priority=Priority.P3))
         stage.clear()
         busy.append(p50)
@@ -67,14 +67,16 @@ def measure(stage: Stage) -> Figure:
     )
 
 
-def _percentiles(stage: Stage, bodies: Sequence[bytes]) -> tuple[float, float]:
+def percentiles(
+    stage: Stage, bodies: Sequence[bytes], *, every_seconds: float = _PACE_SECONDS
+) -> tuple[float, float]:
     """Post at a steady pace; returns the 50th and 99th percentile in ms."""
     posted: list[float] = []
     ids: list[str] = []
     link = load.connection(stage)
     begin = time.perf_counter()
     for number, body in enumerate(bodies):
-        _pause.wait(max(0.0, begin + number * _PACE_SECONDS - time.perf_counter()))
+        _pause.wait(max(0.0, begin + number * every_seconds - time.perf_counter()))
         posted.append(time.time())  # noqa: TID251 - compared with Postgres's clock on this machine
         ids.append(load.post_one(stage, link, body))
     answered = load.answered_at(stage, ids)

@@ -1,0 +1,175 @@
+"""[quiet_release] 200,000 deliveries whose quiet hours end in one minute.
+
+How fast they leave, whether in order, and how long an OTP takes to the provider meanwhile: compared
+with the same on an idle stack. The held rows are written as a gate would have left them, their due
+times spread over the minute.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from threading import Event
+from typing import Final
+
+from notifications import clock
+from notifications.rules import ids
+from notifications.rules.deferral import Cause
+from notifications.rules.lane import Priority
+from notifications.rules.states import Status
+from providers.contract import Channel
+from tests.benchmarks import load, p0_latency
+from tests.benchmarks.figures import Figure, paired
+from tests.benchmarks.load import Undelivered
+from tests.benchmarks.stage import TEMPLATE, TYPE, Stage
+
+_HELD: Final = 200_000
+_CODES: Final = 300
+_EVERY_SECONDS: Final = 0.15
+"""Between two OTPs: over most of the minute."""
+_TARGET: Final = 2.0
+_POLL_SECONDS: Final = 0.5
+_DRAIN_SECONDS: Final = 600.0
+_pause: Final = Event()
+
+_PEOPLE: Final = """
+    CREATE TEMPORARY TABLE people AS
+    SELECT row_number() OVER (ORDER BY r.id) - 1 AS place, r.id AS recipient, r.user_id,
+           c.id AS contact
+    FROM notifications_recipient r JOIN notifications_contact c ON c.recipient_id = r.id
+"""
+_NOTIFICATIONS: Final = """
+    INSERT INTO notification (id, producer_id, mode, priority, type, recipient_id, user_id,
+                              template, variables, spread, expires_at, created_at)
+    SELECT (%(first)s || lpad(to_hex(n), 9, '0') || '000')::uuid,
+           (SELECT id FROM notifications_producer LIMIT 1), 1, %(priority)s, %(type)s, p.recipient,
+           p.user_id, (SELECT id FROM notifications_template WHERE template_id = %(template)s),
+           '{"name": "Ada", "order_id": "ORD-1", "items": ["a", "b"]}', 'first',
+           now() + interval '1 day', now()
+    FROM generate_series(1, %(count)s) AS n
+    JOIN people p ON p.place = n %% (SELECT count(*) FROM people)
+"""
+_DELIVERIES: Final = """
+    INSERT INTO delivery (id, mode, priority, channel, status, reason, recipient_id, contact_id,
+                          due_at)
+    SELECT (%(first)s || lpad(to_hex(n), 9, '0') || '001')::uuid, 1, %(priority)s, %(channel)s,
+           %(scheduled)s, %(reason)s, p.recipient, p.contact,
+           now() + interval '2 seconds' + random() * interval '60 seconds'
+    FROM generate_series(1, %(count)s) AS n
+    JOIN people p ON p.place = n %% (SELECT count(*) FROM people)
+"""
+_ORDER: Final = """
+    SELECT extract(epoch FROM max(sent_at) - min(sent_at)), extract(epoch FROM max(ahead))
+    FROM (SELECT d.sent_at, max(h.due_at) OVER (ORDER BY d.sent_at) - h.due_at AS ahead
+          FROM delivery d JOIN bench_held h USING (id)) AS sent
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """How one release went."""
+
+    per_second: float
+    overtaken_seconds: float
+    """By how much something that was due later left before something that was due earlier."""
+
+
+def measure(stage: Stage) -> Figure:
+    """Measure it."""
+    stage.run()
+    p0_latency.percentiles(stage, load.singles(50, priority="P0"))
+    releases: list[_Release] = []
+
+    def idle() -> float:
+        stage.clear()
+        return _p99(stage)
+
+    def releasing() -> float:
+        stage.clear()
+        _hold(stage)
+        p99 = _p99(stage)
+        _wait_until_sent(stage)
+        releases.append(_told(stage))
+        stage.clear()
+        return p99
+
+    found = paired(ours=releasing, theirs=idle)
+    return Figure(
+        name="quiet_release",
+        value=found.ours,
+        unit=f"ms P0 p99 while {_HELD:,} are released",
+        baseline="ms P0 p99 idle",
+        baseline_value=found.theirs,
+        ratio=found.ratio,
+        target=f"<= {_TARGET:.0f}x",
+        met=found.ratio <= _TARGET,
+        notes=_notes(releases),
+    )
+
+
+def _notes(releases: Sequence[_Release]) -> tuple[str, ...]:
+    rate = median(each.per_second for each in releases)
+    overtaken = max(each.overtaken_seconds for each in releases)
+    return (
+        f"released and sent: {rate:,.0f} a second",
+        f"order: nothing left before what was due {overtaken:.1f} s earlier",
+        "each delivery was called for once",
+    )
+
+
+def _p99(stage: Stage) -> float:
+    codes = load.singles(_CODES, priority="P0")
+    _, p99 = p0_latency.percentiles(stage, codes, every_seconds=_EVERY_SECONDS)
+    return p99
+
+
+def _hold(stage: Stage) -> None:
+    """Write the held rows while everything stands still, and remember when each was to leave."""
+    first = ids.floor_of(clock.now().date()).hex[:12] + "70008000"
+    values = {
+        "first": first,
+        "count": _HELD,
+        "priority": Priority.P2,
+        "channel": Channel.EMAIL,
+        "type": TYPE,
+        "template": TEMPLATE,
+        "scheduled": Status.SCHEDULED,
+        "reason": Cause.QUIET_HOURS.value,
+    }
+    with stage.standing_still(), stage.database() as link:
+        link.execute("DROP TABLE IF EXISTS people, bench_held")
+        link.execute(_PEOPLE)
+        link.execute(_NOTIFICATIONS, values)
+        link.execute(_DELIVERIES, values)
+        link.execute("CREATE UNLOGGED TABLE bench_held AS SELECT id, due_at FROM delivery")
+        link.execute("ANALYZE notification, delivery")
+
+
+def _wait_until_sent(stage: Stage) -> None:
+    """Return as soon as all that was held is sent.
+
+    Raises:
+        Undelivered: not all of it is, in time, or something was called for twice.
+    """
+    deadline = time.monotonic() + _DRAIN_SECONDS
+    while left := load.unsent(stage, priority=Priority.P2):
+        if time.monotonic() > deadline:
+            raise Undelivered(f"{left} of {_HELD} are not sent")
+        _pause.wait(_POLL_SECONDS)
+    with stage.database() as link:
+        [(sent, calls)] = link.execute(
+            "SELECT (SELECT count(*) FROM delivery WHERE status = %s AND priority = %s),"
+            " (SELECT count(*) FROM attempt JOIN bench_held ON id = delivery_id)",
+            [Status.SENT, Priority.P2],
+        ).fetchall()
+    if (sent, calls) != (_HELD, _HELD):
+        raise Undelivered(f"{sent} of {_HELD} are sent, with {calls} calls")
+
+
+def _told(stage: Stage) -> _Release:
+    with stage.database() as link:
+        [(seconds, overtaken)] = link.execute(_ORDER).fetchall()
+        link.execute("DROP TABLE bench_held")
+    return _Release(_HELD / float(seconds), float(overtaken))
