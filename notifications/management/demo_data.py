@@ -79,7 +79,7 @@ PEOPLE: Final = (
             (Channel.PUSH, "apns_token", "ana-iphone.receipt-read"),
         ),
     ),
-    Person(user_id="u_wrong_number", contacts=((Channel.SMS, "", "+1-555-0000"),)),
+    Person(user_id="u_wrong_number", contacts=((Channel.SMS, "", "+15550000"),)),
     Person(
         user_id="u_quiet",
         contacts=(

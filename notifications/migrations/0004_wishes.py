@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             model_name="preference",
             name="do_not_disturb_until",
             field=models.DateTimeField(
-                blank=True, help_text="Nothing but a P0 is sent before.", null=True
+                blank=True, help_text="In UTC. Nothing but a P0 is sent before.", null=True
             ),
         ),
         migrations.AddField(

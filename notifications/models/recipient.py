@@ -91,7 +91,7 @@ class Preference(models.Model):
     categories_off = ArrayField(models.CharField(max_length=64), default=list, blank=True)
     quiet_hours = models.JSONField(default=list, blank=True)
     do_not_disturb_until = models.DateTimeField(
-        null=True, blank=True, help_text="Nothing but a P0 is sent before."
+        null=True, blank=True, help_text="In UTC. Nothing but a P0 is sent before."
     )
     updated_at = models.DateTimeField(auto_now=True)
 

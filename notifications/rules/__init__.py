@@ -13,6 +13,7 @@ Whatever decides about a delivery stands here, so that it can be read and tested
     allowed     who may be reached where not everybody may
     quiet_hours when a person wants no message, and when the next may come
     local_time  what a clock on a wall says, as an instant
+    deferral    whether a message waits for its person, why, and until when
     phone       how numbers are stored, and where they are from
     routing     which providers a delivery tries, in which order
     templating  which templates are safe to render

@@ -12,6 +12,7 @@
     alerts        raising once while it lasts
     keys          API keys: issued, recognised, scopes
     address_book  recipients, contacts and wishes as producers hand them in
+    producer_days which clock counts for people whose timezone nobody knows
     contacts      addresses that a provider called dead
     search        finding a message by address, user or provider id
     backlog       what waits, by lane and by reason

@@ -198,3 +198,20 @@ def test_a_hundred_that_wait_for_one_instant_are_spread(maria: Person, take: Acc
     ramp = conf.current().release_ramp
     assert ramp / 2 < moments[-1] - moments[0] < ramp
     assert len({moment.replace(microsecond=0) for moment in moments}) > 30
+
+
+def test_the_sweep_releases_batch_after_batch_what_was_due_first(
+    maria: Person, take: Accept
+) -> None:
+    _wish(maria, do_not_disturb_until=clock.now() + HOUR)
+    rows = [deliveries_of(take())[0].id for _ in range(15)]
+    deliver.deliver(rows)
+    past = clock.now() - HOUR
+    shuffled = [*rows[8:], *rows[:8]]
+    for place, delivery_id in enumerate(shuffled):
+        Delivery.objects.filter(id=delivery_id).update(due_at=past + place * SECOND)
+    due.run_once(now=clock.now(), limit=2)
+    held = Delivery.objects.filter(id__in=rows, status=Status.SCHEDULED).order_by("due_at")
+    assert list(held.values_list("id", flat=True)) == shuffled[12:]
+    due.run_once(now=clock.now(), limit=2)
+    assert not held.exists()
