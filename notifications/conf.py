@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from notifications.rules import caps
 from notifications.rules.allowed import AllowList
 from providers.contract import Channel
 
@@ -40,6 +41,8 @@ class Conf:
     """Who may be reached in live mode; None: everybody."""
     release_ramp: dt.timedelta = dt.timedelta(seconds=300)
     """Over how long P2 and P3 that waited for one instant are spread: thousands wait for 07:00."""
+    caps: caps.Caps = field(default_factory=lambda: caps.DEFAULTS)
+    """What a person gets at most, unless they have caps of their own."""
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from notifications.rules.allowed import AllowList
+from notifications.rules.caps import DEFAULTS, Cap, Caps
 from notifyproj.esp import anymail_vendor
 from providers import registry
 from providers.contract import Channel
@@ -119,26 +120,42 @@ def _allow_list(value: str) -> AllowList:
     return AllowList.of(_names(value))
 
 
-def _routes(value: str) -> Mapping[Channel, str]:
-    """Read `push=sandbox,email=smtp`.
+def _caps(value: str) -> Caps:
+    """Read `push=10/hour,sms=3/day`, or `none`.
 
     Raises:
-        ValueError: an item is no channel=provider, or names a channel twice or one that is none.
+        ValueError: an item is no channel=cap, or names a channel twice or one that is none.
     """
-    routes: dict[Channel, str] = {}
+    if value == "none":
+        return {}
+    return {channel: Cap.parse(text) for channel, text in _by_channel(value, "cap").items()}
+
+
+def _routes(value: str) -> Mapping[Channel, str]:
+    """Read `push=sandbox,email=smtp`."""
+    return _by_channel(value, "provider")
+
+
+def _by_channel(value: str, what: str) -> Mapping[Channel, str]:
+    """Read a comma list of channel=something.
+
+    Raises:
+        ValueError: an item has another form, or names a channel twice or one that is none.
+    """
+    found: dict[Channel, str] = {}
     for item in _names(value):
-        label, separator, provider = (part.strip() for part in item.partition("="))
-        if not (label and separator and provider):
-            raise ValueError(f"{item!r} is not of the form channel=provider")
+        label, separator, given = (part.strip() for part in item.partition("="))
+        if not (label and separator and given):
+            raise ValueError(f"{item!r} is not of the form channel={what}")
         try:
             channel = Channel.from_label(label)
         except KeyError:
             known = ", ".join(channel.label for channel in Channel)
             raise ValueError(f"{label!r} is no channel ({known})") from None
-        if channel in routes:
+        if channel in found:
             raise ValueError(f"names the channel {label} twice")
-        routes[channel] = provider
-    return routes
+        found[channel] = given
+    return found
 
 
 class Environment(BaseModel):
@@ -180,6 +197,12 @@ class Environment(BaseModel):
     routes: Annotated[Mapping[Channel, str], BeforeValidator(_routes)] = Field(
         alias="NOTIFY_ROUTES",
         description="the provider of each channel, such as push=sandbox,email=smtp",
+    )
+    caps: Annotated[Caps, BeforeValidator(_caps)] = Field(
+        alias="NOTIFY_CAPS",
+        default_factory=lambda: DEFAULTS,
+        description="what a person gets at most, such as push=10/hour,sms=3/day,email=20/day, or"
+        " none; who has caps of their own keeps those",
     )
     delivery: Delivery = Field(
         alias="NOTIFY_DELIVERY",

@@ -159,6 +159,7 @@ NOTIFICATIONS = Conf(
     dry_run=ENVIRONMENT.delivery is environment.Delivery.DRY_RUN,
     allowed=ENVIRONMENT.allowed_recipients,
     release_ramp=dt.timedelta(seconds=ENVIRONMENT.release_ramp_seconds),
+    caps=ENVIRONMENT.caps,
 )
 
 LOGGING_CONFIG = "notifyproj.logs.configure"

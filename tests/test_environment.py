@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from notifications.rules.allowed import AllowList
+from notifications.rules.caps import DEFAULTS, Cap
 from notifyproj import environment
 from notifyproj.environment import Delivery, InvalidEnvironment, LogLevel
 from providers.contract import Channel
@@ -36,6 +37,7 @@ def test_a_whole_environment_is_read_into_types() -> None:
     assert loaded.encryption_keys == (_KEY,)
     assert loaded.public_url == "https://notify.example.com"
     assert loaded.hosts == ["notify.example.com"]
+    assert loaded.caps == DEFAULTS
     assert loaded.debug is True
     assert loaded.log_level is LogLevel.WARNING
 
@@ -50,6 +52,12 @@ def test_everybody_is_reached_unless_an_environment_says_otherwise() -> None:
     })
     assert careful.delivery is Delivery.DRY_RUN
     assert careful.allowed_recipients == AllowList.of(["u_1", "@example.com"])
+
+
+def test_caps_are_read_and_can_be_lifted() -> None:
+    loaded = environment.load({**_WHOLE, "NOTIFY_CAPS": "sms=1/day, push=5/hour"})
+    assert loaded.caps == {Channel.SMS: Cap.parse("1/day"), Channel.PUSH: Cap.parse("5/hour")}
+    assert environment.load({**_WHOLE, "NOTIFY_CAPS": "none"}).caps == {}
 
 
 def test_rabbitmq_may_be_the_broker() -> None:
@@ -97,6 +105,8 @@ def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
         ("NOTIFY_ROUTES", "pidgeon=sandbox", "'pidgeon' is no channel (push, sms"),
         ("NOTIFY_ROUTES", "push", "'push' is not of the form channel=provider"),
         ("NOTIFY_ROUTES", "push=sandbox,push=sandbox", "names the channel push twice"),
+        ("NOTIFY_CAPS", "sms=3", "'3' is no cap: write it like 3/day"),
+        ("NOTIFY_CAPS", "sms", "'sms' is not of the form channel=cap"),
         ("NOTIFY_DEBUG", "perhaps", "is neither yes nor no"),
         ("NOTIFY_LOG_LEVEL", "chatty", "is not known"),
         ("NOTIFY_DELIVERY", "perhaps", "is not known"),

@@ -1,4 +1,4 @@
-"""Form fields for columns that hold several numbers, words or lines."""
+"""Form fields for columns that hold several numbers, words or lines, or a small object."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from notifications.rules import local_time
+from notifications.rules import caps, local_time
 from providers.contract import Channel
 
 
@@ -63,3 +63,41 @@ class ChannelOrderField(forms.CharField):
         if len(set(order)) != len(order):
             raise ValidationError("a channel stands there twice")
         return order
+
+
+class CapsField(forms.CharField):
+    """Caps by channel, written `sms 1/day, push 5/hour`."""
+
+    widget = UnfoldAdminTextInputWidget
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
+        """The row's object as a line; what somebody typed as it is."""
+        if isinstance(value, dict):
+            return ", ".join(f"{label} {text}" for label, text in value.items())
+        return value
+
+    def clean(self, value: Any) -> dict[str, str]:  # noqa: ANN401 - Django's signature
+        """Read a line back.
+
+        Raises:
+            ValidationError: an item that is no channel with a cap, or a channel that stands there
+            twice.
+        """
+        items = [item.split() for item in str(value or "").split(",") if item.strip()]
+        try:
+            written = dict(items)
+        except ValueError as error:
+            raise ValidationError("write it like sms 1/day, push 5/hour") from error
+        if len(written) != len(items):
+            raise ValidationError("a channel stands there twice")
+        try:
+            read = caps.parsed(written)
+        except KeyError as error:
+            raise ValidationError(f"{error.args[0].lower()} is no channel") from error
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
+        return {channel.label: str(cap) for channel, cap in read.items()}
+
+    def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
+        """The row's object against the typed line."""
+        return super().has_changed(self.prepare_value(initial or {}), data)

@@ -12,6 +12,6 @@ from notifications.models import NotificationType
 class NotificationTypeAdmin(ModelAdmin):
     """Plain editing; what was already accepted keeps the values that it was accepted with."""
 
-    list_display = ("name", "priority", "category", "retry_preset")
+    list_display = ("name", "priority", "category", "retry_preset", "digest_template")
     list_filter = ("priority",)
     search_fields = ("name",)

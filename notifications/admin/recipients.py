@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications.admin import reading
 from notifications.admin.actions import action
-from notifications.admin.fields import ChannelOrderField, known_zone, several
+from notifications.admin.fields import CapsField, ChannelOrderField, known_zone, several
 from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.models import Contact, Preference, Recipient
 from notifications.models.choices import CHANNELS
@@ -66,6 +66,11 @@ class PreferenceForm(forms.ModelForm[Preference]):
         required=False, help_text="push, sms, email ... in the order to try them. Empty: the usual."
     )
     quiet_hours = QuietHoursField(required=False, help_text=HELP)
+
+    caps = CapsField(
+        required=False,
+        help_text="Like sms 1/day, push 5/hour. A channel that is not there has the usual cap.",
+    )
 
     class Meta:
         """A line is enough for a few names."""

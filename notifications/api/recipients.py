@@ -23,9 +23,9 @@ from rest_framework.response import Response
 
 from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
-from notifications.api.shapes import Answer, Asked, ChannelWord, Instant
+from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord, Instant
 from notifications.models import Contact, Preference, Recipient
-from notifications.rules import known_locales, local_time, phone, quiet_hours
+from notifications.rules import caps, known_locales, local_time, phone, quiet_hours
 from notifications.rules.quiet_hours import Window, Windows
 from notifications.rules.request import Name, Text, UserId
 from notifications.store import address_book
@@ -62,6 +62,7 @@ def _windows(windows: Windows) -> Windows:
     return windows
 
 
+CapText = Annotated[str, StringConstraints(pattern=caps.PATTERN)]
 Locale = Annotated[
     str,
     StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$"),
@@ -152,6 +153,10 @@ class PreferencesRequest(Asked):
             if value is not None or name == "do_not_disturb_until"
         }
 
+    caps: Annotated[dict[ChannelLabel, CapText], Field(max_length=len(Channel))] | None = None
+    """How much at most, by channel: `{"sms": "1/day", "push": "5/hour"}`. All of their caps from
+    now on; other channels have the usual ones."""
+
 
 class ContactAnswer(Answer):
     """A contact as it is known."""
@@ -182,6 +187,7 @@ class PreferencesAnswer(Answer):
     categories_off: list[str]
     quiet_hours: list[Window]
     do_not_disturb_until: dt.datetime | None
+    caps: dict[str, str]
 
 
 _SCOPES: Final = {

@@ -57,6 +57,8 @@ def _speller(words: Mapping[str, Member]) -> PlainSerializer:
 
 
 ChannelWord = Annotated[Channel, _reader(CHANNELS), _speller(CHANNELS), _schema(CHANNELS)]
+ChannelLabel = Annotated[str, _reader({label: label for label in CHANNELS}), _schema(CHANNELS)]
+"""A channel where it names a field of an object."""
 ModeWord = Annotated[Mode, _reader(MODES), _speller(MODES), _schema(MODES)]
 PriorityWord = Annotated[Priority, _reader(PRIORITIES), _speller(PRIORITIES), _schema(PRIORITIES)]
 StatusWord = Annotated[Status, _reader(STATUSES), _speller(STATUSES), _schema(STATUSES)]

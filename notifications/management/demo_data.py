@@ -6,8 +6,8 @@ Addresses are in the sandbox's language: they choose what happens to a message (
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from notifications.rules.lane import Mode, Priority
@@ -36,6 +36,8 @@ class Person:
     contacts: tuple[tuple[Channel, str, str], ...]
     channels_off: tuple[Channel, ...] = ()
     categories_off: tuple[str, ...] = ()
+    caps: Mapping[str, str] = field(default_factory=dict)
+    """Channel -> cap, like 3/day."""
 
 
 SERVICES: Final = (
@@ -55,6 +57,9 @@ TYPES: Final = {
     "MARKETING": (Priority.P3, "marketing"),
 }
 """Type -> priority and the category that a recipient can switch off."""
+
+DIGESTS: Final = {"LIKE": "like_digest"}
+"""Type -> the template of one message in place of many that a cap has held back."""
 
 SENSITIVE: Final = {"otp_v2": ("code",)}
 """Template -> variables that are encrypted, masked and wiped."""
@@ -98,6 +103,11 @@ PEOPLE: Final = (
             (Channel.SMS, "", "+15552000002"),
             (Channel.EMAIL, "", "lisa@sandbox.example"),
         ),
+    ),
+    Person(
+        user_id="u_popular",
+        contacts=((Channel.PUSH, "fcm_token", "popular-android"),),
+        caps={"push": "3/hour"},
     ),
 )
 

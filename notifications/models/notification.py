@@ -25,6 +25,13 @@ class NotificationType(models.Model):
         choices=[(name, name) for name in PRESETS],
         help_text="Empty: the policy of its priority and channel.",
     )
+    digest_template = models.SlugField(
+        max_length=64,
+        blank=True,
+        db_index=False,
+        help_text="The template of one message in place of several P2 that a cap has held back;"
+        " it gets count, items and type. Empty: each leaves by itself.",
+    )
 
     class Meta:
         """By name."""

@@ -93,6 +93,9 @@ class Preference(models.Model):
     do_not_disturb_until = models.DateTimeField(
         null=True, blank=True, help_text="In UTC. Nothing but a P0 is sent before."
     )
+    caps = models.JSONField(
+        default=dict, blank=True, help_text="Channel -> cap, like 3/day; others have the usual one."
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:

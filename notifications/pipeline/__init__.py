@@ -2,6 +2,7 @@
 
     accept ──> publish ──> deliver ─┬─ claim     (store.moves) a lease on each row
                  ^                  ├─ gates     may it leave now?
+                 │                  ├─ cap       has the person had enough?
                  │                  ├─ route     by which providers?
       sweeps ────┤                  ├─ admit     can it take more now?
                  │                  ├─ render    in which words?
@@ -10,6 +11,7 @@
                  │                  └─ settle    what became of it (watch: of its provider)
                  │
         release, rescue, replay: back to queued   confirm: receipts   cancel: the producer's stop
+        digest: one notification in place of many that caps held back
 
 Every step takes a list. No step holds a transaction or a row lock while a provider is called: claim
 (commit), send, settle (commit). A step that dies leaves rows with a `due_at`, and the sweep picks

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from notifications import clock
 from notifications.models import Delivery, Notification
+from notifications.pipeline import cap
 from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.states import OPEN, Status
@@ -41,4 +42,5 @@ def cancel(notification_id: UUID, *, producer_id: int, mode: Mode) -> list[UUID]
     stopped = db.in_transaction(work)
     if stopped:
         vault.wipe([notification_id])
+        cap.refund(Delivery.objects.filter(id__in=stopped), moved=stopped)
     return stopped

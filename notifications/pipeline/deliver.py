@@ -1,8 +1,8 @@
 """Deliver: from a list of ids to settled rows. What a channel task does, all of it.
 
-    claim -> load -> gates -> route -> admit -> (render -> send -> settle) in waves
-                                ^       |           '-> fail over: the next provider, at once
-                                '-------'-------------'
+    claim -> load -> gates -> cap -> route -> admit -> (render -> send -> settle) in waves
+                                       ^       |           '-> fail over: the next provider, at once
+                                       '-------'-------------'
 
 Two tasks with the same id are harmless: the claim gives it to one. A task that dies leaves leases
 that run out.
@@ -18,14 +18,14 @@ from typing import Final, assert_never
 from uuid import UUID
 
 from notifications import clock
-from notifications.pipeline import admit, gates, job, route, send, settle
+from notifications.pipeline import admit, cap, gates, job, route, send, settle
 from notifications.pipeline.job import Job
 from notifications.pipeline.settle import Retry
 from notifications.rules.channels import Stop as Reason
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.store import alerts, moves, vault
-from notifications.store.moves import Move
+from notifications.store.moves import Claimed, Move
 
 LONGEST_COUNTDOWN: Final = dt.timedelta(seconds=120)
 """A longer wait is only a row: a countdown lives in a worker's memory and in the broker's."""
@@ -51,6 +51,7 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
     gone = [Move(id=each.id, reason=Reason.NO_CONTACT, detail="erased") for each in orphans]
     moves.move(Status.SUPPRESSED, gone, token=claim.token)
     passed, again = _through_gates(jobs, token=claim.token)
+    passed = cap.let_pass(passed, token=claim.token)
     route.assign(passed)
     again += _sent(passed, claim)
     return [
@@ -64,6 +65,7 @@ def _through_gates(jobs: Iterable[Job], *, token: UUID) -> tuple[list[Job], list
     """Stop and hold what the gates say; returns what passed, and what is held for a short while."""
     passed: list[Job] = []
     stopped: dict[Status, list[Move]] = defaultdict(list)
+    ended: list[Claimed] = []
     held: list[Move] = []
     sealed: set[UUID] = set()
     now = clock.now()
@@ -73,14 +75,17 @@ def _through_gates(jobs: Iterable[Job], *, token: UUID) -> tuple[list[Job], list
                 passed.append(each)
             case gates.Stop(status=status, reason=reason):
                 stopped[status].append(Move(id=each.delivery.id, reason=reason))
+                ended.append(each.delivery)
                 if each.asked.sealed is not None:
                     sealed.add(each.asked.id)
             case gates.Hold(delay=delay, reason=reason):
                 held.append(Move(id=each.delivery.id, reason=reason, due_in=delay))
             case never:
                 assert_never(never)
+    moved: set[UUID] = set()
     for status, batch in stopped.items():
-        moves.move(status, batch, token=token)
+        moved.update(moves.move(status, batch, token=token))
+    cap.refund(ended, moved=moved)
     vault.wipe(sealed)
     moves.move(Status.SCHEDULED, held, token=token)
     return passed, [Retry(each.id, each.due_in) for each in held if each.due_in]

@@ -21,6 +21,7 @@ from typing import Final, assert_never
 from uuid import UUID
 
 from notifications import clock, conf, telemetry
+from notifications.pipeline import cap
 from notifications.pipeline.job import Job
 from notifications.rules import retries, unanswered
 from notifications.rules.lane import Mode
@@ -68,6 +69,8 @@ class _Decided:
     unknown: list[Move] = field(default_factory=list)
     dead_contacts: dict[int, str] = field(default_factory=dict)
     retries: list[Retry] = field(default_factory=list)
+    failed: set[UUID] = field(default_factory=set)
+    """Those of the dead and dropped that were still ours."""
 
 
 def settle(pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UUID) -> list[Retry]:
@@ -82,6 +85,7 @@ def settle(pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UU
     for job, result in pairs:
         _decide(decided, job, result, provider=provider, now=now)
     late = db.in_transaction(lambda: _write(decided, pairs, provider=provider, token=token))
+    cap.refund((job.delivery for job, _ in pairs), moved=decided.failed)
     _log_calls(pairs, provider)
     moved_on = set(late)
     return [retry for retry in decided.retries if retry.delivery_id not in moved_on]
@@ -98,8 +102,10 @@ def note(pairs: Sequence[tuple[Job, Result]], *, provider: Provider) -> None:
 
 def give_up(jobs: Iterable[tuple[Job, str]], *, reason: str, token: UUID) -> None:
     """Dead-letter jobs that cannot be sent at all, each with its own sentence."""
-    dead = [Move(id=job.delivery.id, reason=reason, detail=redacted(why)) for job, why in jobs]
-    moves.move(Status.FAILED, dead, token=token, buries=True)
+    lost = list(jobs)
+    dead = [Move(id=job.delivery.id, reason=reason, detail=redacted(why)) for job, why in lost]
+    moved = moves.move(Status.FAILED, dead, token=token, buries=True)
+    cap.refund((job.delivery for job, _ in lost), moved=moved)
 
 
 def _decide(
@@ -186,8 +192,8 @@ def _write(
         moves.accept_late(late)
     again = moves.move(Status.RETRYING, decided.retrying, token=token)
     again += moves.move(Status.SCHEDULED, decided.held, token=token, refunds_attempt=True)
-    moves.move(Status.FAILED, decided.dead, token=token, buries=True)
-    moves.move(Status.FAILED, decided.dropped, token=token)
+    failed = moves.move(Status.FAILED, decided.dead, token=token, buries=True)
+    decided.failed = {*failed, *moves.move(Status.FAILED, decided.dropped, token=token)}
     moves.move(Status.UNKNOWN, decided.unknown, token=token)
     if decided.dead_contacts:
         contacts.invalidate(decided.dead_contacts)

@@ -33,6 +33,10 @@ class Stop(StrEnum):
     """The person switched the channel or the category off."""
     NO_CONTACT = "no_contact"
     """There is no valid address of theirs on the channel."""
+    CAPPED = "capped"
+    """They have had as many as they want there (P3 alone: others wait)."""
+    DIGESTED = "digested"
+    """A digest stands for it (the event's detail names it)."""
     NOT_ALLOWED = "not_allowed"
     """This environment may not reach them (NOTIFY_ALLOWED_RECIPIENTS)."""
 

@@ -15,12 +15,14 @@ import orjson
 
 from notifications import clock
 from notifications.models import NotificationType
-from notifications.rules import locales, template_syntax, templating
+from notifications.rules import caps, locales, template_syntax, templating
+from notifications.rules.caps import Caps
 from notifications.rules.channels import Reach
 from notifications.rules.lane import Mode, Priority
 from notifications.store import db
 from providers.contract import Channel
 
+_NO_CAPS: Final[Caps] = {}
 _FRESH: Final = 1.0
 """Seconds that a cached template or type is believed.
 
@@ -63,6 +65,7 @@ class Destination:
     quiet_hours: str
     """JSON, as `rules.quiet_hours` reads it."""
     do_not_disturb_until: dt.datetime | None
+    caps: Caps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,8 @@ class TypeRule:
     priority: Priority
     category: str
     retry_preset: str
+    digest_template: str = ""
+    """Of one message in place of many that a cap has held back; empty: there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,9 +137,20 @@ def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
             timezone=row["timezone"],
             quiet_hours=row["quiet_hours"] or "[]",
             do_not_disturb_until=row["do_not_disturb_until"],
+            caps=_caps(row["caps"]) if row["caps"] else _NO_CAPS,
         )
         for row in db.rows("contacts", {"ids": list(set(contact_ids))})
     }
+
+
+@functools.lru_cache(maxsize=4096)
+def _caps(written: str) -> Caps:
+    # The doors let nothing unreadable in. One that came another way must not stop its whole batch:
+    # it counts as not written.
+    try:
+        return caps.parsed(orjson.loads(written))
+    except (KeyError, ValueError):
+        return _NO_CAPS
 
 
 def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, Reach]:
@@ -255,7 +271,10 @@ def _compiled(title: str, body: str, html: str) -> templating.CompiledText:
 def _types(_moment: int) -> dict[str, TypeRule]:
     return {
         row.name: TypeRule(
-            priority=Priority(row.priority), category=row.category, retry_preset=row.retry_preset
+            priority=Priority(row.priority),
+            category=row.category,
+            retry_preset=row.retry_preset,
+            digest_template=row.digest_template,
         )
         for row in NotificationType.objects.all()
     }

@@ -5,7 +5,8 @@ Acts by status, with a limit for each status and lane, P0 first.
     sending    the lease ran out              rescue
     unknown    resend once, or close          rescue
     retrying   its retry message did not come  back to queued
-    scheduled  its time has come              resolve contacts, or back to queued
+    scheduled  its time has come              resolve contacts, or back to queued;
+                                              of what a cap held, one digest
     queued     publish, no faster than its lane drains
 """
 
@@ -15,7 +16,7 @@ import datetime as dt
 from typing import Any, Final
 
 from notifications import clock
-from notifications.pipeline import release, rescue
+from notifications.pipeline import digest, release, rescue
 from notifications.rules.lane import LANES
 from notifications.rules.states import Status
 from notifications.store import db, partitions
@@ -73,8 +74,10 @@ def _release(rows: list[dict[str, Any]], bounds: dict[str, Any], limit: int) -> 
         # A short hold has its own message on the way, like a retry.
         due = _due(Status.SCHEDULED, bounds, limit, grace=_GRACE_FOR_RETRY)
         held = [row for row in due if row["contact_id"] is not None]
-        moved += release.back_to_queue(held, reason="hold_over")
-        if len(held) < limit:
+        merged = digest.merge(held, bounds=bounds)
+        held = [row for row in held if row["id"] not in merged]
+        moved += len(merged) + release.back_to_queue(held, reason="hold_over")
+        if len(due) < limit:
             break
     return moved
 

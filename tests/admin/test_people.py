@@ -91,6 +91,16 @@ def test_preferences_are_typed_as_words(door: Client, maria: Recipient) -> None:
     assert saved.channels_off == [Channel.EMAIL]
 
 
+def test_caps_are_typed_as_words_and_shown_as_they_were_typed(
+    door: Client, maria: Recipient
+) -> None:
+    typed = {"preference-0-caps": "sms 1/day,  push 5/hour"}
+    door.post(change("recipient", maria.pk), preferences(**typed))
+    assert Preference.objects.get(recipient=maria).caps == {"sms": "1/day", "push": "5/hour"}
+    shown = door.get(change("recipient", maria.pk)).content.decode()
+    assert 'value="sms 1/day, push 5/hour"' in shown
+
+
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
@@ -98,6 +108,10 @@ def test_preferences_are_typed_as_words(door: Client, maria: Recipient) -> None:
         ({"locale": "xx"}, "There is no such locale"),
         ({"preference-0-channel_order": "pigeon"}, "pigeon is none of push"),
         ({"preference-0-channel_order": "sms, sms"}, "stands there twice"),
+        ({"preference-0-caps": "sms 3"}, "is no cap"),
+        ({"preference-0-caps": "3/day"}, "write it like sms 1/day"),
+        ({"preference-0-caps": "pigeon 3/day"}, "pigeon is no channel"),
+        ({"preference-0-caps": "sms 3/day, sms 1/day"}, "stands there twice"),
     ],
 )
 def test_what_cannot_be_is_refused(

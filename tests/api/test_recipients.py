@@ -132,6 +132,7 @@ def test_who_has_said_nothing_allows_everything(caller: Caller) -> None:
         "categories_off": [],
         "quiet_hours": [],
         "do_not_disturb_until": None,
+        "caps": {},
     }
 
 
@@ -145,7 +146,27 @@ def test_a_preference_changes_alone(caller: Caller) -> None:
         "categories_off": ["marketing"],
         "quiet_hours": [],
         "do_not_disturb_until": None,
+        "caps": {},
     }
+
+
+def test_caps_of_their_own_are_kept_until_others_are_given(caller: Caller) -> None:
+    caller.send("PUT", PATH, {})
+    given = {"sms": "1/day", "push": "5/hour"}
+    assert caller.send("PATCH", f"{PATH}/preferences", {"caps": given}).json()["caps"] == given
+    told = caller.send("PATCH", f"{PATH}/preferences", {"channels_off": ["sms"]}).json()
+    assert told["caps"] == given
+    assert caller.send("PATCH", f"{PATH}/preferences", {"caps": {}}).json()["caps"] == {}
+
+
+@pytest.mark.parametrize(
+    "caps", [{"pigeon": "1/day"}, {"sms": "0/day"}, {"sms": 3}, {"sms": "3/day\n"}, ["sms"]]
+)
+def test_a_cap_that_makes_no_sense_is_refused(caller: Caller, caps: object) -> None:
+    caller.send("PUT", PATH, {})
+    answer = caller.send("PATCH", f"{PATH}/preferences", {"caps": caps})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"].startswith("/caps")
 
 
 def test_a_recipient_that_nobody_created_is_not_there(caller: Caller) -> None:

@@ -51,6 +51,8 @@ _SETTINGS: Final = {
     "NOTIFY_SES_SECRET_ACCESS_KEY": "benchmarks-sign-with-it-and-nobody-checks",
     "NOTIFY_ROUTES": "push=fcm,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
     "chat=sandbox",
+    # Counted like anybody's, but two thousand people get what else a city would.
+    "NOTIFY_CAPS": "push=999999/hour,sms=999999/hour,email=999999/hour",
 }
 
 

@@ -1,4 +1,4 @@
-"""Letting time pass for breakers: Redis has no clock to turn, so what it keeps is made older."""
+"""Letting time pass: Redis has no clock to turn, so what it keeps is made older."""
 
 from __future__ import annotations
 
@@ -22,7 +22,19 @@ for _, key in ipairs(redis.call('KEYS', 'breaker:*')) do
     redis.call('SET', key, cjson.encode(it), 'KEEPTTL')
 end"""
 
+_CAPS = """
+for _, key in ipairs(redis.call('KEYS', 'cap:*')) do
+    for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+        redis.call('ZINCRBY', key, '-' .. ARGV[1], member)
+    end
+end"""
+
 
 def age(span: dt.timedelta, client: redis.Redis | None = None) -> None:
     """Every breaker in Redis (the tests' own, or that of `client`) is as it would be then."""
     (client or state.client()).eval(_SCRIPT, 0, str(span // dt.timedelta(milliseconds=1)))
+
+
+def age_caps(span: dt.timedelta) -> None:
+    """What counts against caps was counted so much earlier."""
+    state.client().eval(_CAPS, 0, str(span // dt.timedelta(microseconds=1)))

@@ -70,7 +70,12 @@ class Command(BaseCommand):
 def _load_types() -> None:
     for name, (priority, category) in demo_data.TYPES.items():
         NotificationType.objects.get_or_create(
-            name=name, defaults={"priority": priority, "category": category}
+            name=name,
+            defaults={
+                "priority": priority,
+                "category": category,
+                "digest_template": demo_data.DIGESTS.get(name, ""),
+            },
         )
 
 
@@ -96,9 +101,10 @@ def _load_people() -> None:
                 recipient=rows[user_id],
                 channels_off=[int(channel) for channel in person.channels_off],
                 categories_off=list(person.categories_off),
+                caps=dict(person.caps),
             )
             for user_id, person in people.items()
-            if user_id in rows and (person.channels_off or person.categories_off)
+            if user_id in rows and (person.channels_off or person.categories_off or person.caps)
         ),
         ignore_conflicts=True,
     )

@@ -1,0 +1,61 @@
+"""Digests: one message in place of many that a cap has held back.
+
+    variables   count   how many notifications it stands for
+                items   the variables of the first few of them, oldest first
+                type    their type
+
+A digest that is held back itself is merged like any other, and then stands for all that it stood
+for: counts add up, items are joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from notifications.rules.request import MAX_VARIABLES_BYTES
+
+ITEMS: Final = 5
+"""Notifications whose variables a digest carries: more names than that nobody reads."""
+_ROOM: Final = MAX_VARIABLES_BYTES // 2
+"""Bytes of JSON for the items: the rest is for whatever stands around them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One notification that is to be told of."""
+
+    variables: Mapping[str, Any]
+    is_digest: bool
+    """It was rendered from the digest's own template."""
+
+    @property
+    def count(self) -> int:
+        """How many it stands for."""
+        return int(self.variables["count"]) if self._is_several else 1
+
+    @property
+    def items(self) -> Sequence[Mapping[str, Any]]:
+        """The variables of those."""
+        return self.variables["items"] if self._is_several else [self.variables]
+
+    @property
+    def _is_several(self) -> bool:
+        # Producers may use the template too, with whatever variables they like.
+        count, items = self.variables.get("count"), self.variables.get("items")
+        return self.is_digest and isinstance(count, int) and isinstance(items, list)
+
+
+def variables(told: Sequence[Told], *, type_: str) -> dict[str, Any]:
+    """The variables of the digest of these, which are in the order in which they were asked for."""
+    items: list[Mapping[str, Any]] = []
+    room = _ROOM
+    for item in (item for each in told for item in each.items):
+        room -= len(orjson.dumps(item))
+        if room < 0 or len(items) == ITEMS:
+            break
+        items.append(item)
+    return {"count": sum(each.count for each in told), "items": items, "type": type_}

@@ -1,0 +1,91 @@
+"""Caps in the state Redis: what each person was sent on each channel in the window of their cap.
+
+One Lua call counts a whole batch and decides in one go, so fifty workers together never let more
+through than fit, and none too few. The clock is Redis's own. Counting a notification twice counts
+it once, so a retry, a second device and a repeated message cost nothing.
+
+Losing the instance forgets the windows: a person may then get one window's worth more. The caller
+says what holds while it is away.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+from uuid import UUID
+
+from notifications.rules.caps import Cap
+from notifications.rules.states import Status
+from notifications.store import db, state
+from providers.contract import Channel
+
+_MICROSECOND: Final = dt.timedelta(microseconds=1)
+_NEVER_LEFT: Final = [Status.FAILED, Status.EXPIRED, Status.SUPPRESSED, Status.CANCELLED]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One person on one channel, in live mode."""
+
+    recipient_id: int
+    channel: Channel
+
+    @property
+    def key(self) -> str:
+        """Where it is kept."""
+        return f"cap:{self.recipient_id}:{self.channel.label}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Notifications that want to leave within one window."""
+
+    window: Window
+    cap: Cap
+    always: bool
+    """They are counted even if they do not fit."""
+    notification_ids: Sequence[UUID]
+    """Each once."""
+
+
+def count(asks: Sequence[Ask]) -> list[list[dt.timedelta]]:
+    """Count what fits; for each notification of each ask how long it has to wait, zero: not at all.
+
+    Raises:
+        state.Away: nothing was counted, or nobody knows.
+    """
+    arguments: list[str | int | float | bytes] = []
+    for each in asks:
+        arguments += [each.cap.limit, each.cap.window // _MICROSECOND, int(each.always)]
+        arguments.append(len(each.notification_ids))
+        arguments += [one.bytes for one in each.notification_ids]
+    answers = state.call("cap", [each.window.key for each in asks], arguments)
+    waits = cast("list[list[int]]", answers)
+    return [[wait * _MICROSECOND for wait in of_one] for of_one in waits]
+
+
+def refund(counted: Collection[tuple[Window, UUID]]) -> None:
+    """Take back those of these notifications of which nothing left, or can leave, on the channel.
+
+    Postgres says which they are, after the moves that ended them: while another device's delivery
+    is open, was sent or was perhaps sent, the notification stays counted. What Redis does not hear
+    of costs the person one message of their window.
+    """
+    places = {(one.bytes, window.channel.value): (window, one) for window, one in counted}
+    rows = db.rows(
+        "never_left",
+        {
+            "ids": [one for _, one in places.values()],
+            "channels": [window.channel.value for window, _ in places.values()],
+            "never_left": _NEVER_LEFT,
+        },
+    )
+    back = [places[row["id"].bytes, row["channel"]] for row in rows]
+    if not back:
+        return
+    try:
+        state.call("uncap", [window.key for window, _ in back], [one.bytes for _, one in back])
+    except state.Away:
+        return

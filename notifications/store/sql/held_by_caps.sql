@@ -1,0 +1,34 @@
+-- All that caps hold back for the same people, producers, types and channels as these deliveries. Locks each delivery in id order, so
+-- that the second of two sweeps finds what the first has left: nothing. The given ones by primary key, their like by
+-- notification_by_recipient, in the days that can have an open row; then again by primary key.
+-- Step by step (MATERIALIZED, ORDER BY with LIMIT), because a notification and its deliveries are tied by a range: left to itself
+-- the planner begins with everything that is scheduled.
+WITH place AS MATERIALIZED (
+    SELECT DISTINCT n.producer_id, n.recipient_id, n.type, d.channel
+    FROM delivery d JOIN notification n ON n.id = notification_of(d.id)
+    WHERE d.id = ANY(%(ids)s) AND n.id = ANY(%(notification_ids)s) AND n.type = ANY(%(types)s)
+), alike AS MATERIALIZED (
+    SELECT n.id, p.channel
+    FROM place p JOIN notification n
+        ON n.recipient_id = p.recipient_id AND n.producer_id = p.producer_id AND n.type = p.type
+    WHERE n.id >= %(floor)s::uuid AND n.id < %(ceiling)s::uuid
+      AND n.cancelled_at IS NULL AND n.expires_at > now()
+), held AS MATERIALIZED (
+    SELECT d.id
+    FROM alike a CROSS JOIN LATERAL (
+        SELECT d.id, d.channel, d.status, d.reason FROM delivery d
+        WHERE d.id > a.id AND d.id <= last_delivery_of(a.id)
+        ORDER BY d.id LIMIT %(devices)s
+    ) d
+    WHERE d.channel = a.channel AND d.status = %(scheduled)s AND d.reason = %(cap)s
+    ORDER BY d.id LIMIT %(limit)s
+)
+SELECT d.id, d.channel, n.mode, n.producer_id, n.recipient_id, n.user_id, n.type,
+       n.variables::text AS variables, n.expires_at, coalesce(t.template_id, '') AS template_id
+FROM delivery d
+JOIN notification n ON n.id = notification_of(d.id)
+LEFT JOIN notifications_template t ON t.id = n.template
+WHERE d.id = ANY(ARRAY(SELECT id FROM held)) AND n.id = ANY(ARRAY(SELECT notification_of(id) FROM held))
+  AND d.status = %(scheduled)s AND d.reason = %(cap)s
+ORDER BY d.id
+FOR UPDATE OF d
