@@ -99,6 +99,10 @@ def _secret(value: str) -> str:
     return value
 
 
+def _secrets(value: str) -> tuple[str, ...]:
+    return tuple(_secret(part) for part in _names(value))
+
+
 def _fernet_keys(value: str) -> tuple[str, ...]:
     keys = _names(value)
     for position, key in enumerate(keys, start=1):
@@ -181,6 +185,13 @@ class Environment(BaseModel):
     secret_key: Annotated[str, AfterValidator(_secret)] = Field(
         alias="NOTIFY_SECRET_KEY",
         description="what signs sessions and tokens; make one with `openssl rand -hex 32`",
+        repr=False,
+    )
+    secret_key_fallbacks: Annotated[tuple[str, ...], BeforeValidator(_secrets)] = Field(
+        alias="NOTIFY_SECRET_KEY_FALLBACKS",
+        default=(),
+        description="a comma list of former NOTIFY_SECRET_KEYs: what they signed is still believed,"
+        " unsubscribe links above all",
         repr=False,
     )
     encryption_keys: Annotated[tuple[str, ...], BeforeValidator(_fernet_keys)] = Field(

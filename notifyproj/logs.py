@@ -20,6 +20,19 @@ _TRACEBACKS: Final = ExceptionRenderer(ExceptionDictTransformer(show_locals=Fals
 """Where it went wrong, without the frames' variables: those hold addresses and bodies."""
 
 
+class RouteForPath(logging.Filter):
+    """Django says which path failed; the route says it as well, without the person in the path."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Put the route where the path stands; keep every line."""
+        request = getattr(record, "request", None)
+        if request is not None and isinstance(record.args, tuple):
+            match = request.resolver_match
+            route = match.route if match else "<no route>"
+            record.args = tuple(route if each == request.path else each for each in record.args)
+        return True
+
+
 def configure(config: Mapping[str, object]) -> None:
     """Django's LOGGING_CONFIG: structlog for us and for every library, JSON on standard error."""
     shared: list[Processor] = [
@@ -48,6 +61,7 @@ def configure(config: Mapping[str, object]) -> None:
                 ],
             }
         },
+        "filters": {"route_for_path": {"()": RouteForPath}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
         "root": {"handlers": ["stderr"], "level": config["level"]},
         # Each is a line per task or request that says less than our own wide line.
@@ -55,8 +69,8 @@ def configure(config: Mapping[str, object]) -> None:
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
-            # Its warnings hold paths, and paths hold user ids; our own line a request says it.
-            "django.request": {"level": "ERROR"},
+            # Its warnings say what our own line a request says. Paths hold user ids and tokens.
+            "django.request": {"level": "ERROR", "filters": ["route_for_path"]},
             "django_celery_beat": {"level": "WARNING"},
         },
     })

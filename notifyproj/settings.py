@@ -23,6 +23,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = environment.load(os.environ)
 
 SECRET_KEY = ENVIRONMENT.secret_key
+SECRET_KEY_FALLBACKS = list(ENVIRONMENT.secret_key_fallbacks)
 DEBUG = ENVIRONMENT.debug
 ALLOWED_HOSTS = ENVIRONMENT.hosts
 CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]

@@ -5,7 +5,7 @@ batch has one each, and because the caller must answer every one of them (`match
 `assert_never`).
 
     send(batch)             -> an Outcome for each message
-    parse_receipt(request)  -> [Receipt, ...]                  later, by HTTP
+    parse_receipt(request)  -> [Receipt | InboundText, ...]    later, by HTTP
 
 Nothing in `providers/` knows Django, Celery or a database: an adapter runs alone in a shell.
 """
@@ -103,6 +103,8 @@ class Message:
     """W3C trace context to pass on where the provider is ours (webhook, sandbox)."""
     data: Mapping[str, str] = field(default_factory=dict)
     """Extra strings for the client: `type`, and whatever the template names."""
+    unsubscribe_url: str = field(default="", repr=False)
+    """Where one POST unsubscribes (RFC 8058); an e-mail says it in its headers. Never logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +201,19 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InboundText:
+    """What a person answered to a text of ours."""
+
+    from_address: str = field(repr=False)
+    """Their number in E.164; a short code or a name as the provider has it."""
+    to_address: str
+    """Our number, as the provider has it."""
+    text: str = field(repr=False)
+    """Never logged."""
+    provider_message_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptRequest:
     """A provider's callback as it came in."""
 
@@ -238,8 +253,8 @@ class Provider(Protocol):
         whatever the provider does; raises nothing for what a provider or a network can do.
         """
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
-        """Verify a callback's signature and translate it.
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
+        """Verify a callback's signature and translate it: receipts, and texts that people sent.
 
         Raises:
             providers.errors.InvalidSignature: it was not signed by the provider.

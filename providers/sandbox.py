@@ -5,7 +5,8 @@ demo, a test key and a benchmark walk the same way as production. What an addres
 one table: `providers.sandbox_server.steering`.
 
     POST {url}/v1/messages  ->  202 {"message_id": ...}
-    receipts: POST to us, signed (Standard Webhooks), a list in each call
+    receipts, and texts that were answered on its page: POST to us, signed (Standard Webhooks),
+    a list of each in a call
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from providers.contract import (
     Capabilities,
     Channel,
     Finding,
+    InboundText,
     Message,
     Outcome,
     Receipt,
@@ -100,7 +102,7 @@ class Sandbox:
                 latency=reply.elapsed,
             )
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt`.
 
         Raises:
@@ -111,7 +113,9 @@ class Sandbox:
             request.body, headers=request.headers, secrets=self._secrets, now=self._now()
         )
         try:
-            return [_receipt(line) for line in orjson.loads(request.body)["receipts"]]
+            said = orjson.loads(request.body)
+            texts = [_text(line) for line in said.get("texts", ())]
+            return [*map(_receipt, said["receipts"]), *texts]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise MalformedReceipt("not a list of sandbox receipts") from error
 
@@ -164,4 +168,13 @@ def _receipt(line: Mapping[str, str]) -> Receipt:
         occurred_at=datetime.fromisoformat(line["occurred_at"]),
         code=line.get("code", ""),
         contact_is_dead=line.get("code") == "no_such_address",
+    )
+
+
+def _text(line: Mapping[str, str]) -> InboundText:
+    return InboundText(
+        from_address=line["from"],
+        to_address=line["to"],
+        text=str(line["text"]),
+        provider_message_id=line["message_id"],
     )

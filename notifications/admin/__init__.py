@@ -6,13 +6,14 @@
     templates, preview           versions, faults by line, how it will look
     breakers, paces              which providers rest; opened and closed by hand; how fast they go
     producers, recipients        who asks, who is reached; keys are shown once
+    suppressions                 which addresses are not used, and why; files in and out
     provider_routes              which provider takes what, in force within two seconds
     notification_types, alerts, housekeeping
 
 Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
 by index); nothing here writes a delivery's status but through `pipeline.replay`; an address is
-shown on the contact's own page alone, a sensitive variable nowhere; who may only view can change
-nothing. A new page keeps them by building on `reading`.
+shown on the own page of its contact or suppression alone, a sensitive variable nowhere; who may
+only view can change nothing. A new page keeps them by building on `reading`.
 """
 
 from notifications.admin import (
@@ -28,6 +29,7 @@ from notifications.admin import (
     provider_routes,
     recipients,
     replays,
+    suppressions,
     templates,
 )
 
@@ -44,5 +46,6 @@ __all__ = [
     "provider_routes",
     "recipients",
     "replays",
+    "suppressions",
     "templates",
 ]

@@ -39,6 +39,7 @@ _MENU: Final = (
         (
             ("Recipients", "person", "recipient"),
             ("Contacts", "contact_mail", "contact"),
+            ("Suppressions", "do_not_disturb_on", "suppression"),
             ("Producers", "dns", "producer"),
             ("API keys", "key", "apikey"),
         ),

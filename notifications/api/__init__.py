@@ -7,7 +7,8 @@
             -> one call into pipeline/ or store/ -> wire (JSON out)
 
     notifications  recipients      one file per noun: its shapes, then its views
-    dead_letters  alerts  search  receipts
+    dead_letters  alerts  search  receipts  suppressions
+    unsubscribe    the page behind the link in a mail, and one-click
     health         /healthz, /readyz, /metrics
     shapes         the words and answers that several of them share
     door           what all views share: scopes, limits, headers

@@ -1,4 +1,4 @@
-"""`/v1/receipts/{provider}`: what providers say later.
+"""`/v1/receipts/{provider}`: what providers say later, and what people answer to our texts.
 
 There is no key: the adapter checks the provider's own signature.
 """
@@ -18,9 +18,9 @@ from notifications.api.door import OpenDoor, absent
 from notifications.api.problems import refuse
 from notifications.api.shapes import Answer
 from notifications.api.wire import MEBIBYTE, RawParser
-from notifications.pipeline import confirm, route
+from notifications.pipeline import confirm, inbound, route
 from notifications.rules.problems import Kind, Problem
-from providers.contract import Provider, Receipt, ReceiptRequest
+from providers.contract import InboundText, Provider, Receipt, ReceiptRequest
 from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, NoReceipts
 
 _AGAIN: Final = dt.timedelta(seconds=30)
@@ -31,7 +31,7 @@ class ReceiptsTaken(Answer):
 
     receipts: int
     matched: int
-    """How many belong to a delivery that is known."""
+    """How many moved a delivery."""
 
 
 class Receipts(OpenDoor):
@@ -44,21 +44,30 @@ class Receipts(OpenDoor):
         operation_id="take_receipts",
         summary="Take a provider's callback",
         request={"application/json": OpenApiTypes.ANY},
-        responses={200: ReceiptsTaken},
+        responses={200: ReceiptsTaken, 204: None},
         auth=[],
         tags=["Receipts"],
     )
     def post(self, request: Request, provider: str) -> Response:
-        """Early, late and repeated ones do no harm; one for an unknown message is only counted."""
+        """Early, late and repeated ones do no harm; one for an unknown message is only counted.
+
+        A text that a person sent is answered with 204.
+        """
         adapter = route.provider_named(provider)
         if adapter is None:
             absent("provider")
-        receipts = _parsed(adapter, request)
+        said = _parsed(adapter, request)
+        receipts = [each for each in said if isinstance(each, Receipt)]
+        texts = [each for each in said if isinstance(each, InboundText)]
+        inbound.take(adapter.name, texts)
+        if texts and not receipts:
+            # What a vendor finds in the answer to a text, it may send to the person.
+            return Response(status=204)
         matched = confirm.record(adapter.name, receipts)
         return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).wire())
 
 
-def _parsed(adapter: Provider, request: Request) -> list[Receipt]:
+def _parsed(adapter: Provider, request: Request) -> list[Receipt | InboundText]:
     # An empty body leaves DRF's empty form here instead of bytes.
     raw: object = request.data
     call = ReceiptRequest(

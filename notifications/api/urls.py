@@ -14,6 +14,8 @@ from notifications.api import (
     recipients,
     schema,
     search,
+    suppressions,
+    unsubscribe,
 )
 
 _RECIPIENT = "v1/recipients/<str:user_id>"
@@ -33,6 +35,9 @@ urlpatterns = [
     path(f"{_RECIPIENT}/contacts", recipients.Contacts.as_view()),
     path(f"{_RECIPIENT}/contacts/<int:contact_id>", recipients.OneContact.as_view()),
     path(f"{_RECIPIENT}/preferences", recipients.Preferences.as_view()),
+    path("v1/suppressions", suppressions.Suppressions.as_view()),
+    path("v1/suppressions/<int:suppression_id>", suppressions.One.as_view()),
+    path("unsubscribe/<str:token>", unsubscribe.page, name="unsubscribe"),
     path("v1/receipts/<slug:provider>", receipts.Receipts.as_view()),
     path("v1/dead-letters", dead_letters.DeadLetters.as_view()),
     path("v1/dead-letters/replay", dead_letters.Replay.as_view()),

@@ -2,6 +2,7 @@
 
     Producer --< ApiKey                     who may call
     Recipient --< Contact, -- Preference    who is reached, where, and what they allow
+    Suppression                             addresses that are not used, whoever hands them in
     Template --< TemplateText               what is said; a published version never changes
     NotificationType                        which priority and category a type has
     ProviderRoute                           which provider takes what
@@ -26,6 +27,7 @@ from notifications.models.notification import Notification, NotificationType
 from notifications.models.producer import ApiKey, Producer
 from notifications.models.recipient import Contact, Preference, Recipient
 from notifications.models.route import ProviderRoute
+from notifications.models.suppression import Suppression
 from notifications.models.template import Template, TemplateText
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "Recipient",
     "Rejected",
     "ReplayJob",
+    "Suppression",
     "SweepRun",
     "Template",
     "TemplateText",

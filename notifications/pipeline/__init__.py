@@ -12,6 +12,7 @@
                  │
         release, rescue, replay: back to queued   confirm: receipts   cancel: the producer's stop
         digest: one notification in place of many that caps held back
+        unsubscribe, inbound: the person's stop   suppression_files: many addresses in and out
 
 Every step takes a list. No step holds a transaction or a row lock while a provider is called: claim
 (commit), send, settle (commit). A step that dies leaves rows with a `due_at`, and the sweep picks

@@ -17,6 +17,7 @@ import structlog
 from notifications.rules import ids
 from notifications.rules.redaction import redacted
 from notifications.rules.states import Status
+from notifications.rules.suppression import Cause
 from notifications.store import contacts, db, moves, vault
 from notifications.store.moves import Move
 from providers.contract import Receipt, ReceiptKind
@@ -39,7 +40,7 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     """
     by_reference = _resolved([each for each in receipts if each.delivery_id is None])
     by_status: dict[Status, dict[UUID, Move]] = defaultdict(dict)
-    dead: dict[UUID, str] = {}
+    dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
     for receipt in receipts:
         delivery_id = receipt.delivery_id or by_reference.get(receipt.provider_message_id)
         if delivery_id is None:
@@ -51,8 +52,10 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
             provider_message_id=receipt.provider_message_id,
         )
         if receipt.contact_is_dead:
-            dead[delivery_id] = f"{provider}: {receipt.code or receipt.kind.value}"
-    contacts.invalidate_of_deliveries(dead, provider=provider)
+            why = f"{provider}: {receipt.code or receipt.kind.value}"
+            dead[_cause(receipt)][delivery_id] = why
+    for cause, reasons in dead.items():
+        contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
     moved: set[UUID] = set()
     for status in sorted(by_status):  # delivered before read, when one callback brings both
         batch = by_status[status].values()
@@ -62,6 +65,12 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     if len(moved) < len(receipts):
         _log.info("receipts_without_effect", provider=provider, count=len(receipts) - len(moved))
     return len(moved)
+
+
+def _cause(receipt: Receipt) -> Cause:
+    """A message that arrived and still costs us its address was complained about."""
+    arrived = receipt.kind in {ReceiptKind.DELIVERED, ReceiptKind.READ}
+    return Cause.COMPLAINT if arrived else Cause.BOUNCE
 
 
 def _resolved(receipts: Sequence[Receipt]) -> dict[str, UUID]:

@@ -69,11 +69,11 @@ def _allowed(job: Job, _now: dt.datetime) -> Verdict:
 
 
 def _consent(job: Job, _now: dt.datetime) -> Verdict:
-    """A channel that is off stops everything; a category stops everything but security."""
+    """A channel that is off stops everything; a category, or a type, all but security."""
     channel_off = job.delivery.channel in job.destination.channels_off
     category_off = (
         job.delivery.priority is not Priority.P0
-        and job.asked.category in job.destination.categories_off
+        and not job.destination.categories_off.isdisjoint((job.asked.category, job.asked.type))
     )
     return Stop(Status.SUPPRESSED, Reason.OPTED_OUT) if channel_off or category_off else None
 
@@ -88,7 +88,21 @@ def _quiet(job: Job, now: dt.datetime) -> Verdict:
     return Hold(*wait) if wait else None
 
 
+def _suppression(job: Job, _now: dt.datetime) -> Verdict:
+    """Whatever the priority: a bounced address is dead, and a STOP is a channel switched off."""
+    listed = job.destination.is_suppressed
+    return Stop(Status.SUPPRESSED, Reason.SUPPRESSION_LIST) if listed else None
+
+
 Gate = Callable[[Job, dt.datetime], Verdict]
 
-GATES: Final[Sequence[Gate]] = (_cancelled, _expiry, _allowed, _consent, _contact, _quiet)
+GATES: Final[Sequence[Gate]] = (
+    _cancelled,
+    _expiry,
+    _allowed,
+    _consent,
+    _contact,
+    _suppression,
+    _quiet,
+)
 """In the order in which they are asked."""

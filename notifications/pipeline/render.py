@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from cryptography.fernet import InvalidToken
 
+from notifications.pipeline import unsubscribe
 from notifications.pipeline.job import Job
 from notifications.rules.templating import Rendered, RenderError
 from notifications.store import reads, vault
@@ -46,6 +47,7 @@ def message(job: Job, versions: Versions, *, now: dt.datetime) -> Message:
         time_to_live=job.time_to_live(now),
         traceparent=asked.traceparent,
         data={"type": asked.type},
+        unsubscribe_url=unsubscribe.url_for(job),
     )
 
 

@@ -196,7 +196,7 @@ def _write(
     decided.failed = {*failed, *moves.move(Status.FAILED, decided.dropped, token=token)}
     moves.move(Status.UNKNOWN, decided.unknown, token=token)
     if decided.dead_contacts:
-        contacts.invalidate(decided.dead_contacts)
+        contacts.invalidate(decided.dead_contacts, provider=provider.name)
     if decided.held:
         _alert_if_misconfigured(pairs, provider)
     vault.wipe({job.asked.id for job, _ in pairs if job.asked.sealed is not None})

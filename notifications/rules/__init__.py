@@ -15,6 +15,8 @@ Whatever decides about a delivery stands here, so that it can be read and tested
     local_time  what a clock on a wall says, as an instant
     deferral    whether a message waits for its person, why, and until when
     phone       how numbers are stored, and where they are from
+    suppression what keeps an address from being used
+    keywords    STOP, START and HELP in a text to us
     routing     which providers a delivery tries, in which order
     templating  which templates are safe to render
     redaction   what may be logged of an address or an answer

@@ -37,6 +37,8 @@ class Stop(StrEnum):
     """They have had as many as they want there (P3 alone: others wait)."""
     DIGESTED = "digested"
     """A digest stands for it (the event's detail names it)."""
+    SUPPRESSION_LIST = "suppression_list"
+    """Their address on the channel bounced, complained, said STOP, or was entered by hand."""
     NOT_ALLOWED = "not_allowed"
     """This environment may not reach them (NOTIFY_ALLOWED_RECIPIENTS)."""
 
@@ -47,7 +49,9 @@ class Reach:
 
     recipient_id: int
     contacts: Mapping[Channel, Sequence[int]] = field(default_factory=dict)
-    """Valid contacts by channel, the primary one first."""
+    """Valid contacts by channel, the primary one first; none that is on the suppression list."""
+    suppressed: frozenset[Channel] = frozenset()
+    """Channels that have valid contacts on the suppression list."""
     channel_order: Sequence[Channel] = ()
     channels_off: frozenset[Channel] = frozenset()
     categories_off: frozenset[str] = frozenset()
@@ -95,7 +99,8 @@ def _on_channel(reach: Reach, channel: Channel, *, category_off: bool) -> list[T
         return [Target(channel, None, Stop.OPTED_OUT)]
     contacts = reach.contacts.get(channel, ())
     if not contacts:
-        return [Target(channel, None, Stop.NO_CONTACT)]
+        stop = Stop.SUPPRESSION_LIST if channel in reach.suppressed else Stop.NO_CONTACT
+        return [Target(channel, None, stop)]
     # Every device gets a push; elsewhere a second mailbox would be a second message.
     chosen = contacts if channel is Channel.PUSH else contacts[:1]
     return [Target(channel, contact) for contact in chosen]

@@ -14,6 +14,8 @@
     address_book  recipients, contacts and wishes as producers hand them in
     producer_days which clock counts for people whose timezone nobody knows
     contacts      addresses that a provider called dead
+    suppressions  addresses that are not used, entered and undone
+    opt_outs      one category more that a person does not want
     search        finding a message by address, user or provider id
     backlog       what waits, by lane and by reason
     routes        which provider takes what, as admin says

@@ -1,7 +1,8 @@
 """Addresses that a provider called dead.
 
 Invalid at once, for what is queued and for every later send, with the provider, its reason and the
-time. Only an operator makes them valid again.
+time; a live number or mailbox also enters the suppression list, so that it stays dead under another
+user id. Only an operator makes them valid again.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from typing import Final
 from uuid import UUID
 
 from notifications.models import Delivery
+from notifications.rules.lane import Mode
+from notifications.rules.suppression import LISTED, Cause
 from notifications.store import db
 
 _LONGEST_REASON: Final = 200
 """Characters of the column."""
 
 
-def invalidate(reasons: Mapping[int, str]) -> None:
+def invalidate(reasons: Mapping[int, str], *, provider: str, cause: Cause = Cause.BOUNCE) -> None:
     """Mark contacts invalid, by contact id; one that is invalid already keeps its first reason."""
     if reasons:
         db.run(
@@ -25,13 +28,20 @@ def invalidate(reasons: Mapping[int, str]) -> None:
             {
                 "ids": list(reasons),
                 "reasons": [reason[:_LONGEST_REASON] for reason in reasons.values()],
+                "provider": provider,
+                "cause": cause.value,
+                "live": Mode.LIVE,
+                "listed": sorted(LISTED),
             },
         )
 
 
-def invalidate_of_deliveries(reasons: Mapping[UUID, str], *, provider: str) -> None:
+def invalidate_of_deliveries(
+    reasons: Mapping[UUID, str], *, provider: str, cause: Cause = Cause.BOUNCE
+) -> None:
     """The same for the contacts of deliveries, of which only that provider's calls count."""
     if reasons:
         theirs = Delivery.objects.filter(id__in=reasons, provider=provider)
         pairs = theirs.values_list("id", "contact_id")
-        invalidate({contact: reasons[each] for each, contact in pairs if contact is not None})
+        dead = {contact: reasons[each] for each, contact in pairs if contact is not None}
+        invalidate(dead, provider=provider, cause=cause)

@@ -57,6 +57,8 @@ class Destination:
     kind: str
     address: str
     is_valid: bool
+    is_suppressed: bool
+    """Whether its address is on the suppression list."""
     locale: str
     channels_off: frozenset[Channel]
     categories_off: frozenset[str]
@@ -131,6 +133,7 @@ def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
             kind=row["kind"],
             address=row["address"],
             is_valid=row["invalidated_at"] is None,
+            is_suppressed=row["suppressed"],
             locale=row["locale"],
             channels_off=frozenset(Channel(off) for off in row["channels_off"] or ()),
             categories_off=frozenset(row["categories_off"] or ()),
@@ -139,7 +142,7 @@ def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
             do_not_disturb_until=row["do_not_disturb_until"],
             caps=_caps(row["caps"]) if row["caps"] else _NO_CAPS,
         )
-        for row in db.rows("contacts", {"ids": list(set(contact_ids))})
+        for row in db.rows("contacts", {"ids": list(set(contact_ids)), "live": Mode.LIVE})
     }
 
 
@@ -155,13 +158,15 @@ def _caps(written: str) -> Caps:
 
 def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, Reach]:
     """How these users can be reached now; unknown users are missing."""
-    found = db.rows("reaches", {"mode": mode, "user_ids": list(user_ids), "ids": []})
+    parameters = {"mode": mode, "user_ids": list(user_ids), "ids": [], "live": Mode.LIVE}
+    found = db.rows("reaches", parameters)
     return {row["user_id"]: _reach(row) for row in found}
 
 
 def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, Reach]:
     """The same by recipient id."""
-    parameters = {"mode": Mode.LIVE, "user_ids": [], "ids": list(recipient_ids)}
+    live = Mode.LIVE
+    parameters = {"mode": live, "user_ids": [], "ids": list(recipient_ids), "live": live}
     return {row["id"]: _reach(row) for row in db.rows("reaches", parameters)}
 
 
@@ -173,6 +178,7 @@ def _reach(row: Mapping[str, Any]) -> Reach:
     return Reach(
         recipient_id=row["id"],
         contacts=contacts,
+        suppressed=frozenset(_CHANNELS[each] for each in row["channels_suppressed"] or ()),
         channel_order=[_CHANNELS[channel] for channel in row["channel_order"] or ()],
         channels_off=frozenset(_CHANNELS[channel] for channel in row["channels_off"] or ()),
         categories_off=frozenset(row["categories_off"] or ()),

@@ -102,6 +102,7 @@ class Backend:
             body=message.html if only_html else message.body,
             from_email=self._sender,
             to=[mime.checked_address(message.address)],
+            headers=mime.unsubscribe_headers(message),
         )
         if only_html:
             mail.content_subtype = "html"

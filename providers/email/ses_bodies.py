@@ -41,6 +41,12 @@ _HEADERS: Final = [{"Name": "Auto-Submitted", "Value": "auto-generated"}]
 """RFC 3834: no out-of-office answers, please."""
 
 
+def _own_headers(message: Message) -> list[dict[str, str]]:
+    """What stands in the headers of this mail alone."""
+    own = mime.unsubscribe_headers(message)
+    return [{"Name": name, "Value": value} for name, value in own.items()]
+
+
 @dataclass(frozen=True, slots=True)
 class Letter:
     """A message that SES can be given."""
@@ -88,11 +94,13 @@ def entry(of: Letter) -> Entry | None:
     data = orjson.dumps({name.lower(): part for name, part in of.parts.items()}).decode()
     if len(data) > TEMPLATE_DATA_LIMIT:
         return None
-    line = {
+    line: dict[str, object] = {
         "Destination": {"ToAddresses": [of.to]},
         "ReplacementTags": of.tags,
         "ReplacementEmailContent": {"ReplacementTemplate": {"ReplacementTemplateData": data}},
     }
+    if own := _own_headers(of.message):
+        line["ReplacementHeaders"] = own  # beside the template's, which an entry only overrides
     encoded = orjson.dumps(line)
     return Entry(of, encoded) if len(encoded) <= ENTRIES_LIMIT_BYTES else None
 
@@ -131,7 +139,8 @@ class Sender:
         subject, *rest = (
             (name, {"Data": part, "Charset": "UTF-8"}) for name, part in of.parts.items()
         )
-        simple = {"Subject": subject[1], "Body": dict(rest), "Headers": _HEADERS}
+        headers = [*_HEADERS, *_own_headers(of.message)]
+        simple = {"Subject": subject[1], "Body": dict(rest), "Headers": headers}
         return orjson.dumps({
             **self._common,
             "Destination": {"ToAddresses": [of.to]},

@@ -15,6 +15,7 @@ r"""The sandbox: a provider of our own, in a process of its own, for every chann
 | GET /stats.json | totals since the last DELETE |
 | DELETE /messages | forget all |
 | POST /steer | `{"words": "503x2", "channels": ["email"]}`: for every address; `{}` ends it |
+| POST /reply | the page's form, `address= &text=`: that number answers us |
 | GET /healthz | 200 |
 
 It promises that a message whose acceptance was answered is still known after the process is

@@ -9,6 +9,7 @@ from datetime import datetime
 from http import HTTPStatus
 from secrets import token_hex
 from typing import Any, Final, assert_never
+from urllib.parse import parse_qsl
 
 import orjson
 
@@ -50,6 +51,8 @@ class App:
                 return self._message(request)
             case "POST", "/steer":
                 return self._steer(request)
+            case "POST", "/reply":
+                return self._reply(request)
             case "DELETE", "/messages":
                 self.ledger.clear()
                 return _json({})
@@ -61,7 +64,8 @@ class App:
     def _look(self, request: Request) -> Answer:
         match request.path:
             case "/":
-                return page.render(self.ledger, channel=request.query.get("channel", ""))
+                channel = request.query.get("channel", "")
+                return page.render(self.ledger, channel=channel, can_answer=self.sender is not None)
             case "/messages.json":
                 return self._messages(request.query)
             case "/stats.json":
@@ -97,6 +101,22 @@ class App:
         for label in labels or [channel.label for channel in Channel]:
             self.steer[label] = words
         return _json(self.steer)
+
+    def _reply(self, request: Request) -> Answer:
+        """Send what the person with this address answered; the page comes back."""
+        form = dict(parse_qsl(request.body.decode(errors="replace"), keep_blank_values=True))
+        if self.sender is None or "address" not in form or "text" not in form:
+            detail = "send address and text, to a sandbox that was given --receipts-url"
+            return _problem(HTTPStatus.BAD_REQUEST, detail)
+        line = {
+            "from": form["address"],
+            "to": "sandbox",
+            "text": form["text"],
+            "message_id": f"sbx_in_{token_hex(10)}",
+            "occurred_at": clock.now().isoformat(),
+        }
+        self.sender.schedule([Note(line, log=[], is_text=True)], delay_seconds=0)
+        return Answer(status=HTTPStatus.SEE_OTHER, headers=(("Location", "./?channel=sms"),))
 
     def _message(self, request: Request) -> Answer | Awaitable[Answer | None]:
         message = _read(request.body)

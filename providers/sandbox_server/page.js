@@ -2,7 +2,7 @@
 // Reload when something new has come, but never under the reader's hands.
 const calls = document.body.dataset.calls;
 setInterval(async () => {
-  if (document.hidden || window.scrollY > 200) return;
+  if (document.hidden || window.scrollY > 200 || document.activeElement.matches("input")) return;
   try {
     const stats = await (await fetch("stats.json")).json();
     if (String(stats.calls) !== calls) location.reload();

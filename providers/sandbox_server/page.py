@@ -34,13 +34,13 @@ def _hash(content: str) -> str:
 
 _POLICY: Final = (
     f"default-src 'none'; script-src '{_hash(_SCRIPT)}'; style-src 'unsafe-inline'; "
-    "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """Inline styles stay allowed: an e-mail in its frame inherits this policy and is made of them."""
 
 
-def render(ledger: Ledger, *, channel: str) -> Answer:
-    """Show the newest messages, of one channel or of all."""
+def render(ledger: Ledger, *, channel: str, can_answer: bool = False) -> Answer:
+    """Show the newest messages, of one channel or of all; a text can be answered."""
     labels = [each.label for each in Channel]
     equal = {"channel": channel} if channel in labels else {}
     html = _TEMPLATE.render(
@@ -48,6 +48,7 @@ def render(ledger: Ledger, *, channel: str) -> Answer:
         stats=ledger.stats(),
         channels=labels,
         chosen=channel,
+        can_answer=can_answer,
         newest=NEWEST,
         script=_SCRIPT,
         style=_STYLE,

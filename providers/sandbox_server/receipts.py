@@ -1,4 +1,6 @@
-"""What the sandbox tells afterwards: receipts, signed, in lists, to the one address it was given.
+"""What the sandbox tells afterwards: receipts, and texts that were answered on its page.
+
+Signed, in lists, to the one address it was given.
 
 Tried again while the receiver is away; given up after a minute. Those that wait are lost with the
 process, as a vendor's may be: the receiver must not depend on one coming.
@@ -29,11 +31,12 @@ BACKOFF_SECONDS: Final = (0.25, 0.5, 1, 2, 4, 8, 15, 30)
 
 @dataclass(slots=True, eq=False)
 class Note:
-    """One receipt on its way."""
+    """One receipt, or text, on its way."""
 
     line: dict[str, str]
     log: list[dict[str, Any]] = field(repr=False)
     """Where to note what became of it."""
+    is_text: bool = False
     tries: int = 0
 
 
@@ -57,7 +60,9 @@ class ReceiptSender:
 
     async def send(self, notes: Sequence[Note]) -> None:
         """Send these now; what fails is scheduled again."""
-        body = orjson.dumps({"receipts": [note.line for note in notes]})
+        receipts = [note.line for note in notes if not note.is_text]
+        texts = [note.line for note in notes if note.is_text]
+        body = orjson.dumps({"receipts": receipts} | ({"texts": texts} if texts else {}))
         signed = standard_webhooks.sign(
             body, message_id=f"rcpt_{uuid4().hex}", at=clock.now(), secrets=self._secrets
         )
@@ -68,7 +73,7 @@ class ReceiptSender:
         status = await asyncio.to_thread(self._post, request)
         for note in notes:
             note.tries += 1
-            note.log.append({"kind": note.line["kind"], "at": note.line["occurred_at"]})
+            note.log.append({"kind": note.line.get("kind", "text"), "at": note.line["occurred_at"]})
             note.log[-1] |= {"status": status, "try": note.tries}
         if not 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
             self._try_again(notes)

@@ -30,6 +30,7 @@ from providers.contract import (
     Capabilities,
     Channel,
     Finding,
+    InboundText,
     Message,
     Outcome,
     Pace,
@@ -163,7 +164,7 @@ class AwsEum:
             self._service, batch, write=self._text, read=_accepted, deadline=deadline
         )
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt`.
 
         Raises:
@@ -175,7 +176,7 @@ class AwsEum:
         if not self.capabilities.gives_receipts:
             raise NoReceipts(self.name)
         event = self._topics.open(request)
-        return [] if event is None else aws_eum_events.receipts(event)
+        return [] if event is None else aws_eum_events.read(event)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`."""

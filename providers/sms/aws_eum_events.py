@@ -1,4 +1,7 @@
-"""Events of End User Messaging to receipts.
+"""Events of End User Messaging to receipts, and texts that people send to our numbers.
+
+A number's two-way channel is an SNS topic; it may be the one that the events go to. Source:
+https://docs.aws.amazon.com/sms-voice/latest/userguide/two-way-sms-payload.html
 
 Source: https://docs.aws.amazon.com/sms-voice/latest/userguide/configuration-sets-event-types.html
 and the format beside it. "Depending on the destination country the TEXT_DELIVERED and
@@ -15,7 +18,7 @@ from uuid import UUID
 import orjson
 
 from providers.aws import faults
-from providers.contract import Receipt, ReceiptKind
+from providers.contract import InboundText, Receipt, ReceiptKind
 from providers.errors import MalformedReceipt
 
 DELIVERY: Final = "delivery_id"
@@ -45,14 +48,16 @@ DEAD: Final = frozenset({"TEXT_INVALID"})
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
-def receipts(text: str) -> list[Receipt]:
-    """Translate an event: one receipt or none.
+def read(text: str) -> list[Receipt | InboundText]:
+    """Translate an event: one receipt, one text, or nothing.
 
     Raises:
         MalformedReceipt: it is no event of this service.
     """
     try:
         event = orjson.loads(text)
+        if "inboundMessageId" in event:
+            return [_text(event)]
         kind = KINDS.get(event["eventType"])
         success_so_far = event["eventType"] == "TEXT_SUCCESSFUL" and not event.get("isFinal")
         return [] if kind is None or success_so_far else [_receipt(event, kind=kind)]
@@ -69,6 +74,15 @@ def _receipt(event: Mapping[str, Any], *, kind: ReceiptKind) -> Receipt:
         code=event["eventType"],
         detail=faults.redacted(event.get("messageStatusDescription") or ""),
         contact_is_dead=event["eventType"] in DEAD,
+    )
+
+
+def _text(event: Mapping[str, Any]) -> InboundText:
+    return InboundText(
+        from_address=event["originationNumber"],
+        to_address=event["destinationNumber"],
+        text=event["messageBody"],
+        provider_message_id=event["inboundMessageId"],
     )
 
 

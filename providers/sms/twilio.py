@@ -32,6 +32,7 @@ from providers.contract import (
     Capabilities,
     Channel,
     Finding,
+    InboundText,
     Message,
     Outcome,
     Pace,
@@ -180,7 +181,7 @@ class Twilio:
                 latency=reply.elapsed,
             )
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt` and `twilio_receipts`."""
         return self._receipts.read(request)
 

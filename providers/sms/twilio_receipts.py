@@ -1,4 +1,7 @@
-"""Twilio's status callbacks: a form, signed over the public URL that we gave with the message.
+"""Twilio's callbacks: a form, signed over the public URL that it was sent to.
+
+    status of a message   to the address that we gave with it
+    a text from a person  to the number's "a message comes in" webhook: enter .../v1/receipts/twilio
 
 Two signatures exist: HMAC-SHA1 with the auth token and, where a header names a shared key,
 HMAC-SHA256 with that key's secret. Neither has a timestamp, so a callback can be replayed; it then
@@ -17,7 +20,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 from uuid import UUID
 
 from providers import verdicts
-from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.outcomes import kind_of_loss
 from providers.sms.twilio_codes import FAILURES, REFUSALS
@@ -26,6 +29,10 @@ from providers.verdicts import Table, Verdict
 ARRIVED: Final = {"delivered": ReceiptKind.DELIVERED, "read": ReceiptKind.READ}
 LOST: Final = frozenset({"undelivered", "failed", "canceled"})
 """Any other status is one of the way: `queued`, `sending`, `sent` ..."""
+
+RECEIVED: Final = "received"
+"""The `SmsStatus` of a text from a person, which has no `MessageStatus`. Source:
+https://www.twilio.com/docs/messaging/guides/webhook-request"""
 
 _TABLE: Final[Table] = {**REFUSALS, **FAILURES}
 """A messaging service refuses later, by callback, what one number refuses at once."""
@@ -39,14 +46,16 @@ class Reader:
     shared_keys: Mapping[str, str] = field(repr=False)
     codes: Table
 
-    def read(self, request: ReceiptRequest) -> Sequence[Receipt]:
-        """Give the receipt of a callback, or none where the message is still on its way.
+    def read(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
+        """Give the receipt or the text of a callback; none while a message is on its way.
 
         Raises:
             InvalidSignature: it was not signed with our auth token or shared key, over its URL.
-            MalformedReceipt: it was, but is no status of a message.
+            MalformedReceipt: it was, but is neither a status of a message nor a text.
         """
         form = self._verified(request)
+        if form.get("SmsStatus") == RECEIVED:
+            return [_text(form)]
         status, sid = form.get("MessageStatus", ""), form.get("MessageSid", "")
         if not status or not sid:
             raise MalformedReceipt("no status of a message")
@@ -90,6 +99,22 @@ class Reader:
         ):
             raise InvalidSignature("X-Twilio-Signature does not match")
         return form
+
+
+def _text(form: Mapping[str, str]) -> InboundText:
+    """Read a text that a person sent; one of only pictures has an empty body.
+
+    Raises:
+        MalformedReceipt: nobody sent it.
+    """
+    if not form.get("From"):
+        raise MalformedReceipt("a text from nobody")
+    return InboundText(
+        from_address=form["From"],
+        to_address=form.get("To", ""),
+        text=form.get("Body", ""),
+        provider_message_id=form.get("MessageSid", ""),
+    )
 
 
 def _delivery_id(url: str) -> UUID | None:

@@ -34,6 +34,7 @@ from providers.contract import (
     Capabilities,
     Channel,
     Finding,
+    InboundText,
     Message,
     Outcome,
     Pace,
@@ -146,7 +147,7 @@ class Vonage:
                 latency=reply.elapsed,
             )
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt` and `vonage_receipts`."""
         return self._receipts.read(request)
 

@@ -1,4 +1,4 @@
-"""Vonage's delivery receipts, signed in either of two ways.
+"""Vonage's delivery receipts, and texts that people send, signed in either of two ways.
 
     Authorization: Bearer <JWT>   HS256; its claim `payload_hash` is the body's SHA-256, in hex
     sig=<hex> among the fields    HMAC over all the others, `&name=value`, sorted by name
@@ -6,6 +6,9 @@
 Vonage signs once its support has turned signing on for the account; the dashboard then chooses the
 method (HMAC with SHA-256 or SHA-512: MD5 is not taken), and there the webhook's format has to be
 POST or POST-JSON. Unsigned receipts are refused.
+
+Both webhooks of the dashboard, receipts and inbound, get the same address, .../v1/receipts/vonage:
+a receipt has a status, a text has a text.
 
 A receipt's own time is not checked: Vonage tries again for a day, and one that is repeated says
 again what it said before.
@@ -26,7 +29,7 @@ from urllib.parse import parse_qsl
 from uuid import UUID
 
 from providers import verdicts
-from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.outcomes import json_object, kind_of_loss
 from providers.sms.vonage_codes import FAILURES
@@ -53,8 +56,8 @@ class Reader:
     method: Method
     codes: Table
 
-    def read(self, request: ReceiptRequest) -> Sequence[Receipt]:
-        """Give the receipt of a callback, or none where the message is still on its way.
+    def read(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
+        """Give the receipt or the text of a callback; none while a message is on its way.
 
         Each part of a long message has a callback of its own, all with our delivery id.
 
@@ -64,6 +67,8 @@ class Reader:
         """
         fields = self._verified(request)
         status, message_id = fields.get("status", ""), fields.get("messageId", "")
+        if message_id and not status and fields.get("msisdn") and "text" in fields:
+            return [_text(fields)]
         if not status or not message_id:
             raise MalformedReceipt("no delivery receipt")
         if status == "delivered":
@@ -124,6 +129,16 @@ class Reader:
             if name != "sig"
         )
         return hmac.new(self.secret.encode(), signed.encode(), self.method.value).hexdigest()
+
+
+def _text(fields: Mapping[str, str]) -> InboundText:
+    """Read a text that a person sent. Vonage writes numbers without the plus."""
+    return InboundText(
+        from_address=f"+{fields['msisdn'].removeprefix('+')}",
+        to_address=fields.get("to", ""),
+        text=fields["text"],
+        provider_message_id=fields["messageId"],
+    )
 
 
 _UNDERSCORES: Final = str.maketrans("&=", "__")

@@ -13,7 +13,7 @@ from django.test import Client
 
 from notifications import clock
 from notifications.api.wire import MEBIBYTE
-from notifications.models import Delivery, Recipient
+from notifications.models import Delivery, Recipient, Suppression
 from notifications.pipeline import route
 from notifications.rules.states import Status
 from providers import registry, sandbox, standard_webhooks
@@ -145,3 +145,11 @@ def test_a_provider_that_is_not_configured_is_not_there(provider: str) -> None:
 def test_a_callback_that_cannot_be_checked_now_is_to_come_again() -> None:
     answer = Client().post("/v1/receipts/unverifiable", b"{}", content_type="application/json")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
+
+
+def test_a_stop_from_the_sandbox_suppresses_its_number_and_is_answered_with_nothing() -> None:
+    text = {"from": "+4915112345678", "to": "sandbox", "text": "STOP", "message_id": "in-1"}
+    answer = _send(orjson.dumps({"receipts": [], "texts": [text]}))
+    assert (answer.status_code, answer.content) == (204, b"")
+    row = Suppression.objects.get()
+    assert (row.address, row.reason) == ("+4915112345678", "stop_keyword")

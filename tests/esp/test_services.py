@@ -63,6 +63,16 @@ def test_what_a_service_needs_is_enough_to_write_its_request(name: str) -> None:
     assert b"maria" in encoded.request.body
 
 
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_is_told_where_to_unsubscribe(name: str) -> None:
+    mail = message("maria@mailbox.example", Channel.EMAIL, unsubscribe_url="https://us.example/u")
+    with unofficial():
+        encoded = backend(name, options(SERVICES[name])).encode(mail)
+    assert isinstance(encoded, Encoded)
+    assert b"List-Unsubscribe" in encoded.request.body
+    assert b"One-Click" in encoded.request.body
+
+
 @pytest.mark.parametrize(
     ("name", "left_out"),
     [(name, option) for name, service in SERVICES.items() for option in sorted(service.needs)],

@@ -11,6 +11,7 @@ from providers import configuration
 from providers.contract import (
     Capabilities,
     Finding,
+    InboundText,
     Message,
     Provider,
     Receipt,
@@ -32,7 +33,7 @@ class Alias:
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         return self.inner.send(batch, deadline=deadline)
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
+    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         return self.inner.parse_receipt(request)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:

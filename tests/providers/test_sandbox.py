@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -22,6 +22,7 @@ from providers import configuration
 from providers.contract import (
     Accepted,
     Channel,
+    InboundText,
     Message,
     Misconfigured,
     Outcome,
@@ -204,6 +205,7 @@ def test_steering_holds_for_every_address_of_a_channel_until_it_is_ended(server:
         ("POST", "/steer", b'{"channels": ["pigeon"]}', 400),
         ("GET", "/messages.json?since=yesterday", b"", 400),
         ("GET", "/messages.json?since=2026-01-01", b"", 400),
+        ("POST", "/reply", b"address=%2B15551234567&text=STOP", 400),  # nobody listens
         ("GET", "/nowhere", b"", 404),
         ("PUT", "/", b"", 404),
     ],
@@ -224,6 +226,7 @@ def test_the_page_shows_messages_and_runs_nothing_of_them(server: Server) -> Non
     assert evil.encode() not in page
     assert b'sandbox=""' in page
     assert b"Your code is 4711 &lt;script&gt;" in page
+    assert b'action="reply"' not in page
     _, only_sms = server.ask("GET", "/?channel=sms")
     assert str(sent.delivery_id).encode() not in only_sms
 
@@ -294,10 +297,18 @@ def served_with_receipts() -> Iterator[tuple[Server, Inbox]]:
         yield server, inbox
 
 
-def received(server: Server, inbox: Inbox) -> list[Receipt]:
+def said(server: Server, inbox: Inbox) -> Sequence[Receipt | InboundText]:
     call = inbox.calls.get(timeout=5)
     request = ReceiptRequest(url=inbox.url, headers=call.headers, body=call.body)
-    return list(server.sandbox.parse_receipt(request))
+    return server.sandbox.parse_receipt(request)
+
+
+def received(server: Server, inbox: Inbox) -> list[Receipt]:
+    return [each for each in said(server, inbox) if isinstance(each, Receipt)]
+
+
+def texts_in(server: Server, inbox: Inbox) -> list[InboundText]:
+    return [each for each in said(server, inbox) if isinstance(each, InboundText)]
 
 
 @pytest.mark.parametrize(
@@ -337,6 +348,20 @@ def test_a_receipt_is_tried_again_while_its_receiver_is_away() -> None:
         server.send(sent)
         tries = [received(server, inbox) for _ in range(3)]
     assert [receipts[0].delivery_id for receipts in tries] == [sent.delivery_id] * 3
+
+
+def test_an_answer_given_on_the_page_comes_signed_as_a_text() -> None:
+    with served_with_receipts() as (server, inbox):
+        server.send(message("+15551234567", Channel.SMS))
+        _, page = server.ask("GET", "/")
+        assert b'name="address" value="+15551234567"' in page
+        status, _ = server.ask("POST", "/reply", b"address=%2B15551234567&text=STOP+all")
+        assert status == 303
+        while not (texts := texts_in(server, inbox)):  # the message's own receipt may come first
+            pass
+    (text,) = texts
+    assert (text.from_address, text.text) == ("+15551234567", "STOP all")
+    assert text.provider_message_id.startswith("sbx_in_")
 
 
 def test_a_forged_or_foreign_receipt_is_refused() -> None:

@@ -18,8 +18,8 @@ def test_a_batch_of_dead_addresses_keeps_each_ones_first_reason() -> None:
         )
         for name in "abc"
     )
-    contacts.invalidate({first.pk: "fcm: UNREGISTERED", second.pk: "x" * 300})
-    contacts.invalidate({first.pk: "another", 0: "nobody's"})
+    contacts.invalidate({first.pk: "fcm: UNREGISTERED", second.pk: "x" * 300}, provider="fcm")
+    contacts.invalidate({first.pk: "another", 0: "nobody's"}, provider="fcm")
     for each in (first, second, well):
         each.refresh_from_db()
     assert (first.invalid_reason, first.is_primary) == ("fcm: UNREGISTERED", False)

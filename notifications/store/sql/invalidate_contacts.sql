@@ -1,11 +1,27 @@
--- Contacts that a provider called dead. One that is invalid already keeps what it says. Locks in id order; served by the primary key.
-WITH dead AS (
-    SELECT c.id, w.reason
-    FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS w(id, reason)
+-- Contacts that a provider called dead, and the suppression list with the live ones of channels where an address comes back. A contact
+-- that is invalid already keeps what it says. Locks contacts in id order, served by the primary key; inserts in the order of
+-- one_active_suppression.
+WITH told AS (
+    SELECT w.id, w.reason FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS w(id, reason)
+), dead AS (
+    SELECT c.id, told.reason
+    FROM told
     JOIN notifications_contact c USING (id)
     WHERE c.invalidated_at IS NULL
     ORDER BY c.id
     FOR UPDATE OF c
+), listed AS (
+    INSERT INTO notifications_suppression
+        (channel, address, reason, provider, note, created_at, created_by, undone_by, undo_note)
+    SELECT DISTINCT ON (1, 2)
+           c.channel, suppressible(c.channel, c.address), %(cause)s, %(provider)s, told.reason, now(),
+           %(provider)s, '', ''
+    FROM told
+    JOIN notifications_contact c USING (id)
+    JOIN notifications_recipient r ON r.id = c.recipient_id
+    WHERE r.mode = %(live)s AND c.channel = ANY(%(listed)s::smallint[])
+    ORDER BY 1, 2
+    ON CONFLICT (channel, address, reason) WHERE undone_at IS NULL DO NOTHING
 )
 UPDATE notifications_contact c
 SET invalidated_at = now(), invalid_reason = dead.reason, is_primary = false

@@ -1,13 +1,23 @@
--- How recipients can be reached now: valid contacts, the primary one first. By user id within a mode (recipient_once_per_mode) or by
--- recipient id.
+-- How recipients can be reached now: valid contacts that are not suppressed, the primary one first. By user id within a mode
+-- (recipient_once_per_mode) or by recipient id; each contact's one probe of the suppression list is served by suppression_by_address.
 SELECT r.id, r.user_id, p.channels_off, p.channel_order, p.categories_off,
-       c.channels AS contact_channels, c.ids AS contact_ids
+       c.channels AS contact_channels, c.ids AS contact_ids, c.suppressed AS channels_suppressed
 FROM notifications_recipient r
 LEFT JOIN notifications_preference p ON p.recipient_id = r.id
 LEFT JOIN LATERAL (
-    SELECT array_agg(c.channel ORDER BY c.is_primary DESC, c.id) AS channels,
-           array_agg(c.id ORDER BY c.is_primary DESC, c.id) AS ids
-    FROM notifications_contact c
-    WHERE c.recipient_id = r.id AND c.invalidated_at IS NULL
+    SELECT array_agg(v.channel ORDER BY v.is_primary DESC, v.id) FILTER (WHERE NOT v.suppressed) AS channels,
+           array_agg(v.id ORDER BY v.is_primary DESC, v.id) FILTER (WHERE NOT v.suppressed) AS ids,
+           array_agg(v.channel) FILTER (WHERE v.suppressed) AS suppressed
+    FROM (
+        SELECT k.id, k.channel, k.is_primary,
+               r.mode = %(live)s AND EXISTS (
+                   SELECT FROM notifications_suppression s
+                   WHERE s.channel = k.channel AND s.address = suppressible(k.channel, k.address)
+                     AND s.undone_at IS NULL
+               ) AS suppressed
+        FROM notifications_contact k
+        WHERE k.recipient_id = r.id AND k.invalidated_at IS NULL
+        OFFSET 0 -- keeps the planner from probing once for each of the three aggregates
+    ) v
 ) c ON true
 WHERE (r.mode = %(mode)s AND r.user_id = ANY(%(user_ids)s)) OR r.id = ANY(%(ids)s)

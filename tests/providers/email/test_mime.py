@@ -20,6 +20,8 @@ HEADERS = [
     "From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version",
     "Content-Type",
 ]  # fmt: skip
+PLAIN = ["Content-Type", "Content-Transfer-Encoding"]
+"""In place of the last one, where a mail has one part."""
 PRINTABLE = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
 ANYTHING = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -90,3 +92,18 @@ def test_half_a_character_becomes_a_question_mark() -> None:
     mail = read(written(title="a \ud83c", body="b \ud83c"))
     assert mail["Subject"] == "a ?"
     assert part(mail, "plain") == "b ?\r\n"
+
+
+def test_a_mail_that_can_be_unsubscribed_from_says_so_as_rfc_8058_wants() -> None:
+    mail = read(written(unsubscribe_url="https://notify.example/unsubscribe/WzFd.x_-"))
+    assert mail["List-Unsubscribe"] == "<https://notify.example/unsubscribe/WzFd.x_->"
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+
+
+@given(ANYTHING)
+@example("https://x.example/>\r\nBcc: eve@evil.example")
+def test_no_unsubscribe_url_adds_a_header(url: str) -> None:
+    raw = written(unsubscribe_url=url)
+    assert raw.isascii()
+    own = ["List-Unsubscribe", "List-Unsubscribe-Post"] if url else []
+    assert read(raw).keys() == [*HEADERS[:6], *own, HEADERS[6], *PLAIN]

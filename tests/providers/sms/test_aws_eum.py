@@ -15,12 +15,20 @@ from botocore.serialize import create_serializer
 from providers import conformance, registry, verdicts
 from providers.aws import faults
 from providers.conformance import Subject
-from providers.contract import Channel, Outcome, Receipt, ReceiptKind, Rejected, Unavailable
+from providers.contract import (
+    Channel,
+    InboundText,
+    Outcome,
+    Receipt,
+    ReceiptKind,
+    Rejected,
+    Unavailable,
+)
 from providers.errors import ConfigurationError, InvalidSignature, MalformedReceipt, NoReceipts
 from providers.sandbox_server.wire import Answer, Request
 from providers.sms import aws_eum
 from providers.sms.aws_eum import AwsEum, Config
-from providers.sms.aws_eum_events import DEAD, KINDS, receipts
+from providers.sms.aws_eum_events import DEAD, KINDS, read
 from providers.sms.aws_eum_events import DELIVERY as CONTEXT_KEY
 from providers.transport import Transport
 from tests.providers.aws.fakes import (
@@ -225,6 +233,10 @@ def event(kind: str, **changed: Any) -> str:  # noqa: ANN401 - JSON
     return orjson.dumps(said | changed).decode()
 
 
+def receipts(text: str) -> list[Receipt]:
+    return [each for each in read(text) if isinstance(each, Receipt)]
+
+
 @pytest.fixture
 def sns() -> Iterator[SnsServer]:
     with closing(SnsServer(SNS)) as it:
@@ -244,6 +256,34 @@ def test_a_signed_event_becomes_a_receipt_each_time_it_comes(sns: SnsServer) -> 
         contact_is_dead=True,
     )
     assert [list(provider.parse_receipt(post)) for _ in range(2)] == [[expected]] * 2
+
+
+REPLY = {
+    "originationNumber": NUMBER,
+    "destinationNumber": "+15005550006",
+    "messageKeyword": "KEYWORD_15005550006",
+    "messageBody": "Stop",
+    "previousPublishedMessageId": "eum-1",
+    "inboundMessageId": "in-1",
+}
+"""As the User Guide shows a two-way message."""
+
+
+def test_a_text_from_a_person_is_read(sns: SnsServer) -> None:
+    provider = made("", sns, topics=frozenset({TOPIC}))
+    (text,) = provider.parse_receipt(request(SNS.post(orjson.dumps(REPLY).decode())))
+    assert text == InboundText(
+        from_address=NUMBER,
+        to_address="+15005550006",
+        text="Stop",
+        provider_message_id="in-1",
+    )
+
+
+def test_a_text_that_lacks_a_number_is_malformed() -> None:
+    said = {name: value for name, value in REPLY.items() if name != "originationNumber"}
+    with pytest.raises(MalformedReceipt):
+        read(orjson.dumps(said).decode())
 
 
 def test_a_forged_event_is_not_read(sns: SnsServer) -> None:

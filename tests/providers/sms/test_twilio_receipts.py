@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.twilio_codes import FAILURES, REFUSALS
 from providers.sms.twilio_receipts import Reader
@@ -54,6 +54,12 @@ def callback(form: Mapping[str, str], *, url: str = URL, **headers: str) -> Rece
     )
 
 
+def receipt_in(request: ReceiptRequest, reader: Reader = READER) -> Receipt:
+    (receipt,) = reader.read(request)
+    assert isinstance(receipt, Receipt)
+    return receipt
+
+
 def test_the_signature_is_the_one_of_twilios_example() -> None:
     form = {"CallSid": "CA1", "To": "+1"}
     assert signature("https://example.com/myapp", form) == "9m6MEOVVH0mlyLPcFOnnlHKKhcA="
@@ -79,7 +85,7 @@ def test_a_message_on_its_way_gives_no_receipt(name: str) -> None:
 @pytest.mark.parametrize("code", REASONS)
 @pytest.mark.parametrize("name", ["undelivered", "failed"])
 def test_each_documented_reason_of_a_loss_has_its_receipt(name: str, code: str) -> None:
-    (receipt,) = READER.read(callback(status(name, code=code)))
+    receipt = receipt_in(callback(status(name, code=code)))
     verdict = REASONS[code]
     assert receipt == Receipt(
         kind=ReceiptKind.BOUNCED if verdict in BOUNCES else ReceiptKind.FAILED,
@@ -92,20 +98,20 @@ def test_each_documented_reason_of_a_loss_has_its_receipt(name: str, code: str) 
 
 @pytest.mark.parametrize(("name", "code"), [("failed", "39999"), ("canceled", "")])
 def test_an_unknown_reason_is_our_loss_and_not_the_handsets(name: str, code: str) -> None:
-    (receipt,) = READER.read(callback(status(name, code=code)))
+    receipt = receipt_in(callback(status(name, code=code)))
     assert (receipt.kind, receipt.code) == (ReceiptKind.FAILED, code or name)
     assert not receipt.contact_is_dead
 
 
 def test_an_operator_overrules_a_reason() -> None:
     reader = Reader(auth_token=TOKEN, shared_keys={}, codes={"30003": Verdict.DEAD})
-    (receipt,) = reader.read(callback(status("undelivered", code="30003")))
+    receipt = receipt_in(callback(status("undelivered", code="30003")), reader)
     assert (receipt.kind, receipt.contact_is_dead) == (ReceiptKind.BOUNCED, True)
 
 
 def test_without_a_delivery_id_the_messages_own_has_to_do() -> None:
     url = "https://notify.example.com/v1/receipts/twilio"
-    (receipt,) = READER.read(callback(status("delivered"), url=url))
+    receipt = receipt_in(callback(status("delivered"), url=url))
     assert (receipt.delivery_id, receipt.provider_message_id) == (None, MESSAGE_SID)
 
 
@@ -157,3 +163,37 @@ def test_a_signed_callback_that_is_no_status_of_a_message_is_malformed(
 def test_the_reader_hides_its_secrets() -> None:
     assert TOKEN not in repr(READER)
     assert "shared-secret" not in repr(READER)
+
+
+REPLY = {
+    "AccountSid": ACCOUNT,
+    "Body": "STOP",
+    "From": "+491511234567",
+    "MessageSid": MESSAGE_SID,
+    "NumMedia": "0",
+    "OptOutType": "STOP",
+    "SmsMessageSid": MESSAGE_SID,
+    "SmsStatus": "received",
+    "To": "+15005550006",
+}
+
+
+def test_a_text_from_a_person_is_read() -> None:
+    (text,) = READER.read(callback(REPLY, url="https://notify.example.com/v1/receipts/twilio"))
+    assert text == InboundText(
+        from_address="+491511234567",
+        to_address="+15005550006",
+        text="STOP",
+        provider_message_id=MESSAGE_SID,
+    )
+
+
+def test_a_text_whose_words_were_changed_is_not_read() -> None:
+    forged = callback(REPLY | {"Body": "START"})
+    with pytest.raises(InvalidSignature):
+        READER.read(ReceiptRequest(url=URL, headers=forged.headers, body=callback(REPLY).body))
+
+
+def test_a_text_from_nobody_is_malformed() -> None:
+    with pytest.raises(MalformedReceipt):
+        READER.read(callback(REPLY | {"From": ""}))

@@ -12,7 +12,7 @@ from uuid import UUID
 import orjson
 import pytest
 
-from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.vonage_codes import FAILURES
 from providers.sms.vonage_receipts import Method, Reader
@@ -83,7 +83,11 @@ def unsigned(body: bytes) -> ReceiptRequest:
 
 
 def receipt_of(**changes: str) -> list[Receipt]:
-    return list(READER.read(with_token(orjson.dumps(EXAMPLE | changes))))
+    return receipts_in(with_token(orjson.dumps(EXAMPLE | changes)))
+
+
+def receipts_in(request: ReceiptRequest, reader: Reader = READER) -> list[Receipt]:
+    return [each for each in reader.read(request) if isinstance(each, Receipt)]
 
 
 @pytest.mark.parametrize("encode", [orjson.dumps, lambda fields: urlencode(fields).encode()])
@@ -127,7 +131,7 @@ def test_an_unknown_reason_is_our_loss_and_an_operator_may_know_better() -> None
     assert (receipt.kind, receipt.code) == (ReceiptKind.FAILED, "dlr-77")
     reader = Reader(secret=SECRET, method=Method.SHA256, codes={"dlr-77": Verdict.DEAD})
     body = orjson.dumps(EXAMPLE | {"status": "failed", "err-code": "77"})
-    (receipt,) = reader.read(with_token(body))
+    (receipt,) = receipts_in(with_token(body), reader)
     assert (receipt.kind, receipt.contact_is_dead) == (ReceiptKind.BOUNCED, True)
 
 
@@ -179,3 +183,29 @@ def test_a_signed_callback_that_is_no_receipt_is_malformed(body: bytes) -> None:
 
 def test_the_reader_hides_its_secret() -> None:
     assert SECRET not in repr(READER)
+
+
+REPLY = {
+    "msisdn": "4915112345678",
+    "to": "447700900000",
+    "messageId": "0B000000D7C1E4F9",
+    "text": "Stop",
+    "type": "text",
+    "keyword": "STOP",
+    "message-timestamp": "2026-03-29 12:00:00",
+}
+
+
+def test_a_text_from_a_person_is_read_with_a_plus_before_its_number() -> None:
+    (text,) = READER.read(with_token(orjson.dumps(REPLY)))
+    assert text == InboundText(
+        from_address="+4915112345678",
+        to_address="447700900000",
+        text="Stop",
+        provider_message_id="0B000000D7C1E4F9",
+    )
+
+
+def test_an_unsigned_text_is_not_read() -> None:
+    with pytest.raises(InvalidSignature):
+        READER.read(unsigned(orjson.dumps(REPLY)))

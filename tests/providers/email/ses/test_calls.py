@@ -43,6 +43,29 @@ def test_one_mail_is_a_simple_mail_with_our_tag(server: AwsFake, transport: Tran
     }
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_each_mail_says_where_its_own_person_unsubscribes(
+    server: AwsFake, provider: Ses, number: int
+) -> None:
+    batch = [
+        message(f"p{n}@mailbox.example", Channel.EMAIL, unsubscribe_url=f"https://us.example/u/{n}")
+        for n in range(number)
+    ]
+    outcomes(provider, batch)
+    (said,) = bodies(server)
+    own = [
+        [
+            {"Name": "List-Unsubscribe", "Value": f"<https://us.example/u/{n}>"},
+            {"Name": "List-Unsubscribe-Post", "Value": "List-Unsubscribe=One-Click"},
+        ]
+        for n in range(number)
+    ]
+    if number == 1:
+        assert said["Content"]["Simple"]["Headers"][1:] == own[0]
+    else:
+        assert [entry["ReplacementHeaders"] for entry in said["BulkEmailEntries"]] == own
+
+
 def test_a_bulk_call_carries_finished_parts(server: AwsFake, provider: Ses) -> None:
     batch = mails(2, html='<a href="/{{x}}">grüße</a>')
     outcomes(provider, batch)

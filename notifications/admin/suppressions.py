@@ -1,0 +1,205 @@
+"""The suppression list: who is on it and why; entering one or a file, taking one back, the file.
+
+An entry is never changed or deleted: it is undone, with a reason, and stays as the record of both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
+
+from notifications.admin import reading
+from notifications.admin.actions import action
+from notifications.models import Suppression
+from notifications.models.suppression import LONGEST_NOTE
+from notifications.pipeline import suppression_files
+from notifications.rules.suppression import Cause, address_fault
+from notifications.store import suppressions
+from notifications.store.suppressions import Entry
+from providers.contract import Channel
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Of an uploaded file: about 200,000 addresses."""
+_PER_READ = 2_000
+"""Rows that a download fetches at a time."""
+
+
+class SuppressionForm(forms.ModelForm[Suppression]):
+    """An address that could be one."""
+
+    def clean(self) -> dict[str, Any]:
+        """Check it for its channel.
+
+        Raises:
+            ValidationError: it can be no address there.
+        """
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if "channel" in given and "address" in given:
+            fault = address_fault(Channel(given["channel"]), given["address"])
+            if fault:
+                raise ValidationError({"address": f"It {fault}."})
+        return given
+
+
+class UndoForm(forms.Form):
+    """Why it is taken back."""
+
+    note = forms.CharField(label="Why", max_length=LONGEST_NOTE, widget=UnfoldAdminTextInputWidget)
+
+
+class UploadForm(forms.Form):
+    """A file that is not too large."""
+
+    file = forms.FileField(label="File", widget=UnfoldAdminFileFieldWidget)
+
+    def clean_file(self) -> str:
+        """The text of it.
+
+        Raises:
+            ValidationError: it is too large, or not UTF-8.
+        """
+        file = self.cleaned_data["file"]
+        if file.size > MOST_BYTES:
+            raise ValidationError(f"A file may have {MOST_BYTES} bytes; cut it in two.")
+        try:
+            text: str = file.read().decode()
+        except UnicodeDecodeError as error:
+            raise ValidationError("The file is not UTF-8.") from error
+        return text
+
+
+@admin.register(Suppression)
+class SuppressionAdmin(ModelAdmin):
+    """Found by the whole address, which is shown on the entry's own page alone."""
+
+    form = SuppressionForm
+    list_display = ("id", "channel", "why", "state", "provider", "created_by", "created_at")
+    list_filter = ("channel", "reason", ("undone_at", admin.EmptyFieldListFilter))
+    search_fields = ("address__exact",)
+    search_help_text = "The whole address."
+    show_full_result_count = False
+    paginator = reading.BoundedPaginator
+    ordering = ("-pk",)
+    sortable_by = ()
+    actions_list = ("upload", "download")  # type: ignore[assignment]  # unfold says: always empty
+    actions_detail = ("undo",)  # type: ignore[assignment]  # the same
+
+    @display(description="Reason")
+    def why(self, row: Suppression) -> str:
+        """In words."""
+        return str(row.get_reason_display())
+
+    @display(description="State", label={"in force": "danger", "undone": "success"})
+    def state(self, row: Suppression) -> str:
+        """In force or undone."""
+        return "undone" if row.undone_at else "in force"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Suppression], search_term: str
+    ) -> tuple[QuerySet[Suppression], bool]:
+        """By index: the list spells mailboxes in small letters, whatever was typed."""
+        del request
+        term = search_term.strip()
+        found = queryset.filter(address__in={term, term.lower()}) if term else queryset
+        return found, False
+
+    def get_fields(self, request: HttpRequest, obj: Suppression | None = None) -> tuple[str, ...]:
+        """What is asked of a new entry; of an existing one all that is known."""
+        del request
+        asked = ("channel", "address", "note")
+        known = ("reason", "provider", "created_at", "created_by")
+        return asked if obj is None else (*asked, *known, "undone_at", "undone_by", "undo_note")
+
+    def has_change_permission(self, request: HttpRequest, obj: Suppression | None = None) -> bool:  # noqa: ARG002 - Django's signature
+        """An entry is undone, not changed."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Suppression | None = None) -> bool:  # noqa: ARG002 - Django's signature
+        """Undoing leaves a trace; deleting would not."""
+        return False
+
+    def has_undo_permission(self, request: HttpRequest, object_id: object = None) -> bool:
+        """Who may change entries may undo them, and take all addresses away in a file."""
+        del object_id
+        return bool(request.user.has_perm("notifications.change_suppression"))
+
+    def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
+        self, request: HttpRequest, obj: Suppression, form: forms.Form, change: object
+    ) -> None:
+        """Let the store enter it: an address that is on the list already stays as it is."""
+        del form, change
+        channel = Channel(obj.channel)
+        entry = Entry(channel=channel, address=obj.address, cause=Cause.MANUAL, note=obj.note)
+        suppressions.add([entry], by=request.user.get_username())
+        kept = suppressions.active(channel, obj.address, cause=Cause.MANUAL)
+        if kept is not None:
+            obj.pk = kept.pk
+
+    @action("Undo", permissions=["undo"], url_path="undo", icon="undo")
+    def undo(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Ask why, then use the address again."""
+        row = get_object_or_404(Suppression, pk=object_id)
+        form = UndoForm(request.POST if request.method == "POST" else None)
+        if form.is_valid():
+            rows = Suppression.objects.filter(pk=row.pk)
+            done = suppressions.undo(
+                rows, by=request.user.get_username(), note=form.cleaned_data["note"]
+            )
+            said = f"{row} is undone." if done else f"{row} was undone before."
+            self.message_user(request, said, messages.SUCCESS)
+            page = reverse("admin:notifications_suppression_change", args=[row.pk])
+            return HttpResponseRedirect(page)
+        context = {
+            "form": form,
+            "verb": "Undo",
+            "consequence": "Messages go to this address again, unless it is listed for another"
+            " reason. What was stopped meanwhile stays stopped.",
+        }
+        return self._form(request, title=f"Undo {row}", context=context)
+
+    @action("Upload CSV", permissions=["add"], url_path="upload", icon="upload")
+    def upload(self, request: HttpRequest) -> HttpResponse:
+        """Take a file, and say what became of its lines."""
+        form = UploadForm(*((request.POST, request.FILES) if request.method == "POST" else ()))
+        done = self._read(request, form) if form.is_valid() else None
+        context = {
+            "form": form,
+            "done": done,
+            "verb": "Upload",
+            "consequence": "A CSV file in UTF-8 with a line of names: channel, address, and, if"
+            " you like, reason and note. Each address is stopped at once.",
+        }
+        return self._form(request, title="Upload suppressed addresses", context=context)
+
+    @action("Download CSV", permissions=["undo"], url_path="download", icon="download")
+    def download(self, request: HttpRequest) -> HttpResponseBase:
+        """All that is in force, as a file that `upload` takes."""
+        del request
+        rows = Suppression.objects.filter(undone_at=None).order_by("pk")
+        lines = suppression_files.written(rows.iterator(chunk_size=_PER_READ))
+        answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = 'attachment; filename="suppressions.csv"'
+        return answer
+
+    def _read(self, request: HttpRequest, form: UploadForm) -> suppression_files.Imported | None:
+        try:
+            return suppression_files.read(form.cleaned_data["file"], by=request.user.get_username())
+        except suppression_files.NoTable as error:
+            form.add_error("file", str(error))
+            return None
+
+    def _form(self, request: HttpRequest, *, title: str, context: dict[str, Any]) -> HttpResponse:
+        back = reverse("admin:notifications_suppression_changelist")
+        template = "admin/suppression_form.html"
+        return reading.page(self, request, template, title=title, context=context | {"back": back})

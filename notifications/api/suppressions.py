@@ -1,0 +1,243 @@
+"""`/v1/suppressions`: addresses that are not used, whoever hands them in.
+
+Company-wide like recipients, and of live mode only: a test key is refused, because nothing that it
+did here could be without effect on live messages. As JSON one at a time, as `text/csv` many.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, ClassVar, Self
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from pydantic import Field, model_validator
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api import schema
+from notifications.api.authentication import key_of
+from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.pages import NumberedPageQuery, asked, page
+from notifications.api.problems import refuse
+from notifications.api.shapes import Answer, Asked, ChannelWord
+from notifications.api.wire import MEBIBYTE, JsonParser, JsonRenderer, RawParser
+from notifications.models import Suppression
+from notifications.models.suppression import LONGEST_NOTE
+from notifications.pipeline import suppression_files
+from notifications.rules.lane import Mode
+from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.request import Text
+from notifications.rules.suppression import LONGEST_ADDRESS, Cause, address_fault
+from notifications.store import suppressions
+from notifications.store.keys import Scope
+from notifications.store.suppressions import Entry
+
+CSV: str = "text/csv"
+_PER_READ = 2_000
+"""Rows that an export fetches at a time."""
+
+Note = Annotated[Text, Field(max_length=LONGEST_NOTE)]
+
+
+class CsvParser(RawParser):
+    """A file, as bytes."""
+
+    media_type = CSV
+
+
+class CsvRenderer(BaseRenderer):
+    """Makes `Accept: text/csv` acceptable; the view streams the file itself."""
+
+    media_type = CSV
+    format = "csv"
+    charset = "utf-8"
+
+
+class SuppressionQuery(NumberedPageQuery):
+    """Which entries: those in force, unless `undone`."""
+
+    channel: ChannelWord | None = None
+    address: Annotated[Text, Field(max_length=LONGEST_ADDRESS)] | None = None
+    """However it is spelled; needs `channel`."""
+    reason: Cause | None = None
+    undone: bool = False
+
+    @model_validator(mode="after")
+    def _needs_channel(self) -> Self:
+        if self.address is not None and self.channel is None:
+            msg = "an address is looked up on a channel: name it too"
+            raise ValueError(msg)
+        return self
+
+
+class UndoQuery(Asked):
+    """Why an entry is taken back."""
+
+    note: Note = ""
+
+
+class SuppressionRequest(Asked):
+    """An address that shall not be used."""
+
+    channel: ChannelWord
+    address: Annotated[Text, Field(max_length=LONGEST_ADDRESS)]
+    note: Note = ""
+
+    @model_validator(mode="after")
+    def _is_an_address(self) -> Self:
+        if fault := address_fault(self.channel, self.address):
+            msg = f"address {fault}"
+            raise ValueError(msg)
+        return self
+
+
+class SuppressionAnswer(Answer):
+    """An entry of the list."""
+
+    id: int
+    channel: ChannelWord
+    address: str
+    reason: Cause
+    provider: str
+    note: str
+    created_at: dt.datetime
+    created_by: str
+    undone_at: dt.datetime | None
+    undone_by: str
+    undo_note: str
+
+
+class RefusedLine(Answer):
+    """A line of a file that was not taken."""
+
+    line: int
+    detail: str
+
+
+class SuppressionsImported(Answer):
+    """What became of a file."""
+
+    added: int
+    known: int
+    """On the list already, or twice in the file."""
+    refused: int
+    faults: list[RefusedLine]
+    """The first hundred of those refused."""
+
+
+class _LiveDoor(Door):
+    scopes: ClassVar = {
+        "GET": Scope.RECIPIENTS_READ,
+        "POST": Scope.RECIPIENTS_WRITE,
+        "DELETE": Scope.RECIPIENTS_WRITE,
+    }
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        """Let live keys in.
+
+        Raises:
+            Refusal: it is a test key.
+        """
+        super().initial(request, *args, **kwargs)
+        if key_of(request).mode is not Mode.LIVE:
+            refuse(Problem(Kind.FORBIDDEN, "the suppression list is live: a test key has none"))
+
+
+class Suppressions(_LiveDoor):
+    """The list."""
+
+    body_limit = 8 * MEBIBYTE
+    parser_classes = (JsonParser, CsvParser)
+    renderer_classes = (JsonRenderer, CsvRenderer)
+
+    @extend_schema(
+        operation_id="list_suppressions",
+        summary="List suppressed addresses, newest first",
+        parameters=schema.parameters(SuppressionQuery),
+        responses={
+            (200, "application/json"): schema.page_of(SuppressionAnswer),
+            (200, CSV): OpenApiTypes.STR,
+        },
+        tags=["Recipients"],
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """With `Accept: text/csv` all that match, as a file, whatever `limit` and `cursor` say."""
+        query = asked(request, SuppressionQuery)
+        found = _found(query)
+        if request.accepted_renderer.media_type == CSV:
+            lines = suppression_files.written(found.iterator(chunk_size=_PER_READ))
+            return StreamingHttpResponse(lines, content_type=f"{CSV}; charset=utf-8")
+        if query.cursor is not None:
+            found = found.filter(pk__lt=query.cursor)
+        rows = list(found[: query.limit + 1])
+        shown = rows[: query.limit]
+        answers = [SuppressionAnswer.model_validate(row).wire() for row in shown]
+        return Response(page(answers, following=shown[-1].pk if len(rows) > query.limit else None))
+
+    @extend_schema(
+        operation_id="suppress",
+        summary="Suppress an address, or import a file of them",
+        request={"application/json": SuppressionRequest, CSV: OpenApiTypes.STR},
+        responses={200: SuppressionsImported, 201: SuppressionAnswer},
+        tags=["Recipients"],
+    )
+    def post(self, request: Request) -> Response:
+        """201: the entry, also when it is there already. 200: what became of a `text/csv` file."""
+        raw: object = request.data
+        if isinstance(raw, bytes):
+            return Response(_imported(raw, by=_caller(request)).wire())
+        wanted = shaped(raw, SuppressionRequest)
+        entry = Entry(
+            channel=wanted.channel, address=wanted.address, cause=Cause.MANUAL, note=wanted.note
+        )
+        suppressions.add([entry], by=_caller(request))
+        row = suppressions.active(wanted.channel, wanted.address, cause=Cause.MANUAL)
+        return Response(SuppressionAnswer.model_validate(row).wire(), status=201)
+
+
+class One(_LiveDoor):
+    """One entry."""
+
+    @extend_schema(
+        operation_id="undo_suppression",
+        summary="Take an entry of the suppression list back",
+        parameters=schema.parameters(UndoQuery),
+        responses={204: None},
+        tags=["Recipients"],
+    )
+    def delete(self, request: Request, suppression_id: int) -> Response:
+        """The row stays and says who undid it. Another reason for the same address stays too."""
+        query = asked(request, UndoQuery)
+        rows = Suppression.objects.filter(pk=min(suppression_id, MAX_ID))
+        if not suppressions.undo(rows, by=_caller(request), note=query.note):
+            absent("suppression in force")
+        return Response(status=204)
+
+
+def _found(query: SuppressionQuery) -> QuerySet[Suppression]:
+    found = Suppression.objects.filter(undone_at__isnull=not query.undone).order_by("-pk")
+    if query.channel is not None and query.address is not None:
+        found &= suppressions.of_address(query.channel, query.address)
+    elif query.channel is not None:
+        found = found.filter(channel=query.channel)
+    return found if query.reason is None else found.filter(reason=query.reason)
+
+
+def _imported(raw: bytes, *, by: str) -> SuppressionsImported:
+    try:
+        done = suppression_files.read(raw.decode(), by=by)
+    except UnicodeDecodeError:
+        refuse(Problem(Kind.MALFORMED, "the file is not UTF-8"))
+    except suppression_files.NoTable as error:
+        refuse(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
+    return SuppressionsImported.model_validate(done)
+
+
+def _caller(request: Request) -> str:
+    key = key_of(request)
+    return f"producer {key.producer_name} ({key.prefix})"

@@ -1,0 +1,133 @@
+"""`/unsubscribe/{token}`: the page behind the link in a mail, and RFC 8058's one-click.
+
+    GET   shows the choices and changes nothing: scanners and prefetchers follow every link
+    POST  List-Unsubscribe=One-Click   the mailbox's own button: acts at once
+          choice=topic|marketing|channel   our form: the same, and a page that says so
+
+There is no cookie and no CSRF token: whoever has the link may do all that it does, and the mailbox
+provider that posts has nothing else. Nothing redirects. The page loads nothing, sends no referrer
+and is kept by no cache, because its address is the key.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Final
+
+from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import render
+from django.utils import translation
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from notifications.api.unsubscribe_words import Words, words_for
+from notifications.models import Recipient
+from notifications.pipeline import unsubscribe
+from notifications.pipeline.unsubscribe import BadLink, Choice, Link
+
+BODY_LIMIT: Final = 4_096
+"""Bytes; the longest honest form has a few hundred, also as multipart."""
+_ONE_CLICK: Final = "One-Click"
+_RETRY_AFTER_SECONDS: Final = "60"
+
+_STYLE: Final = """
+:root { color-scheme: light dark }
+body { font: 1.125rem/1.6 system-ui, sans-serif; margin: 0 }
+main { max-width: 34rem; margin: 10vh auto; padding: 0 1.25rem }
+fieldset { border: 0; margin: 0 0 1.5rem; padding: 0 }
+legend { margin-bottom: .75rem; padding: 0 }
+label { display: block; padding: .5rem 0 }
+button { font: inherit; padding: .6rem 1.4rem; cursor: pointer }
+"""
+_STYLE_HASH: Final = base64.b64encode(sha256(_STYLE.encode()).digest()).decode()
+_HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}';"
+    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+
+
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest, token: str) -> HttpResponse:
+    """Show the page, or do what is posted to it."""
+    try:
+        link, recipient = unsubscribe.read(token)
+        if request.method != "POST":
+            return _choices(request, link, recipient)
+        return _posted(request, link, recipient)
+    except BadLink:
+        language, words = words_for(translation.get_language_from_request(request))
+        said, status = words.bad_link, HTTPStatus.NOT_FOUND
+        return _say(request, language, words.bad_title, said, status=status)
+    except (OperationalError, InterfaceError):
+        language, words = words_for(translation.get_language_from_request(request))
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        answer = _say(request, language, words.title, words.later, status=status)
+        answer["Retry-After"] = _RETRY_AFTER_SECONDS
+        return answer
+
+
+def _posted(request: HttpRequest, link: Link, recipient: Recipient) -> HttpResponse:
+    length = request.headers.get("Content-Length", "")
+    if length.isdecimal() and int(length) > BODY_LIMIT:
+        return HttpResponse(status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    choice = _choice(request)
+    if choice is None:
+        return _choices(request, link, recipient, status=HTTPStatus.BAD_REQUEST)
+    unsubscribe.leave(link, choice)
+    language, words = words_for(recipient.locale)
+    return _say(request, language, words.title, words.done)
+
+
+def _choice(request: HttpRequest) -> Choice | None:
+    """What a form asks for; None where it cannot be read or asks for nothing that there is."""
+    try:
+        if request.POST.get("List-Unsubscribe") == _ONE_CLICK:
+            return Choice.TOPIC
+        return Choice(request.POST.get("choice", ""))
+    except (ValueError, MultiPartParserError, RequestDataTooBig, UnreadablePostError):
+        return None
+
+
+def _choices(
+    request: HttpRequest, link: Link, recipient: Recipient, *, status: int = HTTPStatus.OK
+) -> HttpResponse:
+    language, words = words_for(recipient.locale)
+    context = {
+        "language": language,
+        "title": words.title,
+        "legend": words.question,
+        "choices": _offered(link, words),
+        "button": words.button,
+    }
+    return _render(request, context, status=status)
+
+
+def _offered(link: Link, words: Words) -> list[tuple[str, str]]:
+    """Each choice once: advertising that came with the link is the kind of message itself."""
+    topic = (Choice.TOPIC.value, words.topic.format(topic=link.topic))
+    marketing = (Choice.MARKETING.value, words.marketing)
+    narrow = [marketing] if link.topic == unsubscribe.MARKETING else [topic, marketing]
+    return [*narrow, (Choice.CHANNEL.value, words.channel)]
+
+
+def _say(
+    request: HttpRequest, language: str, title: str, said: str, *, status: int = HTTPStatus.OK
+) -> HttpResponse:
+    return _render(request, {"language": language, "title": title, "said": said}, status=status)
+
+
+def _render(request: HttpRequest, context: Mapping[str, object], *, status: int) -> HttpResponse:
+    answer = render(request, "unsubscribe/page.html", {**context, "style": _STYLE}, status=status)
+    for name, value in _HEADERS.items():
+        answer[name] = value
+    return answer

@@ -1,0 +1,81 @@
+"""Inbound: what people answer to our texts. STOP and START act; the rest is only counted.
+
+STOP puts the number on the suppression list, which ends its texts for everybody who has it, P0
+included; START takes exactly that entry back. A vendor that missed our answer sends a text again,
+perhaps after the next one: an entry keeps the text's id, and a text whose id is known changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+import structlog
+from django.db.models import Q
+
+from notifications import conf
+from notifications.models.suppression import LONGEST_NOTE
+from notifications.pipeline import route
+from notifications.rules.keywords import Keyword, keyword_in
+from notifications.rules.redaction import address_hash
+from notifications.rules.suppression import Cause, address_fault
+from notifications.store import suppressions
+from notifications.store.suppressions import Entry
+from providers.contract import Channel, InboundText
+
+_log = structlog.get_logger(__name__)
+
+
+def take(provider: str, texts: Sequence[InboundText]) -> int:
+    """Act on texts; returns how many changed the suppression list. Safe to run twice.
+
+    The sandbox's are left aside where it only serves test keys: those touch nothing live.
+    """
+    settings = conf.current()
+    live = {each.name for each in route.takers(Channel.SMS)}
+    if provider == settings.test_provider and provider not in live:
+        return 0
+    changed = 0
+    for text in texts:
+        keyword = keyword_in(text.text)
+        # Short codes and names write to us too, and are nobody's number.
+        is_number = not address_fault(Channel.SMS, text.from_address)
+        effect = is_number and _act(provider, text, keyword)
+        changed += effect
+        _log.info(
+            "text_received",
+            provider=provider,
+            keyword=keyword or "",
+            address_hash=address_hash(text.from_address, key=settings.hash_key),
+            changed=effect,
+        )
+    return changed
+
+
+def _act(provider: str, text: InboundText, keyword: Keyword | None) -> bool:
+    if keyword is None or keyword is Keyword.HELP or _is_repeat(text):
+        return False
+    number, told = text.from_address, _reference(text)
+    match keyword:
+        case Keyword.STOP:
+            cause = Cause.STOP_KEYWORD
+            entry = Entry(channel=Channel.SMS, address=number, cause=cause, note=told)
+            return suppressions.add([entry], by=provider, provider=provider) > 0
+        case Keyword.START:
+            rows = suppressions.of_address(Channel.SMS, number).filter(reason=Cause.STOP_KEYWORD)
+            return suppressions.undo(rows, by=f"the recipient, {provider}", note=told) > 0
+        case _:
+            assert_never(keyword)
+
+
+def _is_repeat(text: InboundText) -> bool:
+    if not text.provider_message_id:
+        return False
+    told = _reference(text)
+    rows = suppressions.of_address(Channel.SMS, text.from_address)
+    return rows.filter(Q(note=told) | Q(undo_note=told)).exists()
+
+
+def _reference(text: InboundText) -> str:
+    return f"text {text.provider_message_id}"[:LONGEST_NOTE]

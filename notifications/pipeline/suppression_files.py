@@ -1,0 +1,114 @@
+"""The suppression list as CSV: in from another system, out to one.
+
+    channel,address,reason,note
+    email,maria@example.com,bounce,550 5.1.1
+
+Only `channel` and `address` must be there; other columns than these four are left out. What comes
+in has the reason `import`, and its own reason goes into the note: only what we saw ourselves is
+called a bounce here. A line that is wrong does not keep the others out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from notifications.models import Suppression
+from notifications.rules.suppression import Cause, address_fault
+from notifications.store import suppressions
+from notifications.store.suppressions import Entry
+from providers.contract import Channel
+
+COLUMNS: Final = ("channel", "address", "reason", "provider", "note", "created_at", "created_by")
+FAULTS_TOLD: Final = 100
+"""Lines named in an answer; of more only the number is told."""
+_AT_ONCE: Final = 5_000
+"""Entries of one statement."""
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""A note that begins so would be run by a spreadsheet. An address is left as it is: numbers begin
+with a plus, and a file must come in again as it went out."""
+
+
+class NoTable(ValueError):
+    """It has no line of names with `channel` and `address`, or is no CSV at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineFault:
+    """One line that was not taken."""
+
+    line: int
+    detail: str
+
+
+@dataclass(slots=True)
+class Imported:
+    """What became of a file."""
+
+    added: int = 0
+    known: int = 0
+    """On the list already, or twice in the file."""
+    refused: int = 0
+    faults: list[LineFault] = field(default_factory=list)
+
+
+def read(text: str, *, by: str) -> Imported:
+    """Enter what a file holds.
+
+    Raises:
+        NoTable: nothing in it can be understood; nothing was entered.
+    """
+    table = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
+    done = Imported()
+    try:
+        if not {"channel", "address"} <= set(table.fieldnames or ()):
+            raise NoTable("the first line must name the columns, channel and address among them")
+        entries = list(_entries(table, done))
+    except csv.Error as error:
+        raise NoTable(f"line {table.line_num} is no CSV: {error}") from error
+    for start in range(0, len(entries), _AT_ONCE):
+        done.added += suppressions.add(entries[start : start + _AT_ONCE], by=by)
+    done.known = len(entries) - done.added
+    return done
+
+
+def _entries(table: csv.DictReader[str], done: Imported) -> Iterator[Entry]:
+    for row in table:
+        found = _entry(row)
+        if isinstance(found, Entry):
+            yield found
+            continue
+        done.refused += 1
+        if len(done.faults) < FAULTS_TOLD:
+            done.faults.append(LineFault(table.line_num, found))
+
+
+def _entry(row: dict[str, str]) -> Entry | str:
+    """The entry of a line, or what is wrong with it."""
+    given = {name: (row.get(name) or "").strip() for name in COLUMNS}
+    try:
+        channel = Channel.from_label(given["channel"])
+    except KeyError:
+        return f"channel must be one of {', '.join(each.label for each in Channel)}"
+    if fault := address_fault(channel, given["address"]):
+        return f"address {fault}"
+    note = ": ".join(filter(None, (given["reason"], given["note"]))).replace("\0", "")
+    return Entry(channel=channel, address=given["address"], cause=Cause.IMPORT, note=note)
+
+
+def written(rows: Iterable[Suppression]) -> Iterator[str]:
+    """The lines of a file, with their ends."""
+    yield _line(COLUMNS)
+    for row in rows:
+        note = f"'{row.note}" if row.note.startswith(_FORMULA) else row.note
+        said = (Channel(row.channel).label, row.address, row.reason, row.provider, note)
+        yield _line((*said, row.created_at.isoformat(), row.created_by))
+
+
+def _line(values: Iterable[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(values)
+    return line.getvalue()

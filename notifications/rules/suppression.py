@@ -1,0 +1,51 @@
+"""What keeps an address from being used, and which bad news puts one on the suppression list."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Final
+
+from providers.contract import Channel
+
+
+class Cause(StrEnum):
+    """Why an address is suppressed. Each stands alone: undoing one leaves the others."""
+
+    BOUNCE = "bounce"
+    """A provider called the address dead."""
+    COMPLAINT = "complaint"
+    """The person called our mail spam."""
+    STOP_KEYWORD = "stop_keyword"
+    """The person answered STOP; START undoes it."""
+    UNSUBSCRIBE_ALL = "unsubscribe_all"
+    """The person chose to hear nothing more on this channel."""
+    MANUAL = "manual"
+    """An operator or a producer entered it."""
+    IMPORT = "import"
+    """It came in a file."""
+
+
+LISTED: Final = frozenset({Channel.SMS, Channel.EMAIL})
+"""Channels whose dead addresses are listed: a number or a mailbox comes back under another user id.
+
+A push token dies with its installation and comes back for nobody; there is one for every app that
+was ever removed.
+"""
+
+LONGEST_ADDRESS: Final = 2_048
+"""Characters of a contact's address."""
+_NUMBER: Final = re.compile(r"\+[1-9]\d{6,14}")
+"""E.164."""
+_MAILBOX: Final = re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}")
+
+
+def address_fault(channel: Channel, address: str) -> str:
+    """What is wrong with an address that is to be suppressed; empty where nothing is."""
+    if not address.isprintable() or not 0 < len(address) <= LONGEST_ADDRESS:
+        return f"must have 1 to {LONGEST_ADDRESS} printable characters"
+    if channel is Channel.SMS and not _NUMBER.fullmatch(address):
+        return "must be an E.164 number, like +4915112345678"
+    if channel is Channel.EMAIL and not _MAILBOX.fullmatch(address):
+        return "must be a mailbox, like maria@example.com"
+    return ""

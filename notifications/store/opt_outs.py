@@ -1,0 +1,10 @@
+"""Adding one category to what a person does not want: atomic, so that two clicks lose nothing."""
+
+from __future__ import annotations
+
+from notifications.store import db
+
+
+def leave(recipient_id: int, *, category: str) -> bool:
+    """Opt a recipient out of a category; False when they were out already, or are erased."""
+    return bool(db.alone("leave_category", {"recipient": recipient_id, "category": category}))

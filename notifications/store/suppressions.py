@@ -1,0 +1,91 @@
+"""The suppression list: entering addresses, looking them up, and taking an entry back.
+
+Bounces and complaints enter by `store.contacts`, in the statement that makes a contact invalid. A
+row is never deleted: it says who entered it, who undid it, when and why. One undo takes back one
+reason, so START cannot bring a bounced number back to life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Func, Q, QuerySet, Value
+from django.db.models.functions import Now
+
+from notifications.models import Contact, Suppression
+from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
+from notifications.rules.lane import Mode
+from notifications.rules.suppression import Cause
+from notifications.store import db
+from notifications.store.address_book import TAKEN_AWAY
+from providers.contract import Channel
+
+_CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
+"""Entries whose contacts were made invalid with them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An address to be entered."""
+
+    channel: Channel
+    address: str
+    cause: Cause
+    note: str = ""
+
+
+def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
+    """Enter addresses; returns how many were not yet on the list for this reason."""
+    if not entries:
+        return 0
+    parameters = {
+        "channels": [int(each.channel) for each in entries],
+        "addresses": [each.address for each in entries],
+        "reasons": [each.cause.value for each in entries],
+        "notes": [each.note[:LONGEST_NOTE] for each in entries],
+        "provider": provider,
+        "by": by[:LONGEST_BY],
+    }
+    return len(db.alone("suppress", parameters))
+
+
+def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
+    """All rows of an address, however it is spelled, undone ones too."""
+    spelled = Func(Value(int(channel)), Value(address), function="suppressible")
+    return Suppression.objects.filter(channel=channel, address=spelled)
+
+
+def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
+    """The row that keeps an address from being used for this reason."""
+    return of_address(channel, address).filter(reason=cause, undone_at=None).first()
+
+
+def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:
+    """Take back those of the rows that are in force; returns how many.
+
+    A contact that a provider called dead is valid again once neither bounce nor complaint is left.
+    Only one whose address is spelled as on the list is found: others are made valid on their page.
+    """
+    with transaction.atomic():
+        chosen = list(rows.filter(undone_at=None).order_by("pk").select_for_update())
+        Suppression.objects.filter(pk__in=[each.pk for each in chosen]).update(
+            undone_at=Now(), undone_by=by[:LONGEST_BY], undo_note=note[:LONGEST_NOTE]
+        )
+        for each in chosen:
+            if each.reason in _CALLED_DEAD:
+                _revive(each)
+    return len(chosen)
+
+
+def _revive(undone: Suppression) -> None:
+    same = Suppression.objects.filter(channel=undone.channel, address=undone.address)
+    if same.filter(reason__in=_CALLED_DEAD, undone_at=None).exists():
+        return
+    Contact.objects.filter(
+        recipient__mode=Mode.LIVE, channel=undone.channel, address=undone.address
+    ).exclude(Q(invalid_reason=TAKEN_AWAY) | Q(invalidated_at=None)).update(
+        invalidated_at=None, invalid_reason=""
+    )

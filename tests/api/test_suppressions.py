@@ -1,0 +1,139 @@
+"""`/v1/suppressions`: one address, a file of them, and taking one back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from notifications.api.wire import MEBIBYTE
+from notifications.models import Recipient, Suppression
+from notifications.rules.lane import Mode
+from tests.api.conftest import Caller, MakeCaller
+
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse as Reply
+
+PATH = "/v1/suppressions"
+MARIA = {"channel": "email", "address": "maria@example.com"}
+
+
+def upload(caller: Caller, text: str | bytes) -> Reply:
+    raw = text if isinstance(text, bytes) else text.encode()
+    return caller._client.post(PATH, raw, content_type="text/csv")
+
+
+def test_an_address_is_entered_found_and_taken_back(caller: Caller, maria: Recipient) -> None:
+    del maria
+    made = caller.post(PATH, MARIA | {"note": "asked by phone"})
+    assert made.status_code == 201
+    said = made.json()
+    assert (said["reason"], said["created_by"]) == (
+        "manual",
+        f"producer orders ({caller.key.prefix})",
+    )
+    assert caller.post(PATH, MARIA).json()["id"] == said["id"]
+    body = {"user_id": "maria", "type": "X", "priority": "P0", "content": {"body": "4711"}}
+    sent = caller.post("/v1/notifications", body | {"channels": ["email"]}).json()
+    assert sent["status"] == "suppressed"
+    found = caller.get(PATH, channel="email", address="MARIA@example.com").json()["results"]
+    assert [each["id"] for each in found] == [said["id"]]
+    assert caller.send("DELETE", f"{PATH}/{said['id']}?note=she+called+again").status_code == 204
+    assert caller.send("DELETE", f"{PATH}/{said['id']}").status_code == 404
+    assert caller.get(PATH).json()["results"] == []
+    [undone] = caller.get(PATH, undone="true").json()["results"]
+    assert (undone["undo_note"], undone["undone_by"]) == ("she called again", said["created_by"])
+
+
+def test_the_list_is_paged(caller: Caller) -> None:
+    for number in range(3):
+        caller.post(PATH, {"channel": "sms", "address": f"+491511234567{number}"})
+    first = caller.get(PATH, limit=2).json()
+    rest = caller.get(PATH, limit=2, cursor=first["next"]).json()
+    assert [len(first["results"]), len(rest["results"]), rest["next"]] == [2, 1, None]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"channel": "email", "address": "nobody"},
+        {"channel": "sms", "address": "0151"},
+        {"channel": "pigeon", "address": "x"},
+        {"channel": "push", "address": "a\0b"},
+        {"channel": "push", "address": "a\nb"},
+        MARIA | {"reason": "bounce"},
+        MARIA | {"note": "x" * 201},
+    ],
+)
+def test_what_is_no_address_is_refused(caller: Caller, body: object) -> None:
+    assert caller.post(PATH, body).status_code == 422
+    assert not Suppression.objects.exists()
+
+
+def test_an_address_is_looked_up_on_a_channel(caller: Caller) -> None:
+    assert caller.get(PATH, address="maria@example.com").status_code == 422
+
+
+def test_a_file_comes_in_and_goes_out_again(caller: Caller) -> None:
+    text = (
+        "\ufeffchannel,address,reason,note\r\n"
+        "email,Maria@Example.com,bounce,550 5.1.1\r\n"
+        "email,maria@example.com,,\r\n"
+        'sms,+4915112345678,,"=HYPERLINK(""x"")"\r\n'
+        "sms,nonsense,,\r\n"
+        "fax,1,,\r\n"
+    )
+    assert upload(caller, text).json() == {
+        "added": 2,
+        "known": 1,
+        "refused": 2,
+        "faults": [
+            {"line": 5, "detail": "address must be an E.164 number, like +4915112345678"},
+            {"line": 6, "detail": "channel must be one of push, sms, email, in_app, webhook, chat"},
+        ],
+    }
+    answer = caller._client.get(PATH, headers={"Accept": "text/csv"})
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    out = answer.getvalue().decode()
+    rows = {row["address"]: row for row in csv.DictReader(io.StringIO(out))}
+    assert rows["maria@example.com"]["reason"] == "import"
+    assert rows["maria@example.com"]["note"] == "bounce: 550 5.1.1"
+    assert rows["+4915112345678"]["note"].startswith("'=")
+    assert upload(caller, out).json()["known"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("", 422),
+        ("a,b\n1,2\n", 422),
+        ('channel,address\nemail,"x\n', 422),
+        ("channel,address\nemail," + "x" * 200_000, 422),
+        (b"channel,address\nemail,\xff", 400),
+        (b" " * (8 * MEBIBYTE + 1), 413),
+    ],
+)
+def test_a_file_that_is_no_table_enters_nothing(
+    caller: Caller, text: str | bytes, status: int
+) -> None:
+    assert upload(caller, text).status_code == status
+    assert not Suppression.objects.exists()
+
+
+def test_a_test_key_has_no_list(make_caller: MakeCaller) -> None:
+    caller = make_caller(mode=Mode.TEST)
+    assert caller.get(PATH).status_code == 403
+    assert caller.post(PATH, MARIA).status_code == 403
+    assert upload(caller, "channel,address\nemail,a@b.example\n").status_code == 403
+    assert not Suppression.objects.exists()
+
+
+def test_the_list_needs_the_scope_of_recipients(make_caller: MakeCaller) -> None:
+    reader = make_caller(scopes=("recipients:read",))
+    assert reader.get(PATH).status_code == 200
+    assert reader.post(PATH, MARIA).status_code == 403
+    assert reader.send("DELETE", f"{PATH}/1").status_code == 403
+    assert make_caller(scopes=("operations:*",)).get(PATH).status_code == 403

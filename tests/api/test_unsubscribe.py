@@ -1,0 +1,185 @@
+"""The unsubscribe page and one-click: what acts, what only looks, and what an attacker gets."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core import signing
+from django.db import OperationalError
+from django.test import Client, override_settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from notifications.api.unsubscribe import BODY_LIMIT
+from notifications.api.unsubscribe_words import LANGUAGES
+from notifications.models import Preference, Recipient, Suppression
+from notifications.pipeline import unsubscribe
+from notifications.pipeline.unsubscribe import Link
+from notifications.rules.lane import Mode
+from providers.contract import Channel
+
+ONE_CLICK = "List-Unsubscribe=One-Click"
+FORM = "application/x-www-form-urlencoded"
+
+
+def path_for(recipient: Recipient, topic: str = "social") -> str:
+    link = Link(recipient_id=recipient.pk, channel=Channel.EMAIL, topic=topic)
+    return f"/unsubscribe/{unsubscribe.token_of(link)}"
+
+
+def categories_off() -> list[str]:
+    found = Preference.objects.first()
+    return found.categories_off if found else []
+
+
+def test_one_click_acts_at_once_without_cookies_or_redirects(maria: Recipient) -> None:
+    client = Client(enforce_csrf_checks=True)
+    for _ in range(2):
+        answer = client.post(path_for(maria), ONE_CLICK, content_type=FORM)
+        assert answer.status_code == 200
+        assert not answer.cookies
+        assert categories_off() == ["social"]
+
+
+def test_one_click_may_come_as_multipart(maria: Recipient) -> None:
+    answer = Client().post(path_for(maria), {"List-Unsubscribe": "One-Click"})
+    assert (answer.status_code, categories_off()) == (200, ["social"])
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_scanner_that_follows_the_link_changes_nothing(maria: Recipient, method: str) -> None:
+    address = f"{path_for(maria)}?{ONE_CLICK}&choice=channel"
+    assert Client().generic(method, address).status_code == 200
+    assert not Preference.objects.exists()
+    assert not Suppression.objects.exists()
+
+
+@pytest.mark.parametrize("body", [b"", b"choice=", b"choice=everything", b"x=1", b"\xff\x00=%zz"])
+def test_a_post_that_asks_for_nothing_changes_nothing(maria: Recipient, body: bytes) -> None:
+    assert Client().post(path_for(maria), body, content_type=FORM).status_code == 400
+    assert not Preference.objects.exists()
+
+
+def test_a_broken_multipart_body_changes_nothing(maria: Recipient) -> None:
+    answer = Client().post(path_for(maria), b"--x", content_type="multipart/form-data")
+    assert answer.status_code == 400
+    assert not Preference.objects.exists()
+
+
+def test_a_huge_body_is_not_read(maria: Recipient) -> None:
+    body = ONE_CLICK + "&x=" + "x" * BODY_LIMIT
+    assert Client().post(path_for(maria), body, content_type=FORM).status_code == 413
+    assert not Preference.objects.exists()
+
+
+def test_the_form_offers_the_kind_all_advertising_and_the_channel(maria: Recipient) -> None:
+    page = Client().get(path_for(maria)).content.decode()
+    assert re.findall(r'value="(\w+)"', page) == ["topic", "marketing", "channel"]
+    assert '<html lang="pt-BR">' in page
+    Client().post(path_for(maria), {"choice": "marketing"})
+    assert categories_off() == ["marketing"]
+    Client().post(path_for(maria), {"choice": "channel"})
+    assert Suppression.objects.get().address == "maria@example.com"
+
+
+def test_advertising_is_offered_once(maria: Recipient) -> None:
+    page = Client().get(path_for(maria, "marketing")).content.decode()
+    assert re.findall(r'value="(\w+)"', page) == ["marketing", "channel"]
+
+
+@pytest.mark.parametrize("locale", LANGUAGES)
+def test_the_page_speaks_the_persons_language(maria: Recipient, locale: str) -> None:
+    Recipient.objects.update(locale=locale)
+    assert f'<html lang="{locale}">' in Client().get(path_for(maria)).content.decode()
+
+
+def test_nothing_of_a_person_or_message_runs_on_the_page(maria: Recipient) -> None:
+    Recipient.objects.update(locale='"><script>alert(1)</script>')
+    answer = Client().get(path_for(maria, '"><script>alert({0.__class__})</script>'))
+    page = answer.content.decode()
+    assert "<script" not in page
+    assert "&lt;script&gt;alert({0.__class__})" in page
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_only_a_whole_token_of_ours_works(maria: Recipient) -> None:
+    token = path_for(maria).removeprefix("/unsubscribe/")
+    value, _, signature = token.rpartition(".")
+    forged = [
+        token[:-1],
+        token[1:],
+        value,
+        f"{value}.",
+        f".{signature}",
+        f"{value}.{signature[::-1]}",
+        signing.Signer(salt="another", sep=".").sign_object([maria.pk, 3, "social"]),
+        signing.dumps([maria.pk, 3, "social"]),
+        "%00",
+        "é.é",
+        "x" * 4_000,
+    ]
+    for each in forged:
+        answer = Client().post(f"/unsubscribe/{each}", ONE_CLICK, content_type=FORM)
+        assert answer.status_code == 404, each
+        assert "text/html" in answer.headers["Content-Type"]
+    assert not Preference.objects.exists()
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_other_token_is_ever_believed(token: str) -> None:
+    with pytest.raises(unsubscribe.BadLink):
+        unsubscribe.read(token)
+
+
+def test_a_bad_link_is_explained_in_the_browsers_language() -> None:
+    answer = Client().get("/unsubscribe/x", headers={"Accept-Language": "de-AT,en;q=0.5"})
+    assert '<html lang="de">' in answer.content.decode()
+
+
+def test_a_person_of_the_test_world_or_an_erased_one_has_no_page(maria: Recipient) -> None:
+    path = path_for(maria)
+    Recipient.objects.update(mode=Mode.TEST)
+    assert Client().get(path).status_code == 404
+    maria.delete()
+    assert Client().post(path, ONE_CLICK, content_type=FORM).status_code == 404
+
+
+def test_a_link_outlives_the_key_that_signed_it(maria: Recipient) -> None:
+    path = path_for(maria)
+    old = "a-key-for-tests-that-signs-nothing-of-worth"
+    with override_settings(SECRET_KEY="the-next-key", SECRET_KEY_FALLBACKS=[old]):
+        assert Client().get(path).status_code == 200
+    with override_settings(SECRET_KEY="the-next-key", SECRET_KEY_FALLBACKS=[]):
+        assert Client().get(path).status_code == 404
+
+
+def test_without_the_database_the_mailbox_is_asked_to_come_again(
+    maria: Recipient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError
+
+    path = path_for(maria)
+    monkeypatch.setattr(unsubscribe, "leave", away)
+    answer = Client().post(path, ONE_CLICK, content_type=FORM)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
+
+
+def test_no_log_line_holds_a_token(
+    maria: Recipient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError
+
+    path = path_for(maria)
+    token = path.rpartition("/")[2]
+    Client().post(path, ONE_CLICK, content_type=FORM)
+    monkeypatch.setattr(unsubscribe, "leave", away)
+    Client().post(path, ONE_CLICK, content_type=FORM)
+    assert "unsubscribed" in caplog.text
+    assert "Service Unavailable: unsubscribe/<str:token>" in caplog.text
+    assert token not in caplog.text

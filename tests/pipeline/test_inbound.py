@@ -1,0 +1,67 @@
+"""STOP and START: what people answer to our texts, and what it changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from notifications.models import Suppression
+from notifications.pipeline import inbound
+from notifications.rules.states import Status
+from notifications.rules.suppression import Cause
+from notifications.store import suppressions
+from notifications.store.suppressions import Entry
+from providers.contract import Channel, InboundText
+from tests.pipeline.conftest import Accept, Reach, deliveries_of
+
+NUMBER = "+4915112345678"
+
+
+def says(text: str, message_id: str, number: str = NUMBER) -> int:
+    reply = InboundText(
+        from_address=number, to_address="1", text=text, provider_message_id=message_id
+    )
+    return inbound.take("sandbox", [reply])
+
+
+@pytest.mark.usefixtures("outbox")
+def test_stop_ends_all_texts_and_start_begins_them_again(reach: Reach, take: Accept) -> None:
+    reach(sms=NUMBER)
+    assert says("Stop", "1") == 1
+    [stopped] = deliveries_of(take(channels=["sms"], priority="P0"))
+    assert (stopped.status, stopped.reason) == (Status.SUPPRESSED, "suppression_list")
+    assert says("START", "2") == 1
+    [going] = deliveries_of(take(channels=["sms"], priority="P0"))
+    assert going.status == Status.QUEUED
+
+
+@pytest.mark.django_db
+def test_a_text_that_comes_again_after_the_next_one_changes_nothing() -> None:
+    assert [says("STOP", "1"), says("START", "2"), says("STOP", "1")] == [1, 1, 0]
+    assert [says("STOP", "3"), says("START", "2")] == [1, 0]
+    assert Suppression.objects.filter(undone_at=None).count() == 1
+
+
+@pytest.mark.django_db
+def test_start_undoes_a_stop_and_nothing_else() -> None:
+    entry = Entry(channel=Channel.SMS, address=NUMBER, cause=Cause.MANUAL)
+    suppressions.add([entry], by="operator")
+    assert says("START", "1") == 0
+    assert Suppression.objects.get().undone_at is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("text", "number"), [("HELP", NUMBER), ("thanks", NUMBER), ("STOP", "22000"), ("STOP", "Shop")]
+)
+def test_other_texts_and_senders_change_nothing(text: str, number: str) -> None:
+    assert says(text, "1", number) == 0
+    assert not Suppression.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_sandbox_that_only_serves_test_keys_stops_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("notifications.pipeline.inbound.route.takers", lambda _channel: [])
+    assert says("STOP", "1") == 0
+    assert not Suppression.objects.exists()

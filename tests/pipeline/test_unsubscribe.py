@@ -1,0 +1,90 @@
+"""The unsubscribe link: which mail has one, and what following it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from notifications import clock
+from notifications.models import Delivery, NotificationType, Suppression
+from notifications.pipeline import deliver, job, render, unsubscribe
+from notifications.pipeline.unsubscribe import Choice
+from notifications.rules.lane import Priority
+from notifications.rules.states import Status
+from notifications.store import moves, reads
+from providers.contract import Channel
+from tests.pipeline.conftest import Accept, Reach, deliveries_of
+
+Outbox = Callable[[UUID], list[Any]]
+
+
+def link_of(delivery: Delivery) -> str:
+    """What a mail of this delivery would say."""
+    claim = moves.claim([delivery.pk], now=clock.now())
+    [ready], _ = job.load(claim)
+    versions = render.versions_for([ready])
+    return render.message(ready, versions, now=clock.now()).unsubscribe_url
+
+
+@pytest.mark.parametrize("priority", ["P2", "P3"])
+def test_marketing_and_social_mail_names_the_link_of_its_person(
+    reach: Reach, take: Accept, priority: str
+) -> None:
+    person = reach(email="maria@example.com")
+    [delivery] = deliveries_of(take(priority=priority))
+    base, _, token = link_of(delivery).rpartition("/")
+    assert base == "http://testserver/unsubscribe"
+    link, found = unsubscribe.read(token)
+    assert (found, link.channel, link.topic) == (person, Channel.EMAIL, "social")
+
+
+@pytest.mark.parametrize(("priority", "channel"), [("P0", "email"), ("P1", "email"), ("P3", "sms")])
+def test_nothing_else_names_a_link(reach: Reach, take: Accept, priority: str, channel: str) -> None:
+    reach(email="maria@example.com", sms="+4915112345678")
+    [delivery] = deliveries_of(take(priority=priority, channels=[channel]))
+    assert not link_of(delivery)
+
+
+def test_leaving_a_kind_of_message_stops_what_is_queued_but_no_code(
+    reach: Reach, take: Accept, outbox: Outbox
+) -> None:
+    person = reach(email="maria@example.com")
+    [like] = deliveries_of(take())
+    [code] = deliveries_of(take(priority="P0"))
+    link = unsubscribe.Link(recipient_id=person.pk, channel=Channel.EMAIL, topic="social")
+    unsubscribe.leave(link, Choice.TOPIC)
+    deliver.deliver([like.pk])
+    deliver.deliver([code.pk])
+    like.refresh_from_db()
+    assert (like.status, like.reason) == (Status.SUPPRESSED, "opted_out")
+    assert outbox(code.pk)
+
+
+@pytest.mark.usefixtures("outbox")
+def test_a_message_without_a_category_is_left_by_its_type(reach: Reach, take: Accept) -> None:
+    NotificationType.objects.create(name="POLL", priority=Priority.P3)
+    reads.forget()
+    person = reach(email="maria@example.com")
+    [poll], [like] = deliveries_of(take(type="POLL")), deliveries_of(take())
+    link = unsubscribe.Link(recipient_id=person.pk, channel=Channel.EMAIL, topic="POLL")
+    unsubscribe.leave(link, Choice.TOPIC)
+    deliver.deliver([poll.pk, like.pk])
+    poll.refresh_from_db()
+    like.refresh_from_db()
+    assert poll.reason == "opted_out"
+    assert like.status == Status.SENT
+
+
+def test_leaving_the_channel_suppresses_every_address_there(reach: Reach) -> None:
+    person = reach(email=["a@example.com", "b@example.com"], sms="+4915112345678")
+    link = unsubscribe.Link(recipient_id=person.pk, channel=Channel.EMAIL, topic="social")
+    unsubscribe.leave(link, Choice.CHANNEL)
+    unsubscribe.leave(link, Choice.CHANNEL)
+    found = Suppression.objects.order_by("address")
+    assert [(row.address, row.reason) for row in found] == [
+        ("a@example.com", "unsubscribe_all"),
+        ("b@example.com", "unsubscribe_all"),
+    ]
