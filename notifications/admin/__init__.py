@@ -29,6 +29,7 @@ from notifications.admin import (
     provider_routes,
     recipients,
     replays,
+    short_links,
     suppressions,
     templates,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "provider_routes",
     "recipients",
     "replays",
+    "short_links",
     "suppressions",
     "templates",
 ]

@@ -32,6 +32,7 @@ _MENU: Final = (
         (
             ("Templates", "description", "template"),
             ("Notification types", "alt_route", "notificationtype"),
+            ("Short links", "link", "shortlink"),
         ),
     ),
     (

@@ -12,13 +12,13 @@ from django.shortcuts import get_object_or_404
 
 from notifications.admin import reading
 from notifications.models import Template, TemplateText
-from notifications.rules import templating
-from notifications.rules.template_syntax import BrokenTemplate
-from notifications.rules.templating import Rendered, RenderError
+from notifications.rules import sms_segments, templating, variables, wording
+from notifications.rules.sms_segments import SmsSize
+from notifications.rules.templating import BrokenTemplate, Reader, Rendered, RenderError
+from notifications.rules.wording import Source
+from notifications.store import texts as stored
 from providers.contract import Channel
 
-PUSH_BYTES: Final = 4096
-"""What APNs and FCM take as a whole message."""
 CLIPPED_HTML_BYTES: Final = 102_400
 """Gmail cuts a message off above this."""
 
@@ -33,6 +33,8 @@ class Preview:
     rendered: Rendered | None
     sizes: tuple[tuple[str, int], ...]
     """Part and its bytes of UTF-8."""
+    sms: SmsSize | None
+    """What it takes as an SMS."""
     problems: tuple[str, ...]
 
 
@@ -49,8 +51,9 @@ def show(model_admin: admin.ModelAdmin[Any], request: HttpRequest, pk: int) -> H
     wanted = request.GET.get("text", "")
     text = next((text for text in texts if str(text.pk) == wanted), texts[0] if texts else None)
     names = _declared(texts)
-    typed = request.GET.get("variables") or json.dumps(_samples(names), indent=2)
-    variables, fault = _read(typed)
+    samples = _samples(names) | _examples(template)
+    typed = request.GET.get("variables") or json.dumps(samples, indent=2, ensure_ascii=False)
+    given, fault = _read(typed)
     return reading.page(
         model_admin,
         request,
@@ -59,22 +62,30 @@ def show(model_admin: admin.ModelAdmin[Any], request: HttpRequest, pk: int) -> H
         context={
             "template": template,
             "texts": texts,
-            "preview": preview(text, variables) if text else None,
+            "preview": preview(text, given) if text else None,
             "typed": typed,
             "fault": fault,
-            "missing": sorted(names - variables.keys()),
+            "missing": sorted(names - given.keys()),
         },
     )
 
 
-def preview(text: TemplateText, variables: dict[str, Any]) -> Preview:
+def preview(text: TemplateText, given: dict[str, Any]) -> Preview:
     """Render one text with sample variables."""
     channel = Channel(text.channel)
+    source = stored.source_of(text)
     try:
-        rendered = templating.compile_text(text.title, text.body, text.html).render(variables)
+        words = wording.compiled(source)
+        whole = words.text.render(given, Reader(text.locale))
+        rendered = words.render(given, Reader(text.locale))
     except (BrokenTemplate, RenderError) as error:
         return Preview(
-            text=text, frame=_FRAMES[channel], rendered=None, sizes=(), problems=(str(error),)
+            text=text,
+            frame=_FRAMES[channel],
+            rendered=None,
+            sizes=(),
+            sms=None,
+            problems=(str(error),),
         )
     parts = {"title": rendered.title, "body": rendered.body, "html": rendered.html}
     sizes = tuple((name, len(part.encode())) for name, part in parts.items() if part)
@@ -83,7 +94,8 @@ def preview(text: TemplateText, variables: dict[str, Any]) -> Preview:
         frame=_FRAMES[channel],
         rendered=rendered,
         sizes=sizes,
-        problems=tuple(_warnings(channel, dict(sizes))),
+        sms=sms_segments.measured(rendered.body) if channel is Channel.SMS else None,
+        problems=tuple(_warnings(source, whole, rendered, dict(sizes))),
     )
 
 
@@ -97,16 +109,28 @@ _FRAMES: Final = {
 }
 
 
-def _warnings(channel: Channel, sizes: dict[str, int]) -> list[str]:
-    whole = sum(sizes.values())
+def _warnings(
+    source: Source, whole: Rendered, rendered: Rendered, sizes: dict[str, int]
+) -> list[str]:
     found = []
-    if channel is Channel.PUSH and whole > PUSH_BYTES:
-        found.append(f"A push holds {PUSH_BYTES} bytes; these are {whole}.")
-    if channel is Channel.EMAIL and sizes.get("html", 0) > CLIPPED_HTML_BYTES:
+    if source.channel is Channel.PUSH and whole.body != rendered.body:
+        found.append("The body is cut off at the end: a push holds no more.")
+    if source.channel is Channel.SMS and source.max_segments is not None:
+        size = sms_segments.measured(rendered.body)
+        if size.segments > source.max_segments:
+            found.append(f"{size.segments} segments; its limit is {source.max_segments}.")
+    if source.channel is Channel.EMAIL and sizes.get("html", 0) > CLIPPED_HTML_BYTES:
         found.append(f"Gmail clips a message above {CLIPPED_HTML_BYTES} bytes.")
-    if channel is Channel.EMAIL and "title" not in sizes:
+    if source.channel is Channel.EMAIL and "title" not in sizes:
         found.append("A mail without a subject looks like spam.")
     return found
+
+
+def _examples(template: Template) -> dict[str, Any]:
+    try:
+        return variables.examples(variables.read(template.variables))
+    except variables.MalformedDeclaration:
+        return {}
 
 
 def _declared(texts: list[TemplateText]) -> set[str]:

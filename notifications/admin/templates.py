@@ -19,7 +19,8 @@ from notifications import clock
 from notifications.admin import preview, reading
 from notifications.admin.actions import action
 from notifications.models import Template, TemplateText
-from notifications.rules import locales, templating
+from notifications.rules import locales, templating, variables
+from notifications.store import texts
 
 _SOURCES = ("title", "body", "html")
 
@@ -28,8 +29,12 @@ class TextForm(forms.ModelForm[TemplateText]):
     """A text whose sources could be rendered whatever their variables hold."""
 
     def clean_locale(self) -> str:
-        """As BCP 47 spells it."""
-        return locales.normalised(self.cleaned_data["locale"])
+        """As BCP 47 spells it.
+
+        Raises:
+            forms.ValidationError: CLDR knows no such locale.
+        """
+        return _locale(self.cleaned_data["locale"])
 
     def clean(self) -> dict[str, Any]:
         """Every fault of every source becomes that field's error, with its line."""
@@ -63,6 +68,27 @@ class TextInline(StackedInline):
 class TemplateForm(forms.ModelForm[Template]):
     """Refuses to save what somebody else has published since the page was opened."""
 
+    def clean_default_locale(self) -> str:
+        """As BCP 47 spells it.
+
+        Raises:
+            forms.ValidationError: CLDR knows no such locale.
+        """
+        return _locale(self.cleaned_data["default_locale"])
+
+    def clean_variables(self) -> list[Any]:
+        """Only what says a type for each name, and an example that is of it.
+
+        Raises:
+            forms.ValidationError: the first that does not.
+        """
+        declared = self.cleaned_data["variables"] or []
+        try:
+            variables.read(declared)
+        except variables.MalformedDeclaration as error:
+            raise forms.ValidationError(str(error)) from error
+        return list(declared)
+
     class Meta:
         """A line is enough for a few names."""
 
@@ -88,7 +114,10 @@ class TemplateAdmin(ModelAdmin):
     list_display = ("template_id", "version", "state", "note", "updated_at")
     search_fields = ("template_id",)
     inlines = (TextInline,)
-    fields = ("template_id", "version", "published_at", "sensitive_variables", "note")
+    fields = (
+        *("template_id", "version", "published_at", "default_locale"),
+        *("variables", "sensitive_variables", "note"),
+    )
     actions_detail = ("preview", "publish", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     def get_readonly_fields(
@@ -171,6 +200,8 @@ class TemplateAdmin(ModelAdmin):
                 template_id=source.template_id,
                 version=_next_version(source.template_id),
                 sensitive_variables=source.sensitive_variables,
+                variables=source.variables,
+                default_locale=source.default_locale,
                 note=f"From version {source.version}",
             )
             TemplateText.objects.bulk_create(
@@ -181,6 +212,9 @@ class TemplateAdmin(ModelAdmin):
                     title=text.title,
                     body=text.body,
                     html=text.html,
+                    transliterate=text.transliterate,
+                    max_segments=text.max_segments,
+                    shorten_links=text.shorten_links,
                 )
                 for text in source.texts.all()
             )
@@ -214,13 +248,13 @@ def _next_version(template_id: str) -> int:
 def _reason_not_to_publish(template: Template) -> str:
     if template.published_at:
         return f"{template} is published already."
-    texts = list(template.texts.all())
-    if not texts:
-        return "A version without a text cannot be published."
-    broken = [
-        text for text in texts if any(templating.check(getattr(text, name)) for name in _SOURCES)
-    ]
-    return f"{broken[0]} has faults: save it to see them." if broken else ""
+    return "; ".join(texts.objections(template))
+
+
+def _locale(typed: str) -> str:
+    if not locales.is_known(typed):
+        raise forms.ValidationError("CLDR knows no such locale; write one like en, pt-BR, zh-Hant.")
+    return locales.normalised(typed)
 
 
 def _to_page(template: Template) -> HttpResponseRedirect:

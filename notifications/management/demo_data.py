@@ -61,9 +61,6 @@ TYPES: Final = {
 DIGESTS: Final = {"LIKE": "like_digest"}
 """Type -> the template of one message in place of many that a cap has held back."""
 
-SENSITIVE: Final = {"otp_v2": ("code",)}
-"""Template -> variables that are encrypted, masked and wiped."""
-
 PEOPLE: Final = (
     Person(
         user_id="u_789012",

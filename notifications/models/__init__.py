@@ -4,6 +4,7 @@
     Recipient --< Contact, -- Preference    who is reached, where, and what they allow
     Suppression                             addresses that are not used, whoever hands them in
     Template --< TemplateText               what is said; a published version never changes
+    ShortLink                               where a link in an SMS leads, and its clicks
     NotificationType                        which priority and category a type has
     ProviderRoute                           which provider takes what
 
@@ -27,6 +28,7 @@ from notifications.models.notification import Notification, NotificationType
 from notifications.models.producer import ApiKey, Producer
 from notifications.models.recipient import Contact, Preference, Recipient
 from notifications.models.route import ProviderRoute
+from notifications.models.short_link import ShortLink
 from notifications.models.suppression import Suppression
 from notifications.models.template import Template, TemplateText
 
@@ -50,6 +52,7 @@ __all__ = [
     "Recipient",
     "Rejected",
     "ReplayJob",
+    "ShortLink",
     "Suppression",
     "SweepRun",
     "Template",

@@ -25,6 +25,14 @@ class Template(models.Model):
         blank=True,
         help_text="Names of variables that are encrypted, masked and wiped (an OTP).",
     )
+    variables = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="What producers must send: name, type, required, example (see rules.variables).",
+    )
+    default_locale = models.CharField(
+        max_length=35, default="en", help_text="For readers of a language that has no text."
+    )
     note = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -51,8 +59,19 @@ class TemplateText(models.Model):
     channel = models.SmallIntegerField(choices=CHANNELS)
     locale = models.CharField(max_length=35, default="en")
     title = models.TextField(blank=True, help_text="Title or subject.")
-    body = models.TextField()
+    body = models.TextField(
+        blank=True, help_text="Left empty in an e-mail, it is read from the HTML."
+    )
     html = models.TextField(blank=True, help_text="HTML part of an e-mail.")
+    transliterate = models.BooleanField(
+        default=False, help_text="SMS: say it in GSM-7 where that is possible."
+    )
+    max_segments = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="SMS: more with the examples, and it is not published."
+    )
+    shorten_links = models.BooleanField(
+        default=False, help_text="SMS: links become short ones of ours that count their clicks."
+    )
 
     class Meta:
         """One text for each channel and locale."""

@@ -31,7 +31,7 @@ from notifications.rules.digest import Told
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
-from notifications.rules.templating import RenderError
+from notifications.rules.templating import Reader, RenderError
 from notifications.store import db, moves, reads, vault
 from notifications.store.moves import Move
 from notifications.store.reads import TemplateVersion
@@ -146,10 +146,15 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
 
 def _fits(template: TemplateVersion, channel: Channel, variables: Mapping[str, Any]) -> bool:
     """Whether every text for the channel can be rendered: a digest that cannot loses them all."""
-    texts = template.texts.get(channel, {})
+    texts = [
+        (template.text(channel, locale), Reader(locale=locale))
+        for locale in template.texts.get(channel, {})
+    ]
     try:
-        for text in texts.values():
-            text.render(variables)
+        for text, reader in texts:
+            if text is None:
+                return False
+            text.render(variables, reader)
     except RenderError as error:
         _log.warning("digest_does_not_fit", template=template.template_id, why=str(error))
         return False

@@ -9,7 +9,7 @@ import dataclasses
 import datetime as dt
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -17,7 +17,7 @@ from uuid import UUID
 import orjson
 
 from notifications import clock
-from notifications.rules import channels, ids
+from notifications.rules import channels, ids, variables
 from notifications.rules.channels import Reach, Target
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.problems import FieldError, Kind, Problem
@@ -146,7 +146,7 @@ def _template(request: NotificationRequest, known: _Known) -> reads.TemplateVers
     """The version to pin; None for raw content.
 
     Raises:
-        _Refusal: there is none, it lacks a channel, or raw content is not allowed.
+        _Refusal: there is none, it lacks a channel or a variable, or raw content is not allowed.
     """
     if request.template_id is None:
         if not known.caller.may_send_content:
@@ -161,7 +161,25 @@ def _template(request: NotificationRequest, known: _Known) -> reads.TemplateVers
         if channel not in template.texts:
             detail = f"template {request.template_id} has no text for {channel.label}"
             raise _Refusal(_invalid(f"/channels/{position}", detail))
+    wrong = tuple(
+        FieldError(f"/variables/{name}", detail) for name, detail in _mistakes(request, template)
+    )
+    if wrong:
+        detail = f"{wrong[0].pointer}: {wrong[0].detail}"
+        raise _Refusal(Problem(Kind.INVALID, detail, wrong))
     return template
+
+
+def _mistakes(
+    request: NotificationRequest, template: reads.TemplateVersion
+) -> Iterable[tuple[str, str]]:
+    """What is wrong with the variables: by declaration, else by what the texts cannot lack."""
+    if template.declared:
+        return variables.mistakes(template.declared, request.variables)
+    texts = request.channels or template.texts
+    needed = frozenset[str]().union(*(template.needed[channel] for channel in texts))
+    missing = sorted(needed - request.variables.keys())
+    return [(name, "the template needs this variable, and it is missing") for name in missing]
 
 
 def _recipient(request: NotificationRequest, known: _Known) -> Reach:

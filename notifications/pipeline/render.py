@@ -12,7 +12,9 @@ from cryptography.fernet import InvalidToken
 
 from notifications.pipeline import unsubscribe
 from notifications.pipeline.job import Job
-from notifications.rules.templating import Rendered, RenderError
+from notifications.pipeline.links import Book
+from notifications.rules import wording
+from notifications.rules.templating import Reader, Rendered, RenderError
 from notifications.store import reads, vault
 from providers.contract import Message
 
@@ -24,13 +26,13 @@ def versions_for(jobs: Iterable[Job]) -> Versions:
     return reads.templates_by_id({job.asked.template for job in jobs if job.asked.template})
 
 
-def message(job: Job, versions: Versions, *, now: dt.datetime) -> Message:
-    """The message of one job.
+def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> Message:
+    """The message of one job; its short links are noted in `links`.
 
     Raises:
         RenderError: template and variables do not fit; trying again changes nothing.
     """
-    words = _words(job, versions)
+    words = _words(job, versions, links)
     delivery, asked = job.delivery, job.asked
     return Message(
         delivery_id=delivery.id,
@@ -51,14 +53,15 @@ def message(job: Job, versions: Versions, *, now: dt.datetime) -> Message:
     )
 
 
-def _words(job: Job, versions: Versions) -> Rendered:
+def _words(job: Job, versions: Versions, links: Book) -> Rendered:
     if job.asked.content is not None:
-        return Rendered(**job.asked.content)
+        return wording.fitted(job.delivery.channel, Rendered(**job.asked.content))
     version = versions.get(job.asked.template or 0)
     text = version and version.text(job.delivery.channel, job.destination.locale)
     if not text:
         raise RenderError(f"the template has no text for {job.delivery.channel.label}")
-    return text.render(_variables(job))
+    reader = Reader(locale=job.destination.locale, timezone=job.destination.timezone)
+    return text.render(_variables(job), reader, shorten=links.shortener(job))
 
 
 def _variables(job: Job) -> Mapping[str, object]:

@@ -19,6 +19,7 @@ from uuid import UUID
 from notifications import clock
 from notifications.pipeline import fail_over, render, settle, watch
 from notifications.pipeline.job import Job
+from notifications.pipeline.links import Book
 from notifications.pipeline.settle import Retry
 from notifications.rules.lane import PACE
 from notifications.rules.templating import RenderError
@@ -65,12 +66,14 @@ def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retr
 def _rendered(jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
     versions = render.versions_for(jobs)
     messages, broken = [], []
+    links = Book()
     now = clock.now()
     for job in jobs:
         try:
-            messages.append(render.message(job, versions, now=now))
+            messages.append(render.message(job, versions, now=now, links=links))
         except RenderError as error:
             broken.append((job, str(error)))
+    links.store()
     return messages, broken
 
 

@@ -18,6 +18,10 @@ Whatever decides about a delivery stands here, so that it can be read and tested
     suppression what keeps an address from being used
     keywords    STOP, START and HELP in a text to us
     routing     which providers a delivery tries, in which order
-    templating  which templates are safe to render
+    templating  which templates are safe to render; wording: a text as its channel takes it
+    variables   what a template wants of its producers; publishing: why a version may not go out
+    locales     which language a person gets, and how it is written
+    sms_segments, sms_transliteration, push_size, mail_html, mail_text     what channels take
+    short_links which links in an SMS are cut short, and whose clicks count
     redaction   what may be logged of an address or an answer
 """

@@ -1,20 +1,28 @@
-"""Which of a template's languages a person gets.
+"""Which of a template's languages a person gets, and how that language is written.
 
-    pt-BR  ->  pt  ->  another Portuguese  ->  en  ->  whatever there is
+    pt-BR  ->  CLDR's parents (es-MX: es-419; zh-TW: zh-Hant)  ->  pt  ->  another Portuguese
+           ->  the template's default  ->  en  ->  whatever there is
 
 Promise: a recipient whose language has no text still gets the message. Locales are compared as
-BCP 47 tags, so `pt_BR`, `pt-br` and `pt-BR` are one. What is no tag matches nothing.
+BCP 47 tags without what goes without saying, so `pt_BR`, `pt-br` and `pt-BR` are one, `zh-Hans` is
+`zh`, and `iw` is `he`. What is no tag matches nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import functools
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
+
+from babel import Locale, UnknownLocaleError
+from babel.core import get_global
 
 DEFAULT: Final = "en"
 """The language that most recipients of an unknown one can make something of."""
 _REGION_LENGTH: Final = 2
 _SCRIPT_LENGTH: Final = 4
+_MACROLANGUAGES: Final = {"no": "nb"}
+"""Names for several languages, and the one that is written by most; CLDR has them as parents."""
 
 
 def normalised(locale: str) -> str:
@@ -23,23 +31,88 @@ def normalised(locale: str) -> str:
     return "-".join([language.lower(), *map(_subtag, rest)])
 
 
-def choose(available: Collection[str], wanted: str) -> str | None:
+def choose(available: Collection[str], wanted: str, *, default: str = DEFAULT) -> str | None:
     """The best of the available locales, spelled as it was given; None only when there is none."""
-    spelled = {normalised(locale): locale for locale in sorted(available)}
-    for candidate in _chain(normalised(wanted)):
+    spelled = {_canonical(locale): locale for locale in sorted(available)}
+    for candidate in _chain(wanted):
         if candidate in spelled:
             return spelled[candidate]
-    language = normalised(wanted).split("-", 1)[0]
-    related = (given for tag, given in spelled.items() if tag.split("-", 1)[0] == language)
-    fallback = spelled.get(DEFAULT) or next(iter(spelled.values()), None)
-    return next(related, fallback)
+    language = _language(wanted)
+    related = (given for tag, given in spelled.items() if _language(tag) == language)
+    fallback = choose(available, default) if default != DEFAULT else spelled.get(DEFAULT)
+    return next(related, fallback or next(iter(spelled.values()), None))
 
 
-def _chain(tag: str) -> Iterator[str]:
-    """The tag, then the same with one subtag less, down to the language."""
+@functools.lru_cache(maxsize=1024)
+def cldr(tag: str) -> Locale:
+    """What CLDR knows of a locale: its own data, its language's, or else those of English."""
+    language, *rest = normalised(tag).split("-")
+    for spelling in ("-".join([language, *rest]), language):
+        try:
+            return Locale.parse(spelling, sep="-")
+        except (UnknownLocaleError, ValueError):
+            continue
+    return Locale(DEFAULT)
+
+
+def is_known(tag: str) -> bool:
+    """Tell whether CLDR knows the language, and the tag is one."""
+    try:
+        return bool(Locale.parse(normalised(tag), sep="-"))
+    except (UnknownLocaleError, ValueError):
+        return False
+
+
+def direction(tag: str) -> str:
+    """Which way it is written: `ltr` or `rtl`, as HTML spells it."""
+    return str(cldr(tag).text_direction)
+
+
+def of_reader(text: str, reader: str) -> str:
+    """The locale whose numbers and dates suit a text: the reader's, if it speaks that language.
+
+    An English sentence takes no French month, also when its reader is French.
+    """
+    return reader if _language(reader) == _language(text) else text
+
+
+def _chain(wanted: str) -> Iterator[str]:
+    """The tag, then its parents, down to the language."""
+    tag, parents = _canonical(wanted), _table("parent_exceptions")
     while tag:
         yield tag
-        tag = tag.rpartition("-")[0]
+        shorter = tag.rpartition("-")[0]
+        parent = _canonical(parents.get(tag.replace("-", "_"), shorter))
+        tag = parent if parent != tag else shorter
+
+
+def _language(tag: str) -> str:
+    return _canonical(tag).split("-", 1)[0]
+
+
+@functools.lru_cache(maxsize=4096)
+def _canonical(tag: str) -> str:
+    """One spelling for each locale: today's language code, and a script only if it tells more."""
+    language, *rest = normalised(tag).split("-")
+    language = _MACROLANGUAGES.get(language, _table("language_aliases").get(language, language))
+    language, *implied = language.split("_")
+    rest = rest or implied
+    scripts = [part for part in rest if len(part) == _SCRIPT_LENGTH and part.isalpha()]
+    regions = [part for part in rest if len(part) == _REGION_LENGTH]
+    usual = _likely_script(language)
+    script = scripts[0] if scripts else _likely_script("_".join([language, *regions[:1]])) or usual
+    others = [part for part in rest if part not in scripts]
+    return "-".join([language, *([script] if script != usual else []), *others])
+
+
+def _likely_script(tag: str) -> str:
+    _, *rest = _table("likely_subtags").get(tag, "").split("_")
+    return rest[0] if rest else ""
+
+
+def _table(name: str) -> Mapping[str, str]:
+    table: Mapping[str, str] = get_global(name)  # type: ignore[arg-type]  # one of Babel's names
+    return table
 
 
 def _subtag(subtag: str) -> str:

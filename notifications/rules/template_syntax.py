@@ -17,6 +17,8 @@ from typing import Final
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 
+from notifications.rules.template_formats import PLURALS
+
 MAX_SOURCE: Final = 200_000
 """Characters of one source: twice the size at which mail programs cut a message off."""
 MAX_NODES: Final = 5_000
@@ -26,7 +28,18 @@ MAX_DEPTH: Final = 40
 MAX_LOOP_DEPTH: Final = 2
 """Orders and their lines; nobody reads a third level in a message."""
 
-FILTERS: Final = frozenset(
+FORMATS: Final = frozenset({
+    "date",
+    "datetime",
+    "listed",
+    "money",
+    "number",
+    "percent",
+    "plural",
+    "time",
+})
+"""The filters of `template_formats`, which ask CLDR."""
+FILTERS: Final = FORMATS | frozenset(
     {"abs", "capitalize", "d", "default", "e", "escape", "first", "float", "int", "join", "last"}
     | {"length", "lower", "round", "title", "trim", "truncate", "upper", "urlencode"}
 )
@@ -104,6 +117,8 @@ def _objection(node: nodes.Node, *, loops: int) -> str:
             return _objection_to_loop(node, loops=loops)
         case nodes.Filter(name=name) if name not in FILTERS or node.node is None:
             return f"there is no filter {name}"
+        case nodes.Filter(name="plural"):
+            return _objection_to_plural(node)
         case nodes.Test(name=name) if name not in TESTS:
             return f"there is no test {name}"
         case _:
@@ -115,6 +130,19 @@ def _objection_to_loop(loop: nodes.For, *, loops: int) -> str:
         return f"loops may be nested {MAX_LOOP_DEPTH} deep"
     if loop.recursive or not isinstance(loop.iter, nodes.Name | nodes.Getattr | nodes.Getitem):
         return "a loop runs over a variable"
+    return ""
+
+
+def _objection_to_plural(used: nodes.Filter) -> str:
+    forms = {pair.key for pair in used.kwargs}
+    if (
+        used.args
+        or used.dyn_args
+        or used.dyn_kwargs
+        or not forms <= PLURALS
+        or "other" not in forms
+    ):
+        return f"plural takes other= and those of {', '.join(sorted(PLURALS))} that differ"
     return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime as dt
 import functools
 from collections import defaultdict
@@ -15,10 +16,12 @@ import orjson
 
 from notifications import clock
 from notifications.models import NotificationType
-from notifications.rules import caps, locales, template_syntax, templating
+from notifications.rules import caps, locales, template_syntax, variables, wording
 from notifications.rules.caps import Caps
 from notifications.rules.channels import Reach
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.variables import Variable
+from notifications.rules.wording import Source, Wording
 from notifications.store import db
 from providers.contract import Channel
 
@@ -83,24 +86,29 @@ class TypeRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateVersion:
-    """A pinned version with its texts compiled."""
+    """A pinned version; a text is compiled when it is first used."""
 
     id: int
     template_id: str
     sensitive: frozenset[str]
-    texts: Mapping[Channel, Mapping[str, templating.CompiledText]]
+    default_locale: str
+    declared: tuple[Variable, ...]
+    """What producers must send; empty: whatever the texts need."""
+    needed: Mapping[Channel, frozenset[str]]
+    """Where nothing is declared: the variables that a channel's texts cannot do without."""
+    texts: Mapping[Channel, Mapping[str, Source]]
     """Channel -> locale -> text."""
 
-    def text(self, channel: Channel, locale: str) -> templating.CompiledText | None:
-        """The text for a channel in the nearest locale that there is."""
+    def text(self, channel: Channel, locale: str) -> Wording | None:
+        """The text for a channel in the nearest locale that there is; None for a broken one."""
         found = self.texts.get(channel, {})
-        chosen = _nearest(tuple(found), locale)
-        return found[chosen] if chosen is not None else None
+        chosen = _nearest(tuple(found), locale, self.default_locale)
+        return _compiled(found[chosen]) if chosen is not None else None
 
 
 @functools.lru_cache(maxsize=4096)
-def _nearest(available: tuple[str, ...], wanted: str) -> str | None:
-    return locales.choose(available, wanted)
+def _nearest(available: tuple[str, ...], wanted: str, default: str) -> str | None:
+    return locales.choose(available, wanted, default=default)
 
 
 def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
@@ -253,24 +261,62 @@ def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[Templat
 
 
 def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
-    texts: dict[Channel, dict[str, templating.CompiledText]] = defaultdict(dict)
+    texts: dict[Channel, dict[str, Source]] = defaultdict(dict)
+    sensitive = frozenset(rows[0]["sensitive_variables"])
     for row in rows:
-        # Admin saves no broken source. One that came another way is no text: its deliveries fail,
-        # alone.
-        with contextlib.suppress(template_syntax.BrokenTemplate):
-            text = _compiled(row["title"], row["body"], row["html"])
-            texts[Channel(row["channel"])][row["locale"]] = text
+        source = Source(
+            channel=Channel(row["channel"]),
+            **{name: row[name] for name in _SOURCE_COLUMNS},
+        )
+        if source.shorten_links and wording.mentioned(source) & sensitive:
+            source = dataclasses.replace(source, shorten_links=False)
+        texts[source.channel][source.locale] = source
+    declared = _declared(rows[0]["variables"])
     return TemplateVersion(
         id=rows[0]["id"],
         template_id=rows[0]["template_id"],
-        sensitive=frozenset(rows[0]["sensitive_variables"]),
+        sensitive=sensitive,
+        default_locale=rows[0]["default_locale"],
+        declared=declared,
+        needed={}
+        if declared
+        else {channel: _needed_by_all(of.values()) for channel, of in texts.items()},
         texts=texts,
     )
 
 
+_SOURCE_COLUMNS: Final = (
+    *("locale", "title", "body", "html"),
+    *("transliterate", "max_segments", "shorten_links"),
+)
+
+
 @functools.lru_cache(maxsize=4096)
-def _compiled(title: str, body: str, html: str) -> templating.CompiledText:
-    return templating.compile_text(title, body, html)
+def _compiled(source: Source) -> Wording | None:
+    # No broken source is published. One that came another way is no text: its deliveries fail,
+    # alone.
+    with contextlib.suppress(template_syntax.BrokenTemplate):
+        return wording.compiled(source)
+    return None
+
+
+def _needed_by_all(sources: Iterable[Source]) -> frozenset[str]:
+    return frozenset[str]().union(*map(_needed, sources))
+
+
+@functools.lru_cache(maxsize=4096)
+def _needed(source: Source) -> frozenset[str]:
+    with contextlib.suppress(template_syntax.BrokenTemplate):
+        return wording.needed(source)
+    return frozenset()
+
+
+@functools.lru_cache(maxsize=1024)
+def _declared(stored: str) -> tuple[Variable, ...]:
+    # Nor is a malformed declaration published: what came another way asks for nothing.
+    with contextlib.suppress(variables.MalformedDeclaration):
+        return variables.read(orjson.loads(stored))
+    return ()
 
 
 @functools.lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from typing import Final
 from django.db import connection
 
 from notifications.models import Alert, Rejected
-from notifications.store import db
+from notifications.store import db, short_links
 
 _REJECTED_KEPT: Final = 10_000
 """Rejected requests that operators can look back on."""
@@ -31,4 +31,5 @@ def run_once(*, now: dt.datetime, limit: int) -> int:
     newest = Rejected.objects.order_by("-id").values_list("id", flat=True).first() or 0
     trimmed, _ = Rejected.objects.filter(id__lte=newest - _REJECTED_KEPT).delete()
     Alert.objects.filter(resolved_at__lt=now - _ALERTS_KEPT).delete()
-    return wiped + keys + trimmed
+    ended = short_links.purge(now=now, limit=limit)
+    return wiped + keys + trimmed + ended

@@ -12,9 +12,10 @@ _BASIC: Final = (
     " !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§"
     "¿abcdefghijklmnopqrstuvwxyzäöñüà"
 )
-_EXTENSION: Final = "\f^{}\\[~]|€"
+EXTENSION: Final = frozenset("\f^{}\\[~]|€")
+"""Each takes an escape before it, so it counts two."""
 
-ALPHABET: Final = frozenset(_BASIC + _EXTENSION)
+ALPHABET: Final = EXTENSION.union(_BASIC)
 
 
 def fits(text: str) -> bool:

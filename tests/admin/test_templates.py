@@ -19,7 +19,8 @@ def form(**text: str) -> dict[str, Any]:
     words = {"channel": int(Channel.EMAIL), "locale": "pt_br", "title": "", "body": "x", "html": ""}
     inline = {f"texts-0-{name}": value for name, value in (words | text).items()}
     management = {"texts-TOTAL_FORMS": 1, "texts-INITIAL_FORMS": 0}
-    return {"template_id": "hello", "sensitive_variables": "", "note": ""} | management | inline
+    about = {"template_id": "hello", "sensitive_variables": "", "note": ""}
+    return about | {"default_locale": "en", "variables": "[]"} | management | inline
 
 
 def page(name: str, template: Template) -> str:
@@ -28,7 +29,12 @@ def page(name: str, template: Template) -> str:
 
 @pytest.fixture
 def draft(db: None) -> Template:  # noqa: ARG001 - asked for by name
-    made = Template.objects.create(template_id="hello", sensitive_variables=["code"])
+    made = Template.objects.create(
+        template_id="hello",
+        sensitive_variables=["code"],
+        variables=[{"name": "name", "type": "string", "example": "Ada"}],
+        default_locale="de",
+    )
     TemplateText.objects.create(
         template=made,
         channel=Channel.EMAIL,
@@ -82,6 +88,7 @@ def test_a_new_draft_takes_texts_and_secrets_along(door: Client, draft: Template
     copy = Template.objects.get(template_id="hello", version=2)
     assert copy.published_at is None
     assert copy.sensitive_variables == ["code"]
+    assert (copy.variables, copy.default_locale) == (draft.variables, "de")
     assert copy.texts.get().html == "<b>{{ name }}</b>"
 
 
@@ -95,8 +102,11 @@ def test_a_preview_renders_escapes_and_measures(door: Client, draft: Template) -
     variables = json.dumps({"name": "<i>é"})
     shown = door.get(page("preview", draft), {"variables": variables})
     rendered = shown.context["preview"].rendered
-    assert (rendered.body, rendered.html) == ("Hello <i>é", "<b>&lt;i&gt;é</b>")
-    assert dict(shown.context["preview"].sizes) == {"title": 8, "body": 11, "html": 18}
+    assert rendered.body == "Hello <i>é"
+    assert "<b>&lt;i&gt;é</b>" in rendered.html
+    sizes = dict(shown.context["preview"].sizes)
+    assert (sizes["title"], sizes["body"]) == (8, 11)
+    assert sizes["html"] == len(rendered.html.encode())
     assert "<iframe sandbox " in shown.content.decode()
     assert "Hello <i>" not in shown.content.decode()
 
@@ -110,3 +120,43 @@ def test_a_preview_says_what_is_wrong(
 ) -> None:
     shown = door.get(page("preview", draft), {"variables": variables})
     assert told in shown.content.decode()
+
+
+def test_a_preview_begins_with_the_declared_examples(door: Client, draft: Template) -> None:
+    shown = door.get(page("preview", draft))
+    assert shown.context["preview"].rendered.body == "Hello Ada"
+
+
+def test_a_preview_counts_segments_and_says_what_is_too_long(door: Client, draft: Template) -> None:
+    text = TemplateText.objects.create(
+        template=draft, channel=Channel.SMS, body="ê" * 71, max_segments=1
+    )
+    shown = door.get(page("preview", draft), {"text": text.pk}).content.decode()
+    assert "2 segments (71 units of UCS-2)" in shown
+    assert "2 segments; its limit is 1." in shown
+    push = TemplateText.objects.create(template=draft, channel=Channel.PUSH, body="a" * 9_000)
+    assert "cut off at the end" in (
+        door.get(page("preview", draft), {"text": push.pk}).content.decode()
+    )
+
+
+def test_what_is_not_fit_for_sending_is_not_published(door: Client, draft: Template) -> None:
+    TemplateText.objects.create(template=draft, channel=Channel.SMS, body="{{ other }}")
+    told = door.post(page("publish", draft), follow=True).content.decode()
+    assert "sms en: it needs other, which no producer has to send" in told
+    draft.refresh_from_db()
+    assert draft.published_at is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"default_locale": "klingon"}, "CLDR knows no such locale"),
+        ({"texts-0-locale": "no such"}, "CLDR knows no such locale"),
+        ({"variables": '[{"name": "a", "type": "text"}]'}, "its type is one of string"),
+        ({"variables": "["}, "valid JSON"),
+    ],
+)
+def test_what_means_nothing_is_not_saved(door: Client, fields: dict[str, str], told: str) -> None:
+    assert told in door.post(ADD, form() | fields).content.decode()
+    assert not Template.objects.exists()

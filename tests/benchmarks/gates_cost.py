@@ -29,8 +29,9 @@ _LATER: Final = dt.timedelta(hours=6)
 _LENGTH: Final = dt.timedelta(hours=9)
 _GIVE: Final = """
     INSERT INTO notifications_preference (recipient_id, channels_off, channel_order, categories_off,
-                                          quiet_hours, do_not_disturb_until, updated_at)
-    SELECT id, %s, %s, '{marketing,social}', %s, now() - interval '1 hour', now()
+                                          quiet_hours, do_not_disturb_until, caps, updated_at)
+    SELECT id, %s, %s, '{marketing,social}', %s, now() - interval '1 hour',
+           '{"email": "900000/hour"}', now()
     FROM notifications_recipient WHERE timezone = %s
 """
 

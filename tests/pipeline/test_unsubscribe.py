@@ -11,6 +11,7 @@ import pytest
 from notifications import clock
 from notifications.models import Delivery, NotificationType, Suppression
 from notifications.pipeline import deliver, job, render, unsubscribe
+from notifications.pipeline.links import Book
 from notifications.pipeline.unsubscribe import Choice
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
@@ -26,7 +27,7 @@ def link_of(delivery: Delivery) -> str:
     claim = moves.claim([delivery.pk], now=clock.now())
     [ready], _ = job.load(claim)
     versions = render.versions_for([ready])
-    return render.message(ready, versions, now=clock.now()).unsubscribe_url
+    return render.message(ready, versions, now=clock.now(), links=Book()).unsubscribe_url
 
 
 @pytest.mark.parametrize("priority", ["P2", "P3"])

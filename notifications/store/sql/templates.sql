@@ -1,6 +1,7 @@
 -- Template versions with all their texts. By name: the highest published version.
-SELECT t.id, t.template_id, t.version, t.sensitive_variables,
-       x.channel, x.locale, x.title, x.body, x.html
+SELECT t.id, t.template_id, t.version, t.sensitive_variables, t.variables::text AS variables,
+       t.default_locale, x.channel, x.locale, x.title, x.body, x.html,
+       x.transliterate, x.max_segments, x.shorten_links
 FROM notifications_template t
 JOIN notifications_templatetext x ON x.template_id = t.id
 WHERE t.id = ANY(%(ids)s)

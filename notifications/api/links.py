@@ -1,0 +1,32 @@
+"""`GET /l/<token>`: a short link from an SMS, on its way to where it leads.
+
+It leads only where a text of ours did: the target is looked up, never taken from the request. It
+has no key, is no part of the API that producers call, and tells nothing but its target.
+"""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from notifications.rules import short_links
+from notifications.store import short_links as store
+
+
+@require_safe
+def follow(request: HttpRequest, token: str) -> HttpResponse:
+    """Redirect, and count what looks like a person."""
+    purpose = request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
+    agent = request.headers.get("User-Agent", "")
+    counts = short_links.is_a_person(method=request.method or "", agent=agent, purpose=purpose)
+    target = store.follow(token) if counts else store.target(token)
+    answer = HttpResponse(status=302) if target else HttpResponse(_GONE, status=404)
+    if target:
+        answer["Location"] = target
+    answer["Cache-Control"] = "no-store"  # each click comes here
+    answer["Referrer-Policy"] = "no-referrer"
+    answer["X-Robots-Tag"] = "noindex"
+    return answer
+
+
+_GONE = b"<!doctype html><title>Link ended</title><p>This link has ended, or there never was one."

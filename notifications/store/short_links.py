@@ -1,0 +1,57 @@
+"""Short links: made by the wave, followed one by one, forgotten when they end."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+
+from notifications.models import ShortLink
+from notifications.store import db
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLink:
+    """A link to be stored."""
+
+    token: str
+    delivery_id: UUID
+    target: str
+    expires_at: dt.datetime
+
+
+def add(links: Collection[NewLink]) -> None:
+    """Store links in one statement; one that is stored already stays as it is."""
+    if not links:
+        return
+    parameters = {
+        "tokens": [link.token for link in links],
+        "deliveries": [link.delivery_id for link in links],
+        "targets": [link.target for link in links],
+        "expiries": [link.expires_at for link in links],
+    }
+    db.in_transaction(lambda: db.run("add_short_links", parameters))
+
+
+def target(token: str) -> str | None:
+    """Where a link leads, uncounted; None: there is none, or it has ended."""
+    alive = "SELECT target FROM short_link WHERE token = %s AND expires_at > now()"
+    with connection.cursor() as running:
+        running.execute(alive, [token])
+        found = running.fetchone()
+    return found[0] if found else None
+
+
+def follow(token: str) -> str | None:
+    """The same, and count the click."""
+    found = db.rows("follow_short_link", {"token": token})
+    return found[0]["target"] if found else None
+
+
+def purge(*, now: dt.datetime, limit: int) -> int:
+    """Forget up to `limit` links that have ended."""
+    ended = ShortLink.objects.filter(expires_at__lte=now).values("token")[:limit]
+    return ShortLink.objects.filter(token__in=ended).delete()[0]
