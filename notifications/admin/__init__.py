@@ -8,6 +8,7 @@
     producers, recipients        who asks, who is reached; keys are shown once
     suppressions                 which addresses are not used, and why; files in and out
     provider_routes              which provider takes what, in force within two seconds
+    schedules                    what recurs, paused by hand; who stands in which line
     notification_types, alerts, housekeeping
 
 Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
@@ -29,6 +30,7 @@ from notifications.admin import (
     provider_routes,
     recipients,
     replays,
+    schedules,
     short_links,
     suppressions,
     templates,
@@ -47,6 +49,7 @@ __all__ = [
     "provider_routes",
     "recipients",
     "replays",
+    "schedules",
     "short_links",
     "suppressions",
     "templates",

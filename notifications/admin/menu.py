@@ -23,6 +23,8 @@ _MENU: Final = (
         (
             ("Notifications", "notifications", "notification"),
             ("Deliveries", "outgoing_mail", "delivery"),
+            ("Schedules", "event_repeat", "schedule"),
+            ("Ordering keys", "format_list_numbered", "orderingkey"),
             ("Replay jobs", "replay", "replayjob"),
             ("Rejected requests", "block", "rejected"),
         ),

@@ -6,12 +6,12 @@ import datetime as dt
 import hashlib
 from collections.abc import Sequence
 from itertools import islice
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self
 from uuid import UUID
 
 import orjson
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
+from pydantic import Field, model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -35,10 +35,17 @@ from notifications.api.shapes import (
     StatusWord,
 )
 from notifications.api.throttle import charge
-from notifications.pipeline import accept, cancel
+from notifications.pipeline import accept, cancel, reschedule
 from notifications.pipeline.accept import Caller, Refused, Taken, WholeAnswer
 from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import MAX_BATCH, Name, NotificationRequest, UserId, parse
+from notifications.rules.request import (
+    MAX_BATCH,
+    LocalTime,
+    Name,
+    NotificationRequest,
+    UserId,
+    parse,
+)
 from notifications.store import address_book, timelines
 from notifications.store.keys import Scope
 from notifications.store.timelines import DeliveryView, Line, Timeline, Wanted
@@ -73,6 +80,20 @@ class ListQuery(DatedPageQuery):
     type: Name | None = None
     status: StatusWord | None = None
     since: Instant | None = None
+
+
+class RescheduleRequest(Asked):
+    """Another time: exactly one of the two."""
+
+    scheduled_at: Instant | None = None
+    send_at_local: LocalTime | None = None
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if (self.scheduled_at is None) == (self.send_at_local is None):
+            msg = "give either scheduled_at or send_at_local"
+            raise ValueError(msg)
+        return self
 
 
 class Notifications(Door):
@@ -178,7 +199,10 @@ class Batch(Door):
 class One(Door):
     """A notification."""
 
-    scopes: ClassVar = {"GET": Scope.NOTIFICATIONS_READ}
+    scopes: ClassVar = {
+        "GET": Scope.NOTIFICATIONS_READ,
+        "PATCH": Scope.NOTIFICATIONS_WRITE,
+    }
 
     @extend_schema(
         operation_id="get_notification",
@@ -195,6 +219,28 @@ class One(Door):
         ):
             absent("notification")
         return Response(_detail(timeline).wire())
+
+    @extend_schema(
+        operation_id="reschedule_notification",
+        summary="Move a scheduled notification to another time",
+        request=RescheduleRequest,
+        responses={200: NotificationDetail},
+        tags=["Notifications"],
+    )
+    def patch(self, request: Request, notification_id: UUID) -> Response:
+        """Until it leaves: then it is a 409. Its time to live begins at the new time."""
+        wanted, key = shaped(request.data, RescheduleRequest), key_of(request)
+        local = wanted.send_at_local
+        problem = reschedule.reschedule(
+            notification_id,
+            producer_id=key.producer_id,
+            mode=key.mode,
+            scheduled_at=wanted.scheduled_at,
+            send_at_local=dt.time.fromisoformat(local) if local is not None else None,
+        )
+        if problem is not None:
+            refuse(problem)
+        return self.get(request, notification_id)
 
 
 class Cancel(Door):

@@ -34,6 +34,13 @@ IDEMPOTENCY_KEY: Final = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="Repeat a call with the same key and body and get the first answer, for 24 hours.",
 )
+_CAN_CONFLICT: Final = frozenset({
+    ("post", "/v1/dead-letters"),
+    ("patch", "/v1/notifications"),
+    ("post", "/v1/schedules"),
+    ("patch", "/v1/schedules"),
+})
+"""Where an object's state can forbid a call: its method and the beginning of its path."""
 _REFERENCE: Final = "#/components/schemas/{model}"
 """Where a shape stands in the document."""
 
@@ -146,7 +153,7 @@ def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kin
             yield Kind.INVALID
     if any(parameter["name"] == IDEMPOTENCY_KEY.name for parameter in taken):
         yield from (Kind.IN_PROGRESS, Kind.RATE_LIMITED)
-    if method == "post" and path.startswith("/v1/dead-letters"):
+    if (method, "/".join(path.split("/")[:3])) in _CAN_CONFLICT:
         yield Kind.CONFLICT
 
 

@@ -209,6 +209,7 @@ class NotificationDetail(Answer):
     channels: list[ChannelWord]
     delivery: str
     collapse_key: str
+    ordering_key: str
     idempotency_key: str
     metadata: dict[str, Any]
     created_at: dt.datetime

@@ -12,6 +12,8 @@
          `--------< Event                   every status move and why
     DeadLetter, ReplayJob                   what gave up, and bringing it back
     Breaker, BreakerEvent, ProviderPace     providers at rest, and how fast they may be called
+    Schedule --< Occurrence                 what recurs, and what came of each time
+    OrderingKey --< OrderedDelivery         who waits for whom
     IdempotencyKey, Rejected, Alert, SweepRun
 
 Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no
@@ -25,9 +27,11 @@ from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
 from notifications.models.housekeeping import IdempotencyKey, Rejected, SweepRun
 from notifications.models.notification import Notification, NotificationType
+from notifications.models.order import OrderedDelivery, OrderingKey
 from notifications.models.producer import ApiKey, Producer
 from notifications.models.recipient import Contact, Preference, Recipient
 from notifications.models.route import ProviderRoute
+from notifications.models.schedule import Occurrence, Schedule
 from notifications.models.short_link import ShortLink
 from notifications.models.suppression import Suppression
 from notifications.models.template import Template, TemplateText
@@ -45,6 +49,9 @@ __all__ = [
     "IdempotencyKey",
     "Notification",
     "NotificationType",
+    "Occurrence",
+    "OrderedDelivery",
+    "OrderingKey",
     "Preference",
     "Producer",
     "ProviderPace",
@@ -52,6 +59,7 @@ __all__ = [
     "Recipient",
     "Rejected",
     "ReplayJob",
+    "Schedule",
     "ShortLink",
     "Suppression",
     "SweepRun",

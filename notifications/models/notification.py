@@ -46,8 +46,8 @@ class NotificationType(models.Model):
 class Notification(models.Model):
     """One request of a producer. Partitioned by day on `id`; see `rules.ids` for what an id tells.
 
-    Its status is computed from its deliveries: nothing here changes but `cancelled_at` and the
-    wiping of `secrets`.
+    Its status is computed from its deliveries: nothing here changes but `cancelled_at`, the time of
+    one that still waits for it, and the wiping of `secrets`.
     """
 
     id = models.UUIDField(primary_key=True)
@@ -65,11 +65,18 @@ class Notification(models.Model):
     secrets = models.BinaryField(null=True, help_text="Sensitive variables, encrypted; then wiped.")
     metadata = models.JSONField(default=dict)
     collapse_key = models.CharField(max_length=64, blank=True)
+    ordering_key = models.CharField(max_length=255, blank=True, db_default="")
     channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list)
     spread = models.CharField(max_length=8)
     idempotency_key = models.CharField(max_length=255, blank=True)
     traceparent = models.CharField(max_length=55, blank=True)
     scheduled_at = models.DateTimeField(null=True)
+    local_at = models.CharField(
+        max_length=16, blank=True, db_default="", help_text="On the recipient's wall clock."
+    )
+    local_zone = models.CharField(
+        max_length=64, blank=True, db_default="", help_text="Where that clock hung at accept."
+    )
     expires_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()

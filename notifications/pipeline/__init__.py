@@ -1,7 +1,8 @@
 """The way of a notification, one verb a file.
 
     accept ──> publish ──> deliver ─┬─ claim     (store.moves) a lease on each row
-                 ^                  ├─ gates     may it leave now?
+                 ^                  ├─ in order  whose turn is it?
+                 │                  ├─ gates     may it leave now?
                  │                  ├─ cap       has the person had enough?
                  │                  ├─ route     by which providers?
       sweeps ────┤                  ├─ admit     can it take more now?
@@ -10,8 +11,9 @@
                  │                  ├─ fail over the next provider, where nothing was sent
                  │                  └─ settle    what became of it (watch: of its provider)
                  │
-        release, rescue, replay: back to queued   confirm: receipts   cancel: the producer's stop
+        release, rescue, replay: back to queued   confirm: receipts
         digest: one notification in place of many that caps held back
+        cancel, reschedule, recur: the producer's word
         unsubscribe, inbound: the person's stop   suppression_files: many addresses in and out
 
 Every step takes a list. No step holds a transaction or a row lock while a provider is called: claim

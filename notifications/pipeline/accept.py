@@ -27,7 +27,8 @@ from notifications.pipeline.plan import Caller, Plan, planned
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.redaction import redacted
 from notifications.rules.request import NotificationRequest
-from notifications.store import inserts, partitions
+from notifications.rules.states import Status
+from notifications.store import inserts, line, partitions
 
 __all__ = ["Caller", "Refused", "Taken", "WholeAnswer", "accept", "accept_once", "reject"]
 
@@ -177,7 +178,21 @@ def _commit(
                 now=now,
                 notifications=[plan.row for plan in won.fresh],
             )
+            _join_lines(won.fresh)
     return won
+
+
+def _join_lines(plans: Sequence[Plan]) -> None:
+    """Who may leave now joins its line. A schedule joins when it is released."""
+    places = [
+        (plan.ordering_key, delivery.channel, delivery.id)
+        for plan in plans
+        if plan.ordering_key is not None
+        for delivery in plan.deliveries
+        if delivery.status == Status.QUEUED
+    ]
+    if places:
+        line.join(places)
 
 
 def _answer(plan: Plan | Problem, won: keys.Won) -> Taken | Refused:

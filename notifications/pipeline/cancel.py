@@ -6,12 +6,12 @@ next claim reads `cancelled_at`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from notifications import clock
 from notifications.models import Delivery, Notification
 from notifications.pipeline import cap
-from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.states import OPEN, Status
 from notifications.store import db, moves, vault
@@ -26,21 +26,24 @@ def cancel(notification_id: UUID, *, producer_id: int, mode: Mode) -> list[UUID]
     Safe to run twice: the second stops nothing.
     """
     mine = Notification.objects.filter(id=notification_id, producer_id=producer_id, mode=mode)
+    return stop([notification_id]) if mine.exists() else None
 
-    def work() -> list[UUID] | None:
-        if not mine.exists():
-            return None
-        mine.filter(cancelled_at=None).update(cancelled_at=clock.now())
-        waiting = Delivery.objects.filter(
-            id__gt=notification_id,
-            id__lte=ids.last_delivery_of(notification_id),
-            status__in=OPEN - {Status.SENDING},
-        ).values_list("id", flat=True)
-        stops = [Move(id=each, reason="cancelled") for each in waiting]
-        return moves.move(Status.CANCELLED, stops)
+
+def stop(notification_ids: Sequence[UUID]) -> list[UUID]:
+    """Stop notifications; returns the deliveries that were stopped. Safe to run twice."""
+
+    def work() -> list[UUID]:
+        Notification.objects.filter(id__in=notification_ids, cancelled_at=None).update(
+            cancelled_at=clock.now()
+        )
+        asked = {"ids": list(notification_ids), "waiting": sorted(OPEN - {Status.SENDING})}
+        waiting = db.rows("waiting_of", asked)
+        return moves.move(
+            Status.CANCELLED, [Move(id=row["id"], reason="cancelled") for row in waiting]
+        )
 
     stopped = db.in_transaction(work)
     if stopped:
-        vault.wipe([notification_id])
+        vault.wipe(notification_ids)
         cap.refund(Delivery.objects.filter(id__in=stopped), moved=stopped)
     return stopped

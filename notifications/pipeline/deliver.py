@@ -18,7 +18,7 @@ from typing import Final, assert_never
 from uuid import UUID
 
 from notifications import clock
-from notifications.pipeline import admit, cap, gates, job, route, send, settle
+from notifications.pipeline import admit, cap, gates, in_order, job, route, send, settle
 from notifications.pipeline.job import Job
 from notifications.pipeline.settle import Retry
 from notifications.rules.channels import Stop as Reason
@@ -50,10 +50,12 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
     jobs, orphans = job.load(claim)
     gone = [Move(id=each.id, reason=Reason.NO_CONTACT, detail="erased") for each in orphans]
     moves.move(Status.SUPPRESSED, gone, token=claim.token)
+    places = in_order.find(jobs)
     passed, again = _through_gates(jobs, token=claim.token)
     passed = cap.let_pass(passed, token=claim.token)
     route.assign(passed)
     again += _sent(passed, claim)
+    again += in_order.step(places)
     return [
         RetryGroup(delivery_ids=together, countdown=delay)
         for delay, together in settle.grouped(again).items()
@@ -88,7 +90,8 @@ def _through_gates(jobs: Iterable[Job], *, token: UUID) -> tuple[list[Job], list
     cap.refund(ended, moved=moved)
     vault.wipe(sealed)
     moves.move(Status.SCHEDULED, held, token=token)
-    return passed, [Retry(each.id, each.due_in) for each in held if each.due_in]
+    again = [each for each in held if each.reason != gates.ORDER]
+    return passed, [Retry(each.id, each.due_in) for each in again if each.due_in]
 
 
 def _sent(jobs: Sequence[Job], claim: moves.Claim) -> list[Retry]:

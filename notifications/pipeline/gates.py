@@ -14,9 +14,13 @@ from typing import Final
 from notifications import conf
 from notifications.pipeline import quiet
 from notifications.pipeline.job import Job
+from notifications.rules import order
 from notifications.rules.channels import Stop as Reason
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
+
+ORDER: Final = "order"
+"""The hold's reason: others of its line go first. They wake it, so it is not published again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,11 @@ def _suppression(job: Job, _now: dt.datetime) -> Verdict:
     return Stop(Status.SUPPRESSED, Reason.SUPPRESSION_LIST) if listed else None
 
 
+def _order(job: Job, _now: dt.datetime) -> Verdict:
+    """Last: who would not leave anyhow keeps nobody waiting, and takes nobody's turn."""
+    return Hold(order.look_again(job.ahead), ORDER) if job.ahead else None
+
+
 Gate = Callable[[Job, dt.datetime], Verdict]
 
 GATES: Final[Sequence[Gate]] = (
@@ -104,5 +113,6 @@ GATES: Final[Sequence[Gate]] = (
     _contact,
     _suppression,
     _quiet,
+    _order,
 )
 """In the order in which they are asked."""

@@ -23,6 +23,8 @@ class Job:
     destination: reads.Destination
     providers: tuple[str, ...] = ()
     """Who may take it, the one whose turn it is first; `route` gives them, `fail_over` goes on."""
+    ahead: int = 0
+    """How many of its line go before it; `in_order` tells."""
     call: int = 0
     """Number of the call under way: the delivery's attempts, this one included."""
 

@@ -1,6 +1,7 @@
 """Plan: what accepting a request would store.
 
-Reads what it needs in one query each for the whole list, writes nothing.
+Reads what it needs in one query each for the whole list; writes nothing, but for the ordering keys
+that it meets for the first time.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import functools
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,9 +21,10 @@ from notifications.rules import channels, ids, variables
 from notifications.rules.channels import Reach, Target
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.request import MAX_TTL, NotificationRequest
+from notifications.rules.request import MAX_TTL, NotificationRequest, fingerprint
 from notifications.rules.states import Status, overall
-from notifications.store import reads, vault
+from notifications.rules.wall_clock import When
+from notifications.store import line, reads, vault
 from notifications.store.inserts import NewDelivery, NotificationRow
 from providers.contract import Channel
 
@@ -51,6 +52,8 @@ class Plan:
     response: dict[str, Any]
     key: str
     body_hash: bytes
+    ordering_key: int | None
+    """Of the line that its deliveries join."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,7 @@ class _Known:
     types: Mapping[str, reads.TypeRule]
     reaches: Mapping[str, Reach]
     templates: Mapping[str, reads.TemplateVersion]
+    ordering_keys: Mapping[str, line.Key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,7 @@ class _Checked:
     rule: reads.TypeRule
     template: reads.TemplateVersion | None
     reach: Reach
+    when: When | None
     expires_at: dt.datetime
 
 
@@ -88,27 +93,45 @@ def planned(
 ) -> list[Plan | Problem]:
     """Plan each request, or say what is wrong with it, in order."""
     requests = [each for each in asked if isinstance(each, NotificationRequest)]
+    types = reads.type_rules()
     known = _Known(
         caller=caller,
         now=clock.now(),
         traceparent=traceparent,
-        types=reads.type_rules(),
+        types=types,
         reaches=reads.reaches(caller.mode, {each.user_id for each in requests}),
         templates=reads.templates_by_name({
             each.template_id for each in requests if each.template_id
         }),
+        ordering_keys=_ordering_keys(caller, requests, types),
     )
     return [each if isinstance(each, Problem) else _planned(each, known) for each in asked]
+
+
+def _ordering_keys(
+    caller: Caller, requests: Sequence[NotificationRequest], types: Mapping[str, reads.TypeRule]
+) -> Mapping[str, line.Key]:
+    wanted: dict[str, Priority] = {}
+    for each in requests:
+        rule = types.get(each.type)
+        priority = each.priority if each.priority is not None or rule is None else rule.priority
+        if each.ordering_key and priority is not None:
+            wanted.setdefault(each.ordering_key, priority)
+    return line.keys(caller.producer_id, caller.mode, wanted) if wanted else {}
 
 
 def _planned(request: NotificationRequest, known: _Known) -> Plan | Problem:
     try:
         rule = _routed(request, known)
+        key_id = _line(request, rule.priority, known)
+        template, reach = _template(request, known), _recipient(request, known)
+        when = _when(request, reach, known.now)
         checked = _Checked(
             rule=rule,
-            template=_template(request, known),
-            reach=_recipient(request, known),
-            expires_at=_expiry(request, rule.priority, known.now),
+            template=template,
+            reach=reach,
+            when=when,
+            expires_at=_expiry(request, rule.priority, when, known.now),
         )
     except _Refusal as refusal:
         return refusal.problem
@@ -120,7 +143,8 @@ def _planned(request: NotificationRequest, known: _Known) -> Plan | Problem:
         deliveries=born,
         response=_response(notification_id, rule.priority, born, known.now),
         key=request.idempotency_key or "",
-        body_hash=body_hash(request) if request.idempotency_key else b"",
+        body_hash=fingerprint(request) if request.idempotency_key else b"",
+        ordering_key=key_id,
     )
 
 
@@ -140,6 +164,21 @@ def _routed(request: NotificationRequest, known: _Known) -> reads.TypeRule:
         detail = f"this producer may not send with priority {priority.name}"
         raise _Refusal(Problem(Kind.FORBIDDEN, detail))
     return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
+
+
+def _line(request: NotificationRequest, priority: Priority, known: _Known) -> int | None:
+    """The key of the line that it joins.
+
+    Raises:
+        _Refusal: the key's line is on another lane.
+    """
+    if request.ordering_key is None:
+        return None
+    key = known.ordering_keys[request.ordering_key]
+    if key.priority is not priority:
+        detail = f"this ordering_key is in use with priority {key.priority.name}; a key has one"
+        raise _Refusal(Problem(Kind.CONFLICT, detail, (FieldError("/ordering_key", detail),)))
+    return key.id
 
 
 def _template(request: NotificationRequest, known: _Known) -> reads.TemplateVersion | None:
@@ -195,7 +234,17 @@ def _recipient(request: NotificationRequest, known: _Known) -> Reach:
     return reach
 
 
-def _expiry(request: NotificationRequest, priority: Priority, now: dt.datetime) -> dt.datetime:
+def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When | None:
+    """When it is to leave; None: now."""
+    if request.send_at_local is not None:
+        time = dt.time.fromisoformat(request.send_at_local)
+        return When.next_by_wall_clock(time, reach.timezone, after=now)
+    return When(request.scheduled_at) if request.scheduled_at is not None else None
+
+
+def _expiry(
+    request: NotificationRequest, priority: Priority, when: When | None, now: dt.datetime
+) -> dt.datetime:
     """When its time to live ends.
 
     Raises:
@@ -204,7 +253,7 @@ def _expiry(request: NotificationRequest, priority: Priority, now: dt.datetime) 
     ttl = DEFAULT_TIME_TO_LIVE[priority]
     if request.ttl_seconds:
         ttl = dt.timedelta(seconds=request.ttl_seconds)
-    begins = max(request.scheduled_at or now, now)
+    begins = max(when.at, now) if when else now
     if begins - now + ttl > MAX_TTL:
         detail = f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
         raise _Refusal(_invalid("/scheduled_at", detail))
@@ -222,7 +271,7 @@ def _deliveries(
         category=rule.category,
         passes_opt_outs=rule.priority is Priority.P0,
     )
-    later = request.scheduled_at if (request.scheduled_at or known.now) > known.now else None
+    later = checked.when.at if checked.when and checked.when.at > known.now else None
     if later is not None:
         # Resolved again at release; until then one row a channel stands for all its contacts.
         targets = list({target.channel: target for target in targets}.values())
@@ -265,7 +314,7 @@ def _delivery(
 def _row(
     notification_id: UUID, request: NotificationRequest, checked: _Checked, known: _Known
 ) -> NotificationRow:
-    rule, template = checked.rule, checked.template
+    rule, template, when = checked.rule, checked.template, checked.when
     variables, sealed = request.variables, None
     if template is not None and template.sensitive & variables.keys():
         hidden = template.sensitive & variables.keys()
@@ -287,11 +336,14 @@ def _row(
         sealed,
         _json(request.metadata),
         request.collapse_key or "",
+        request.ordering_key or "",
         [int(channel) for channel in request.channels],
         request.delivery.value,
         request.idempotency_key or "",
         known.traceparent,
-        request.scheduled_at,
+        when.at if when else None,
+        when.local if when else "",
+        when.zone if when else "",
         checked.expires_at,
         known.now,
     )
@@ -328,17 +380,6 @@ def _overall(statuses: tuple[int, ...]) -> str:
 @functools.lru_cache(maxsize=4)
 def _instant(now: dt.datetime) -> str:
     return now.isoformat().replace("+00:00", "Z")
-
-
-def body_hash(request: NotificationRequest) -> bytes:
-    """A fingerprint of what was asked for, whatever the order of its fields; 16 bytes."""
-    body = {name: value for name, value in request.__dict__.items() if name != "idempotency_key"}
-    encoded = orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain)
-    return hashlib.blake2b(encoded, digest_size=16).digest()
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - orjson's protocol
-    return value.model_dump()
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -2,24 +2,29 @@
 
 Channel and devices can change while a notification waits. One scheduled row stands for each channel
 until its time comes; then it takes a contact of that channel, further devices get rows of their
-own, and a channel that is not wanted any more is suppressed.
+own, and a channel that is not wanted any more is suppressed. With an ordering key it joins its line
+here: a schedule's turn is that of its release. One that was asked for by the recipient's wall clock
+waits on when that clock hangs in another zone by now.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from notifications import clock
 from notifications.models import Notification
+from notifications.pipeline import reschedule
 from notifications.rules import channels, ids
 from notifications.rules.channels import Reach, Spread, Stop, Target
-from notifications.rules.lane import Priority
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
-from notifications.store import db, inserts, moves, reads
+from notifications.rules.wall_clock import When
+from notifications.store import db, inserts, line, moves, reads
 from notifications.store.inserts import NewDelivery
 from notifications.store.moves import Move
 from providers.contract import Channel
@@ -36,6 +41,7 @@ class _Resolved:
     go: list[Move] = field(default_factory=list)
     stop: list[Move] = field(default_factory=list)
     more: list[NewDelivery] = field(default_factory=list)
+    channels: dict[UUID, int] = field(default_factory=dict)
 
 
 def back_to_queue(rows: Sequence[Row], *, reason: str) -> int:
@@ -71,9 +77,20 @@ def _resolve(rows: Sequence[Row]) -> int:
         if notification is None or reach is None:
             gone = (Move(id=row["id"], reason=Stop.NO_CONTACT, detail="erased") for row in group)
             resolved.stop.extend(gone)
-        else:
+        elif not _postponed(notification, reach):
             _place(resolved, group, _targets(notification, reach), after=highest[notification_id])
-    return _write(resolved)
+    moved = _write(resolved)
+    _join_lines(notifications, resolved)
+    return moved
+
+
+def _postponed(row: Notification, reach: Reach) -> bool:
+    """Move it when its local time is still ahead where the recipient is now."""
+    if not row.local_at or row.local_zone == reach.timezone:
+        return False
+    when = When.by_wall_clock(dt.datetime.fromisoformat(row.local_at), reach.timezone)
+    detail = f"the recipient's zone is {reach.timezone or 'unknown'} by now"
+    return when.at > clock.now() and reschedule.postpone(row, when, detail=detail)
 
 
 def _still_waiting(rows: Sequence[Row]) -> list[Row]:
@@ -109,11 +126,14 @@ def _place(
         row = free.pop(target.channel, None)
         if row is None and target.contact_id is not None:
             after += 1
-            resolved.more.append(_beside(group[0], target, number=after))
+            new = _beside(group[0], target, number=after)
+            resolved.more.append(new)
+            resolved.channels[new.id] = target.channel
         elif row is not None and target.contact_id is None:
             resolved.stop.append(Move(id=row["id"], reason=target.stop or Stop.NO_CONTACT))
         elif row is not None and target.contact_id is not None:
             resolved.contacts[row["id"]] = target.contact_id
+            resolved.channels[row["id"]] = target.channel
             go = Move(id=row["id"], reason="released", due_in=clock.AT_ONCE)
             resolved.go.append(go)
     resolved.stop.extend(
@@ -146,3 +166,22 @@ def _write(resolved: _Resolved) -> int:
         of = [ids.notification_of(each.id) for each in resolved.more]
         inserts.deliveries(resolved.more, notification_ids=of, now=clock.now())
     return len(moved) + len(resolved.more)
+
+
+def _join_lines(notifications: Mapping[UUID, Notification], resolved: _Resolved) -> None:
+    """Those with an ordering key; one that has another priority by now leads no line of theirs."""
+    released = [(move.id, row) for move in resolved.go if (row := _line_of(move.id, notifications))]
+    released += [(new.id, row) for new in resolved.more if (row := _line_of(new.id, notifications))]
+    places = []
+    for delivery_id, row in released:
+        mode, priority = Mode(row.mode), Priority(row.priority)
+        key = line.keys(row.producer_id, mode, {row.ordering_key: priority})[row.ordering_key]
+        if key.priority is priority:
+            places.append((key.id, resolved.channels[delivery_id], delivery_id))
+    if places:
+        line.join(places)
+
+
+def _line_of(delivery_id: UUID, notifications: Mapping[UUID, Notification]) -> Notification | None:
+    found = notifications.get(ids.notification_of(delivery_id))
+    return found if found is not None and found.ordering_key else None

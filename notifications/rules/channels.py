@@ -48,6 +48,8 @@ class Reach:
     """How one recipient can be reached now."""
 
     recipient_id: int
+    timezone: str = ""
+    """Empty when nobody knows."""
     contacts: Mapping[Channel, Sequence[int]] = field(default_factory=dict)
     """Valid contacts by channel, the primary one first; none that is on the suppression list."""
     suppressed: frozenset[Channel] = frozenset()

@@ -8,6 +8,7 @@ template?) is checked in `pipeline.accept`. Fields that are not understood are r
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from typing import Annotated, Any, Final, Self
 
 import orjson
@@ -36,7 +37,7 @@ MAX_TTL: Final = dt.timedelta(days=60)
 """`scheduled_at + ttl` lies at most this far ahead: every open row is younger than retention."""
 MAX_BATCH: Final = 1000
 
-_NOT_YET: Final = frozenset({"fallback_chain", "ordering_key", "send_at_local", "webhook_url"})
+_NOT_YET: Final = frozenset({"fallback_chain", "webhook_url"})
 
 
 _CHANNELS: Final = {channel.label: channel for channel in Channel}
@@ -82,6 +83,10 @@ UserId = Annotated[str, StringConstraints(min_length=1, max_length=128), BeforeV
 Key = Annotated[str, StringConstraints(min_length=1, max_length=255), BeforeValidator(_no_nul)]
 
 
+LocalTime = Annotated[
+    str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), BeforeValidator(_no_nul)
+]
+"""Of the recipient's day, like 09:00."""
 AskedPriority = Annotated[
     Priority,
     BeforeValidator(_priority),
@@ -118,8 +123,10 @@ class NotificationRequest(BaseModel):
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     delivery: Spread = Spread.FIRST
     scheduled_at: Instant | None = None
+    send_at_local: LocalTime | None = None
     ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds()))] | None = None
     collapse_key: Annotated[Text, StringConstraints(min_length=1, max_length=64)] | None = None
+    ordering_key: Key | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
     idempotency_key: Key | None = None
 
@@ -140,6 +147,9 @@ class NotificationRequest(BaseModel):
         if (self.template_id is None) == (self.content is None):
             msg = "give either template_id or content"
             raise ValueError(msg)
+        if self.scheduled_at is not None and self.send_at_local is not None:
+            msg = "give either scheduled_at or send_at_local"
+            raise ValueError(msg)
         if len(set(self.channels)) != len(self.channels):
             msg = "channels must not repeat"
             raise ValueError(msg)
@@ -156,6 +166,17 @@ def parse(body: object) -> NotificationRequest | Problem:
         return NotificationRequest.model_validate(body)
     except ValidationError as error:
         return invalid(error)
+
+
+def fingerprint(wanted: NotificationRequest) -> bytes:
+    """16 bytes that tell what was asked for, whatever the order of its fields."""
+    body = {name: value for name, value in wanted.__dict__.items() if name != "idempotency_key"}
+    encoded = orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain)
+    return hashlib.blake2b(encoded, digest_size=16).digest()
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - orjson's protocol
+    return value.model_dump()
 
 
 def invalid(error: ValidationError) -> Problem:

@@ -19,6 +19,7 @@
     search        finding a message by address, user or provider id
     backlog       what waits, by lane and by reason
     routes        which provider takes what, as admin says
+    line          deliveries that wait for each other, in the order of acceptance
     vault         sensitive variables, sealed and wiped
     attempts      provider calls as rows
     state         the state Redis: client, scripts, what to do when it is away

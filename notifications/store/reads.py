@@ -48,6 +48,7 @@ class Asked:
     variables: dict[str, Any]
     sealed: bytes | None
     collapse_key: str
+    ordering_key: str
     traceparent: str
     expires_at: dt.datetime
     is_cancelled: bool
@@ -126,6 +127,7 @@ def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
             variables=orjson.loads(row["variables"]),
             sealed=row["secrets"],
             collapse_key=row["collapse_key"],
+            ordering_key=row["ordering_key"],
             traceparent=row["traceparent"],
             expires_at=row["expires_at"],
             is_cancelled=row["cancelled_at"] is not None,
@@ -185,6 +187,7 @@ def _reach(row: Mapping[str, Any]) -> Reach:
         contacts[_CHANNELS[channel]].append(contact_id)
     return Reach(
         recipient_id=row["id"],
+        timezone=row["timezone"],
         contacts=contacts,
         suppressed=frozenset(_CHANNELS[each] for each in row["channels_suppressed"] or ()),
         channel_order=[_CHANNELS[channel] for channel in row["channel_order"] or ()],

@@ -8,8 +8,10 @@ shape:
 
     due            rescue leases, release what waited, publish what is queued        each second
     replays        work off replay jobs                                               each second
+    schedules      make notifications of what recurs, a day ahead                    each second
     dead_letters   alert on growth, discard past retention                            each minute
     breakers       resolve alerts of those that are closed, bound their events        each minute
+    order          forget places in lines and ordering keys that nobody needs        each minute
     housekeeping   wipe secrets, expired keys, bound the rejected log                 each minute
     partitions     make days ahead, drop days past retention, check the clock         each hour
 
@@ -27,7 +29,16 @@ import structlog
 
 from notifications import clock
 from notifications.store import sweep_runs
-from notifications.sweeps import breakers, dead_letters, due, housekeeping, partitions, replays
+from notifications.sweeps import (
+    breakers,
+    dead_letters,
+    due,
+    housekeeping,
+    order,
+    partitions,
+    replays,
+    schedules,
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -56,8 +67,10 @@ _MINUTE: Final = dt.timedelta(minutes=1)
 SWEEPS: Final = (
     Sweep("due", _SECOND, 500, due.run_once),
     Sweep("replays", _SECOND, 200, replays.run_once),
+    Sweep("schedules", _SECOND, 50, schedules.run_once),
     Sweep("dead_letters", _MINUTE, 5_000, dead_letters.run_once),
     Sweep("breakers", _MINUTE, 5_000, breakers.run_once),
+    Sweep("order", _MINUTE, 5_000, order.run_once),
     Sweep("housekeeping", _MINUTE, 5_000, housekeeping.run_once),
     Sweep("partitions", dt.timedelta(hours=1), 1, partitions.run_once),
 )

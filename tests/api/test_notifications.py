@@ -95,7 +95,7 @@ def test_an_invalid_request_is_kept_for_the_operators_without_its_values(caller:
     assert "4915112345678" not in kept.detail
 
 
-@pytest.mark.parametrize("field", ["fallback_chain", "ordering_key", "send_at_local"])
+@pytest.mark.parametrize("field", ["fallback_chain"])
 def test_what_is_not_built_is_refused_instead_of_ignored(caller: Caller, field: str) -> None:
     answer = caller.post("/v1/notifications", _body(**{field: True}))
     assert answer.status_code == 422

@@ -19,6 +19,7 @@ from tests.benchmarks import (
     p0_latency,
     pipeline,
     quiet_release,
+    schedule_accuracy,
     ses_bulk,
     single_accept,
     smtp_pool,
@@ -41,6 +42,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "gates_cost": gates_cost.measure,
     "quiet_release": quiet_release.measure,
     "history_cost": history_cost.measure,
+    "schedule_accuracy": schedule_accuracy.measure,
     "ses_bulk": ses_bulk.measure,
     "smtp_pool": smtp_pool.measure,
 }

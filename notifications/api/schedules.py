@@ -1,0 +1,222 @@
+"""`/v1/schedules`: notifications that recur."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Any, ClassVar, Final
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications import clock
+from notifications.api import schema
+from notifications.api.authentication import key_of
+from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.pages import NumberedPageQuery, asked, page
+from notifications.api.problems import refuse
+from notifications.api.recipients import Zone
+from notifications.api.shapes import Answer, Asked, Instant
+from notifications.models import Schedule
+from notifications.pipeline import recur
+from notifications.pipeline.plan import Caller
+from notifications.rules.problems import Problem
+from notifications.rules.recurrence import MAX_LENGTH
+from notifications.rules.request import NotificationRequest, Text
+from notifications.store.keys import Scope
+
+_SCOPES: Final = {
+    "GET": Scope.NOTIFICATIONS_READ,
+    **dict.fromkeys(("POST", "PATCH", "DELETE"), Scope.NOTIFICATIONS_WRITE),
+}
+ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
+RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_LENGTH)]
+
+
+class ScheduleRequest(Asked):
+    """A notification that recurs."""
+
+    name: ScheduleName
+    """Once for each producer."""
+    rrule: RuleText
+    """RFC 5545, like `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`; at most each minute."""
+    timezone: Zone | None = None
+    """On whose clock the rule runs; left out: the recipient's."""
+    starts_at: Instant | None = None
+    """Left out: now. It gives the time of day where the rule does not."""
+    ends_at: Instant | None = None
+    paused: bool = False
+    notification: NotificationRequest
+    """Without idempotency_key, scheduled_at and send_at_local."""
+
+
+class ScheduleChange(Asked):
+    """What changes; what is left out stays. Its future is made anew."""
+
+    name: ScheduleName | None = None
+    rrule: RuleText | None = None
+    timezone: Zone | None = None
+    """null: the recipient's."""
+    starts_at: Instant | None = None
+    ends_at: Instant | None = None
+    """null: it goes on for ever."""
+    paused: bool | None = None
+    notification: NotificationRequest | None = None
+
+
+class ScheduleAnswer(Answer):
+    """A schedule as it stands."""
+
+    id: int
+    name: str
+    rrule: str
+    timezone: str | None
+    """null: the recipient's."""
+    starts_at: dt.datetime
+    ends_at: dt.datetime | None
+    paused: bool
+    next_at: dt.datetime | None
+    """null: it is paused, or over."""
+    notification: dict[str, Any]
+    created_at: dt.datetime
+    updated_at: dt.datetime
+
+
+class Schedules(Door):
+    """Many."""
+
+    scopes: ClassVar = _SCOPES
+
+    @extend_schema(
+        operation_id="create_schedule",
+        summary="Have a notification recur",
+        request=ScheduleRequest,
+        responses={201: ScheduleAnswer},
+        tags=["Schedules"],
+    )
+    def post(self, request: Request) -> Response:
+        """Each occurrence becomes a notification a day ahead of its time."""
+        wanted = shaped(request.data, ScheduleRequest)
+        fields = {
+            "name": wanted.name,
+            "rrule": wanted.rrule,
+            "timezone": wanted.timezone or "",
+            "starts_at": wanted.starts_at or clock.now(),
+            "ends_at": wanted.ends_at,
+            "paused": wanted.paused,
+            "request": _notification(request.data),
+        }
+        return Response(_told(recur.create(_caller(request), fields)), status=201)
+
+    @extend_schema(
+        operation_id="list_schedules",
+        summary="List schedules, newest first",
+        parameters=schema.parameters(NumberedPageQuery),
+        responses={200: schema.page_of(ScheduleAnswer)},
+        tags=["Schedules"],
+    )
+    def get(self, request: Request) -> Response:
+        """Those of this key's producer and mode."""
+        query, key = asked(request, NumberedPageQuery), key_of(request)
+        found = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
+        if query.cursor is not None:
+            found = found.filter(pk__lt=query.cursor)
+        schedules = list(found.order_by("-pk")[: query.limit + 1])
+        shown = schedules[: query.limit]
+        more = len(schedules) > query.limit
+        answers = [_told(each) for each in shown]
+        return Response(page(answers, following=shown[-1].pk if more else None))
+
+
+class OneSchedule(Door):
+    """One."""
+
+    scopes: ClassVar = _SCOPES
+
+    @extend_schema(
+        operation_id="get_schedule",
+        summary="Read a schedule",
+        responses={200: ScheduleAnswer},
+        tags=["Schedules"],
+    )
+    def get(self, request: Request, schedule_id: int) -> Response:
+        """With the time of its next occurrence."""
+        key = key_of(request)
+        found = Schedule.objects.filter(
+            pk=min(schedule_id, MAX_ID), producer_id=key.producer_id, mode=key.mode
+        ).first()
+        if found is None:
+            absent("schedule")
+        return Response(_told(found))
+
+    @extend_schema(
+        operation_id="change_schedule",
+        summary="Change, pause or resume a schedule",
+        request=ScheduleChange,
+        responses={200: ScheduleAnswer},
+        tags=["Schedules"],
+    )
+    def patch(self, request: Request, schedule_id: int) -> Response:
+        """Occurrences that have not left are withdrawn and made anew by what it says now."""
+        wanted = shaped(request.data, ScheduleChange)
+        changes = _changes(wanted, request.data)
+        return Response(_told(recur.change(_caller(request), min(schedule_id, MAX_ID), changes)))
+
+    @extend_schema(
+        operation_id="delete_schedule",
+        summary="End a schedule",
+        responses={204: None},
+        tags=["Schedules"],
+    )
+    def delete(self, request: Request, schedule_id: int) -> Response:
+        """Occurrences that have not left are withdrawn."""
+        if not recur.remove(_caller(request), min(schedule_id, MAX_ID)):
+            absent("schedule")
+        return Response(status=204)
+
+
+def _notification(body: object) -> object:
+    """As the producer wrote it: it is parsed again each time that it becomes one."""
+    return body["notification"] if isinstance(body, dict) else None
+
+
+def _changes(wanted: ScheduleChange, body: object) -> dict[str, Any]:
+    changes = wanted.model_dump(exclude_unset=True, exclude={"notification"})
+    emptied = {"timezone": "", "ends_at": None}
+    known = {
+        name: emptied.get(name) if value is None else value
+        for name, value in changes.items()
+        if value is not None or name in emptied
+    }
+    if wanted.notification is not None:
+        known["request"] = _notification(body)
+    return known
+
+
+def _caller(request: Request) -> Caller:
+    key = key_of(request)
+    return Caller(
+        producer_id=key.producer_id,
+        mode=key.mode,
+        priorities=key.priorities,
+        may_send_content=key.may_send_content,
+    )
+
+
+def _told(found: Schedule | Problem) -> dict[str, Any]:
+    if isinstance(found, Problem):
+        refuse(found)
+    return ScheduleAnswer(
+        id=found.pk,
+        name=found.name,
+        rrule=found.rrule,
+        timezone=found.timezone or None,
+        starts_at=found.starts_at,
+        ends_at=found.ends_at,
+        paused=found.paused,
+        next_at=recur.next_at(found, now=clock.now()),
+        notification=found.request,
+        created_at=found.created_at,
+        updated_at=found.updated_at,
+    ).wire()

@@ -1,0 +1,75 @@
+"""Recurring notifications, and what came of each occurrence."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from notifications.models.choices import MODES
+from notifications.models.producer import Producer
+from notifications.rules.lane import Mode
+from notifications.rules.recurrence import MAX_LENGTH
+
+
+class Schedule(models.Model):
+    """One notification that recurs.
+
+    `due_at` is when the occurrence `next_local` becomes a notification, a day before its time;
+    without it the schedule is paused, or at its end.
+    """
+
+    producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="schedules")
+    mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
+    name = models.CharField(max_length=100)
+    rrule = models.CharField(max_length=MAX_LENGTH)
+    timezone = models.CharField(
+        max_length=64, blank=True, help_text="Empty: the recipient's, wherever they are then."
+    )
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField(null=True, blank=True)
+    paused = models.BooleanField(default=False)
+    request = models.JSONField(help_text="The notification as its producer asks for it.")
+    next_local = models.CharField(max_length=19, blank=True, help_text="On its wall clock.")
+    due_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        """A name once for each producer and mode."""
+
+        ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(fields=("producer", "mode", "name"), name="one_schedule"),
+        )
+        indexes = (
+            models.Index(
+                fields=("due_at",), condition=Q(due_at__isnull=False), name="schedule_due"
+            ),
+        )
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
+
+
+class Occurrence(models.Model):
+    """One time at which a schedule occurs: the notification, or why there is none."""
+
+    schedule = models.ForeignKey(Schedule, on_delete=models.CASCADE, related_name="occurrences")
+    local_at = models.CharField(max_length=19)
+    at = models.DateTimeField()
+    notification_id = models.UUIDField(null=True)
+    problem = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        """Each local time once, whatever its zone."""
+
+        ordering = ("-at",)
+        constraints = (
+            models.UniqueConstraint(fields=("schedule", "local_at"), name="occurs_once"),
+        )
+        indexes = (models.Index(fields=("at",), name="occurrence_by_age"),)
+
+    def __str__(self) -> str:
+        """When."""
+        return self.local_at

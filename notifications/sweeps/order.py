@@ -1,0 +1,16 @@
+"""Order: places in lines whose deliveries are settled, and ordering keys out of use."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from notifications.store import line
+
+
+def run_once(*, now: dt.datetime, limit: int) -> int:
+    """Forget up to `limit` of each.
+
+    Safe at any time: a line passes over who is settled, and a key in use is kept.
+    """
+    del now  # used within a day is what Postgres's clock says
+    return line.trim(limit=limit)

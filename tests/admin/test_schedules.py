@@ -1,0 +1,74 @@
+"""What recurs can be seen, paused and resumed; lines can be looked at."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from notifications import clock
+from notifications.models import OrderingKey, Producer, Recipient, Schedule
+from notifications.pipeline import recur
+from notifications.pipeline.plan import Caller
+from notifications.rules.lane import Mode, Priority
+
+LIST = reverse("admin:notifications_schedule_changelist")
+
+
+@pytest.fixture
+def schedule(maria: Recipient, operator: User) -> Schedule:
+    assert operator.is_staff
+    producer = Producer.objects.create(name="digests", may_send_content=True)
+    caller = Caller(
+        producer_id=producer.pk,
+        mode=Mode.LIVE,
+        priorities=frozenset(Priority),
+        may_send_content=True,
+    )
+    asked = {"user_id": maria.user_id, "type": "DIGEST", "priority": "P3"}
+    made = recur.create(
+        caller,
+        {
+            "name": "weekly",
+            "rrule": "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0",
+            "timezone": "Europe/Berlin",
+            "starts_at": clock.now(),
+            "request": {**asked, "content": {"body": "Hello"}, "channels": ["email"]},
+        },
+    )
+    assert isinstance(made, Schedule), made
+    return made
+
+
+def _act(client: Client, action: str, schedule: Schedule) -> None:
+    client.post(LIST, {"action": action, "_selected_action": [schedule.pk]})
+    schedule.refresh_from_db()
+
+
+def test_a_schedule_shows_when_it_comes(door: Client, schedule: Schedule) -> None:
+    assert "FREQ=WEEKLY" in door.get(LIST).content.decode()
+    page = door.get(reverse("admin:notifications_schedule_change", args=[schedule.pk]))
+    assert page.content.decode().count("<div>Mon ") == 10
+
+
+def test_an_operator_pauses_and_resumes(door: Client, schedule: Schedule) -> None:
+    _act(door, "pause", schedule)
+    assert (schedule.paused, schedule.due_at) == (True, None)
+    _act(door, "resume", schedule)
+    assert not schedule.paused
+    assert schedule.due_at is not None
+
+
+def test_who_may_only_look_pauses_nothing(window: Client, schedule: Schedule) -> None:
+    assert window.get(LIST).status_code == 200
+    _act(window, "pause", schedule)
+    assert not schedule.paused
+
+
+def test_an_ordering_key_shows_who_waits(door: Client) -> None:
+    OrderingKey.objects.create(
+        producer_id=1, mode=Mode.LIVE, key="order-77", priority=Priority.P1, used_at=clock.now()
+    )
+    page = door.get(reverse("admin:notifications_orderingkey_changelist"), {"q": "order-77"})
+    assert "order-77" in page.content.decode()

@@ -1,0 +1,86 @@
+"""Recurring notifications and other times, over HTTP."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from notifications import clock
+from notifications.models import Recipient
+from tests.api.conftest import Caller, MakeCaller
+
+PATH = "/v1/schedules"
+MESSAGE = {
+    "user_id": "maria",
+    "type": "DIGEST",
+    "priority": "P3",
+    "content": {"body": "Hello"},
+    "channels": ["email"],
+}
+WANTED = {"name": "digest", "rrule": "FREQ=DAILY;BYHOUR=9;BYMINUTE=0", "notification": MESSAGE}
+
+
+@pytest.fixture(autouse=True)
+def _known(maria: Recipient) -> None:
+    assert maria.timezone == "America/Sao_Paulo"
+
+
+def test_a_schedule_is_made_read_changed_and_ended(caller: Caller) -> None:
+    made = caller.post(PATH, WANTED)
+    assert made.status_code == 201, made.content
+    told = made.json()
+    next_at = dt.datetime.fromisoformat(told["next_at"])
+    assert (next_at.hour, told["timezone"], told["notification"]) == (12, None, MESSAGE)
+    one = f"{PATH}/{told['id']}"
+    assert caller.get(one).json() == told
+    assert caller.get(PATH).json() == {"results": [told], "next": None}
+    changed = caller.send("PATCH", one, {"timezone": "UTC", "name": "nine"}).json()
+    assert dt.datetime.fromisoformat(changed["next_at"]).hour == 9
+    assert caller.send("PATCH", one, {"timezone": None}).json()["timezone"] is None
+    assert caller.send("PATCH", one, {"paused": True}).json()["next_at"] is None
+    assert caller.send("DELETE", one).status_code == 204
+    assert caller.get(one).status_code == 404
+
+
+def test_a_name_is_used_once(caller: Caller) -> None:
+    caller.post(PATH, WANTED)
+    again = caller.post(PATH, WANTED)
+    assert (again.status_code, again.json()["errors"][0]["pointer"]) == (409, "/name")
+
+
+def test_nobody_elses_schedule_can_be_touched(caller: Caller, make_caller: MakeCaller) -> None:
+    one = f"{PATH}/{caller.post(PATH, WANTED).json()['id']}"
+    stranger = make_caller("stranger")
+    told = [stranger.get(one), stranger.send("PATCH", one, {}), stranger.send("DELETE", one)]
+    assert [each.status_code for each in told] == [404] * 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "pointer"),
+    [
+        ({"rrule": "FREQ=SECONDLY"}, "/rrule"),
+        ({"rrule": "FREQ=MINUTELY;BYMONTHDAY=31;BYMONTH=2"}, "/rrule"),
+        ({"timezone": "Mars/Base"}, "/timezone"),
+        ({"notification": {**MESSAGE, "scheduled_at": "2030-01-01T00:00:00Z"}}, "/notification"),
+        ({"notification": {**MESSAGE, "user_id": "nobody"}}, "/notification/user_id"),
+    ],
+)
+def test_what_is_wrong_is_pointed_at(
+    caller: Caller, wrong: dict[str, object], pointer: str
+) -> None:
+    answer = caller.post(PATH, {**WANTED, **wrong})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
+
+
+def test_a_scheduled_notification_moves_until_it_is_cancelled(caller: Caller) -> None:
+    at = clock.now() + dt.timedelta(hours=3)
+    made = caller.post("/v1/notifications", {**MESSAGE, "send_at_local": "09:00"}).json()
+    one = f"/v1/notifications/{made['notification_id']}"
+    moved = caller.send("PATCH", one, {"scheduled_at": at.isoformat()})
+    assert moved.status_code == 200, moved.content
+    assert dt.datetime.fromisoformat(moved.json()["scheduled_at"]) == at
+    assert moved.json()["timeline"][-1]["reason"] == "rescheduled"
+    assert caller.send("PATCH", one, {}).status_code == 422
+    caller.post(f"{one}/cancel")
+    assert caller.send("PATCH", one, {"send_at_local": "10:00"}).status_code == 409

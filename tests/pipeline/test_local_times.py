@@ -1,0 +1,121 @@
+"""Times on the recipient's wall clock, and another time for what has not left."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from notifications import clock
+from notifications.models import Delivery, Event, Notification, Recipient
+from notifications.pipeline import cancel, release, reschedule
+from notifications.pipeline.accept import Caller
+from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
+from notifications.rules.problems import Kind, Problem
+from notifications.rules.states import Status
+from tests.pipeline.conftest import Accept, Reach, deliveries_of
+
+HOUR = dt.timedelta(hours=1)
+Row = dict[str, Any]
+
+
+@pytest.fixture
+def maria(reach: Reach) -> Recipient:
+    person = reach(email="maria@sandbox.example")
+    person.timezone = "Europe/Berlin"
+    person.save()
+    return person
+
+
+def _asked(delivery: Delivery) -> Notification:
+    return Notification.objects.get(id=delivery.notification_id)
+
+
+def _time_of(asked: Notification) -> dt.datetime:
+    assert asked.scheduled_at is not None
+    return asked.scheduled_at
+
+
+def _release(delivery: Delivery) -> None:
+    Delivery.objects.filter(id=delivery.id).update(due_at=clock.now() - HOUR)
+    row: Row = dict(Delivery.objects.filter(id=delivery.id).values().get())
+    release.resolve([row])
+    delivery.refresh_from_db()
+
+
+def _move(caller: Caller, notification: UUID, **when: object) -> Problem | None:
+    times: dict[str, Any] = {"scheduled_at": None, "send_at_local": None, **when}
+    return reschedule.reschedule(
+        notification, producer_id=caller.producer_id, mode=Mode.LIVE, **times
+    )
+
+
+def test_it_waits_for_the_next_such_time_where_the_recipient_is(
+    maria: Recipient, take: Accept
+) -> None:
+    [row] = deliveries_of(take(send_at_local="09:00"))
+    asked = _asked(row)
+    local = _time_of(asked).astimezone(ZoneInfo(maria.timezone))
+    assert (local.hour, local.minute) == (9, 0)
+    assert dt.timedelta(0) < _time_of(asked) - clock.now() <= 25 * HOUR
+    assert asked.expires_at - _time_of(asked) == DEFAULT_TIME_TO_LIVE[Priority.P2]
+    assert (row.status, row.due_at) == (Status.SCHEDULED, _time_of(asked))
+    assert (asked.local_at[11:], asked.local_zone) == ("09:00", "Europe/Berlin")
+
+
+def test_without_a_zone_the_clock_hangs_in_utc(reach: Reach, take: Accept) -> None:
+    reach(email="maria@sandbox.example")
+    [row] = deliveries_of(take(send_at_local="09:00"))
+    assert row.due_at is not None
+    assert (row.due_at.hour, row.due_at.minute) == (9, 0)
+
+
+def test_who_moved_west_gets_it_when_it_is_that_time_there(maria: Recipient, take: Accept) -> None:
+    [row] = deliveries_of(take(send_at_local="09:00"))
+    before = _asked(row)
+    maria.timezone = "Pacific/Honolulu"
+    maria.save()
+    _release(row)
+    after = _asked(row)
+    assert row.status == Status.SCHEDULED
+    assert row.due_at == _time_of(after) > _time_of(before)
+    assert after.local_zone == "Pacific/Honolulu"
+    assert after.expires_at - _time_of(after) == before.expires_at - _time_of(before)
+    assert Event.objects.filter(delivery_id=row.id, reason="rescheduled").count() == 1
+
+
+def test_who_stayed_gets_it_then(maria: Recipient, take: Accept) -> None:
+    assert maria.timezone
+    [row] = deliveries_of(take(send_at_local="09:00"))
+    _release(row)
+    assert row.status == Status.QUEUED
+
+
+@pytest.mark.usefixtures("maria")
+def test_a_notification_moves_until_it_leaves(take: Accept, caller: Caller) -> None:
+    [row] = deliveries_of(take(scheduled_at=(clock.now() + HOUR).isoformat()))
+    later = clock.now() + 5 * HOUR
+    assert _move(caller, row.notification_id, scheduled_at=later) is None
+    row.refresh_from_db()
+    assert row.due_at == _asked(row).scheduled_at == later
+    assert _move(caller, row.notification_id, send_at_local=dt.time(7)) is None
+    _release(row)
+    assert row.status == Status.QUEUED
+    problem = _move(caller, row.notification_id, scheduled_at=later)
+    assert problem is not None
+    assert problem.kind is Kind.CONFLICT
+
+
+@pytest.mark.usefixtures("maria")
+def test_what_cannot_move(take: Accept, caller: Caller) -> None:
+    [row] = deliveries_of(take(scheduled_at=(clock.now() + HOUR).isoformat()))
+    far = _move(caller, row.notification_id, scheduled_at=clock.now() + dt.timedelta(days=70))
+    absent = _move(caller, UUID(int=row.notification_id.int + 4096), send_at_local=dt.time(7))
+    cancel.cancel(row.notification_id, producer_id=caller.producer_id, mode=Mode.LIVE)
+    gone = _move(caller, row.notification_id, scheduled_at=clock.now() + HOUR)
+    assert [found and found.kind for found in (far, absent, gone)] == [
+        *(Kind.INVALID, Kind.NOT_FOUND, Kind.CONFLICT)
+    ]

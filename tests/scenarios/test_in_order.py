@@ -1,0 +1,35 @@
+"""A worker killed amid a line: the others still come in order, and none is lost."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from notifications.rules.states import Status
+from notifyproj.stories.scene import until
+from tests.scenarios.world import World
+
+
+def test_killed_amid_a_line_the_order_stays(world: World) -> None:
+    somebody = world.person(email="x+slow-300ms+receipt-never@sandbox.example")
+    line = world.send_mails(8, user_id=somebody, priority="P1", ordering_key="killed")
+    worker = world.processes["channels"]
+    for killed_after in (2, 4):
+        until(
+            lambda count=killed_after: len(world.got(line)) >= count,  # type: ignore[misc]
+            what=f"{killed_after} have arrived",
+        )
+        worker.kill()
+        world.start("channels")
+        world.let_pass(_in_hand(world, line))
+    world.in_status(Status.SENT, line)
+    got = world.got(line)
+    assert [got[each]["shown"] for each in line] == [1] * len(line)
+    arrived = [got[each]["first_at"] for each in line]
+    assert arrived == sorted(arrived)
+    assert not any("order_let_go" in world.reasons(each) for each in line)
+
+
+def _in_hand(world: World, line: list[UUID]) -> list[UUID]:
+    """Those that the dead worker held: their leases are over. The others' waits are left alone."""
+    held = [row for row in world.deliveries(line) if row["status"] == Status.SENDING]
+    return [UUID(int=row["id"].int & ~0xFFF) for row in held]
