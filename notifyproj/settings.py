@@ -146,7 +146,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
-    "TAGS": [{"name": name} for name in ("Notifications", "Recipients", "Operations", "Receipts")],
+    "TAGS": [
+        {"name": name}
+        for name in ("Notifications", "Recipients", "Templates", "Operations", "Receipts")
+    ],
     "POSTPROCESSING_HOOKS": ["notifications.api.schema.describe_problems"],
 }
 

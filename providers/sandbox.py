@@ -80,7 +80,8 @@ class Sandbox:
         self._transport = transport
         self._now = now
         self._url = config.url + "/v1/messages"
-        self._page = config.url + "/"
+        self.page: Final = config.url + "/"
+        """Where people see what it got."""
         self._secrets = config.secret
         self._headers = ["Content-Type: application/json", "Accept: application/json"]
         if not config.dedup:
@@ -121,7 +122,7 @@ class Sandbox:
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`."""
-        page = Request(url=self._page, headers=[], method="GET")
+        page = Request(url=self.page, headers=[], method="GET")
         for _index, reply in self._transport.send([page], deadline=deadline):
             yield http_outcomes.reachability(reply)
 

@@ -3,7 +3,8 @@
     dashboard                    what is wrong now
     notifications, deliveries    find one; everything of it on one page
     dead_letters, replays        filter, look, replay or discard: one, some, or all that match
-    templates, preview           versions, faults by line, how it will look
+    templates                    versions: drafted, published, rolled back, as files
+    template_editor, _compare    writing beside the screen that it will appear on; what changed
     breakers, paces              which providers rest; opened and closed by hand; how fast they go
     producers, recipients        who asks, who is reached; keys are shown once
     suppressions                 which addresses are not used, and why; files in and out

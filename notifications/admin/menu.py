@@ -33,6 +33,7 @@ _MENU: Final = (
         "What is said",
         (
             ("Templates", "description", "template"),
+            ("Template history", "history", "templateevent"),
             ("Notification types", "alt_route", "notificationtype"),
             ("Short links", "link", "shortlink"),
         ),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db import transaction
-from django.db.models import Max
+from django.core.exceptions import BadRequest
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -15,14 +16,16 @@ from unfold.admin import ModelAdmin, StackedInline
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from notifications import clock
-from notifications.admin import preview, reading
+from notifications.admin import reading, template_archive, template_compare, template_editor
 from notifications.admin.actions import action
-from notifications.models import Template, TemplateText
+from notifications.models import Template, TemplateEvent, TemplateText
 from notifications.rules import locales, templating, variables
-from notifications.store import texts
+from notifications.rules.template_files import BrokenFiles
+from notifications.store import template_versions
+from notifications.store.template_versions import Verb
 
-_SOURCES = ("title", "body", "html")
+_LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
+"""What is shown of a version's life, and written by none of the form's fields."""
 
 
 class TextForm(forms.ModelForm[TemplateText]):
@@ -39,7 +42,9 @@ class TextForm(forms.ModelForm[TemplateText]):
     def clean(self) -> dict[str, Any]:
         """Every fault of every source becomes that field's error, with its line."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        for source in _SOURCES:
+        for source in ("body", "html"):
+            cleaned[source] = (cleaned.get(source) or "").replace("\r\n", "\n")
+        for source in template_versions.SOURCES:
             for fault in templating.check(cleaned.get(source) or ""):
                 self.add_error(source, f"Line {fault.line}: {fault.detail}.")
         return cleaned
@@ -68,6 +73,11 @@ class TextInline(StackedInline):
 class TemplateForm(forms.ModelForm[Template]):
     """Refuses to save what somebody else has published since the page was opened."""
 
+    class Meta:
+        """A line is enough for a few names."""
+
+        widgets = {"sensitive_variables": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
+
     def clean_default_locale(self) -> str:
         """As BCP 47 spells it.
 
@@ -89,11 +99,6 @@ class TemplateForm(forms.ModelForm[Template]):
             raise forms.ValidationError(str(error)) from error
         return list(declared)
 
-    class Meta:
-        """A line is enough for a few names."""
-
-        widgets = {"sensitive_variables": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
-
     def clean(self) -> dict[str, Any]:
         """Look again.
 
@@ -111,25 +116,22 @@ class TemplateAdmin(ModelAdmin):
     """Versions of templates; the highest published one is what producers get."""
 
     form = TemplateForm
-    list_display = ("template_id", "version", "state", "note", "updated_at")
+    list_display = ("template_id", "version", "state", "note", "created_by", "published_by")
     search_fields = ("template_id",)
     inlines = (TextInline,)
     fields = (
-        *("template_id", "version", "published_at", "default_locale"),
-        *("variables", "sensitive_variables", "note"),
+        *("template_id", "default_locale", "variables", "sensitive_variables", "note"),
+        *_LIFE,
     )
-    actions_detail = ("preview", "publish", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple
+    actions_list = ("download", "upload")  # type: ignore[assignment]  # unfold types its default, an empty tuple
+    actions_detail = ("editor", "compare", "publish", "roll_back", "new_draft")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Template | None = None
     ) -> tuple[str, ...]:
         """A draft keeps its name: accepted notifications pin the row."""
         del request
-        return (
-            ("version", "published_at")
-            if obj is None
-            else ("template_id", "version", "published_at")
-        )
+        return _LIFE if obj is None else ("template_id", *_LIFE)
 
     def has_change_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
         """Only a draft."""
@@ -153,102 +155,153 @@ class TemplateAdmin(ModelAdmin):
     ) -> None:
         """A new name begins at 1, a known one goes on after its last version."""
         if not change:
-            obj.version = _next_version(obj.template_id)
+            template_versions.lock(obj.template_id)
+            obj.version = template_versions.next_number(obj.template_id)
+            obj.created_by = _name(request)
         super().save_model(request, obj, form, change)
 
-    @action("Preview", url_path="preview", permissions=["view"], icon="visibility")
-    def preview(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """How it will look."""
-        return preview.show(self, request, object_id)
+    def save_related(
+        self,
+        request: HttpRequest,
+        form: forms.ModelForm[Template],
+        formsets: Any,  # noqa: ANN401 - Django's types
+        change: object,
+    ) -> None:
+        """With a line of who did it."""
+        super().save_related(request, form, formsets, change)
+        verb = Verb.EDITED if change else Verb.DRAFTED
+        template_versions.record(form.instance, verb, by=_name(request))
+
+    def delete_model(self, request: HttpRequest, obj: Template) -> None:
+        """With a line of who did it."""
+        template_versions.record(obj, Verb.DELETED, by=_name(request))
+        super().delete_model(request, obj)
+
+    @action("Editor", url_path="editor", permissions=["view"], icon="edit_note")
+    def editor(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Write, and see how it looks."""
+        version = get_object_or_404(Template, pk=object_id)
+        if request.method == "POST":
+            return template_editor.answer(request, version)
+        return template_editor.show(self, request, version)
+
+    @action("Compare", url_path="compare", permissions=["view"], icon="difference")
+    def compare(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """What changed since another version."""
+        return template_compare.show(self, request, get_object_or_404(Template, pk=object_id))
 
     @action("Publish", url_path="publish", permissions=["write"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """From now on producers get this version."""
+        version = get_object_or_404(Template, pk=object_id)
         if request.method != "POST":
             return self._ask(
                 request,
-                object_id,
+                version,
                 verb="Publish",
                 consequence="Producers get this version from now on; it cannot be edited any more.",
             )
-        with transaction.atomic():
-            template = Template.objects.select_for_update().get(pk=object_id)
-            refusal = _reason_not_to_publish(template)
-            if not refusal:
-                template.published_at = clock.now()
-                template.save(update_fields=("published_at", "updated_at"))
-        self.message_user(
-            request,
-            refusal or f"{template} is published.",
-            messages.ERROR if refusal else messages.SUCCESS,
-        )
-        return _to_page(template)
+        return self._done(request, version, template_versions.publish, "is published")
+
+    @action("Roll back to this", url_path="roll-back", permissions=["write"], icon="history")
+    def roll_back(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """From now on producers get these words again."""
+        version = get_object_or_404(Template, pk=object_id)
+        if request.method != "POST":
+            return self._ask(
+                request,
+                version,
+                verb="Roll back",
+                consequence="These words become a new version, published at once.",
+            )
+        return self._done(request, version, template_versions.roll_back, "is published")
 
     @action("New draft from this", url_path="draft", permissions=["write"], icon="edit")
     def new_draft(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """A copy with the next version's number."""
+        version = get_object_or_404(Template, pk=object_id)
         if request.method != "POST":
             return self._ask(
                 request,
-                object_id,
+                version,
                 verb="Make a draft",
                 consequence="A copy with the next number; nothing changes until it is published.",
             )
-        with transaction.atomic():
-            source = Template.objects.select_for_update().get(pk=object_id)
-            draft = Template.objects.create(
-                template_id=source.template_id,
-                version=_next_version(source.template_id),
-                sensitive_variables=source.sensitive_variables,
-                variables=source.variables,
-                default_locale=source.default_locale,
-                note=f"From version {source.version}",
+        return self._done(request, version, _copy, "is a draft")
+
+    @action("Download all", url_path="download", permissions=["view"], icon="download")
+    def download(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002 - unfold's signature
+        """Every template's files in a zip."""
+        answer = HttpResponse(template_archive.pack(), content_type="application/zip")
+        answer["Content-Disposition"] = 'attachment; filename="templates.zip"'
+        return answer
+
+    @action("Upload", url_path="upload", permissions=["write"], icon="upload")
+    def upload(self, request: HttpRequest) -> HttpResponse:
+        """Take templates from a zip.
+
+        Raises:
+            BadRequest: the form came without one.
+        """
+        if request.method != "POST":
+            return reading.page(
+                self, request, "admin/template_upload.html", title="Upload templates", context={}
             )
-            TemplateText.objects.bulk_create(
-                TemplateText(
-                    template=draft,
-                    channel=text.channel,
-                    locale=text.locale,
-                    title=text.title,
-                    body=text.body,
-                    html=text.html,
-                    transliterate=text.transliterate,
-                    max_segments=text.max_segments,
-                    shorten_links=text.shorten_links,
-                )
-                for text in source.texts.all()
-            )
-        self.message_user(request, f"{draft} is a draft.", messages.SUCCESS)
-        return _to_page(draft)
+        publish = bool(request.POST.get("publish"))
+        given = request.FILES.get("archive")
+        if not isinstance(given, UploadedFile):
+            raise BadRequest("there is no archive in the form")
+        try:
+            changes = template_archive.load(given, by=_name(request), publish=publish)
+        except BrokenFiles as error:
+            self.message_user(request, f"Nothing was imported: {error}", messages.ERROR)
+        else:
+            told = "; ".join(f"{name}: {change}" for name, change in changes.items())
+            self.message_user(request, told or "The zip has no template.", messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:notifications_template_changelist"))
+
+    def _done(
+        self,
+        request: HttpRequest,
+        version: Template,
+        step: Callable[..., Template],
+        outcome: str,
+    ) -> HttpResponse:
+        """Take a step of the version's life, and tell what became of it."""
+        try:
+            made = step(version, by=_name(request))
+        except template_versions.NotPublishable as error:
+            self.message_user(request, f"Not done: {error}.", messages.ERROR)
+            return _to_page(version)
+        self.message_user(request, f"{made} {outcome}.", messages.SUCCESS)
+        return _to_page(made)
 
     def _ask(
-        self, request: HttpRequest, object_id: int, *, verb: str, consequence: str
+        self, request: HttpRequest, version: Template, *, verb: str, consequence: str
     ) -> HttpResponse:
         """A link must change nothing: it could stand in any page that the operator opens."""
-        template = get_object_or_404(Template, pk=object_id)
-        back = reverse("admin:notifications_template_change", args=[object_id])
+        back = reverse("admin:notifications_template_change", args=[version.pk])
         return reading.page(
             self,
             request,
             "admin/ask.html",
-            title=f"{verb}: {template}",
+            title=f"{verb}: {version}",
             context={"verb": verb, "consequence": consequence, "back": back},
         )
 
 
+@admin.register(TemplateEvent)
+class TemplateEventAdmin(reading.ReadOnlyAdmin):
+    """Who did what to which template."""
+
+    list_display = ("at", "template_id", "version", "verb", "by", "detail")
+    list_filter = ("verb",)
+    search_fields = ("template_id",)
+    sortable_by = ()
+
+
 def _is_draft(template: Template | None) -> bool:
     return template is None or template.published_at is None
-
-
-def _next_version(template_id: str) -> int:
-    highest = Template.objects.filter(template_id=template_id).aggregate(Max("version"))
-    return (highest["version__max"] or 0) + 1
-
-
-def _reason_not_to_publish(template: Template) -> str:
-    if template.published_at:
-        return f"{template} is published already."
-    return "; ".join(texts.objections(template))
 
 
 def _locale(typed: str) -> str:
@@ -259,3 +312,16 @@ def _locale(typed: str) -> str:
 
 def _to_page(template: Template) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:notifications_template_change", args=[template.pk]))
+
+
+def _copy(version: Template, *, by: str) -> Template:
+    return template_versions.draft(
+        version.template_id,
+        template_versions.content_of(version),
+        by=by,
+        note=f"From version {version.version}",
+    )
+
+
+def _name(request: HttpRequest) -> str:
+    return str(request.user.get_username())

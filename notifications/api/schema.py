@@ -153,7 +153,8 @@ def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kin
             yield Kind.INVALID
     if any(parameter["name"] == IDEMPOTENCY_KEY.name for parameter in taken):
         yield from (Kind.IN_PROGRESS, Kind.RATE_LIMITED)
-    if (method, "/".join(path.split("/")[:3])) in _CAN_CONFLICT:
+    changes_versions = path.endswith(("/publish", "/rollback"))
+    if changes_versions or (method, "/".join(path.split("/")[:3])) in _CAN_CONFLICT:
         yield Kind.CONFLICT
 
 

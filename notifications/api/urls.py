@@ -17,10 +17,12 @@ from notifications.api import (
     schema,
     search,
     suppressions,
+    templates,
     unsubscribe,
 )
 
 _RECIPIENT = "v1/recipients/<str:user_id>"
+_TEMPLATE = "v1/templates/<slug:template_id>"
 
 urlpatterns = [
     path("healthz", health.Alive.as_view()),
@@ -43,6 +45,13 @@ urlpatterns = [
     path("v1/suppressions", suppressions.Suppressions.as_view()),
     path("v1/suppressions/<int:suppression_id>", suppressions.One.as_view()),
     path("unsubscribe/<str:token>", unsubscribe.page, name="unsubscribe"),
+    path("v1/templates", templates.Templates.as_view()),
+    path(_TEMPLATE, templates.One.as_view()),
+    path(f"{_TEMPLATE}/versions/<int:version>", templates.OneVersion.as_view()),
+    path(f"{_TEMPLATE}/publish", templates.Publish.as_view()),
+    path(f"{_TEMPLATE}/rollback", templates.Rollback.as_view()),
+    path(f"{_TEMPLATE}/preview", templates.Preview.as_view()),
+    path(f"{_TEMPLATE}/diff", templates.Diff.as_view()),
     path("v1/receipts/<slug:provider>", receipts.Receipts.as_view()),
     path("v1/dead-letters", dead_letters.DeadLetters.as_view()),
     path("v1/dead-letters/replay", dead_letters.Replay.as_view()),

@@ -44,7 +44,10 @@ SERVICES: Final = (
     Service(name="order-service", priorities=(Priority.P1, Priority.P2, Priority.P3)),
     Service(name="auth-service", priorities=(Priority.P0, Priority.P1)),
     Service(name="marketing", priorities=(Priority.P2, Priority.P3)),
-    Service(name="operator", scopes=("notifications:read", "operations:*", "recipients:*")),
+    Service(
+        name="operator",
+        scopes=("notifications:read", "operations:*", "recipients:*", "templates:*"),
+    ),
     Service(name="sandbox-tests", mode=Mode.TEST),
 )
 

@@ -5,6 +5,7 @@
     Suppression                             addresses that are not used, whoever hands them in
     Template --< TemplateText               what is said; a published version never changes
     ShortLink                               where a link in an SMS leads, and its clicks
+    TemplateEvent                           who drafted, published and rolled back
     NotificationType                        which priority and category a type has
     ProviderRoute                           which provider takes what
 
@@ -34,7 +35,7 @@ from notifications.models.route import ProviderRoute
 from notifications.models.schedule import Occurrence, Schedule
 from notifications.models.short_link import ShortLink
 from notifications.models.suppression import Suppression
-from notifications.models.template import Template, TemplateText
+from notifications.models.template import Template, TemplateEvent, TemplateText
 
 __all__ = [
     "Alert",
@@ -64,5 +65,6 @@ __all__ = [
     "Suppression",
     "SweepRun",
     "Template",
+    "TemplateEvent",
     "TemplateText",
 ]

@@ -1,4 +1,4 @@
-"""What is said: templates, their versions, and a text for each channel and locale."""
+"""What is said: templates, their versions, a text for each channel and locale, and who did what."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from notifications.models.choices import CHANNELS
 class Template(models.Model):
     """One version of a template.
 
-    Accepting pins it: a later version never changes what was accepted.
+    Accepting pins it: a later version never changes what was accepted. Once `published_at` is set,
+    triggers refuse every change to the row and its texts but to `note`.
     """
 
     template_id = models.SlugField(max_length=64, help_text="The name that producers use.")
@@ -34,6 +35,10 @@ class Template(models.Model):
         max_length=35, default="en", help_text="For readers of a language that has no text."
     )
     note = models.CharField(max_length=200, blank=True)
+    created_by = models.CharField(
+        max_length=150, blank=True, help_text="An operator, an API key's prefix, or `files`."
+    )
+    published_by = models.CharField(max_length=150, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -86,3 +91,32 @@ class TemplateText(models.Model):
     def __str__(self) -> str:
         """Channel and locale."""
         return f"{self.get_channel_display()} {self.locale}"
+
+
+class TemplateEvent(models.Model):
+    """One line of what was done to a template, and by whom: kept when a draft is deleted."""
+
+    class Verb(models.TextChoices):
+        """What was done."""
+
+        DRAFTED = "drafted"
+        EDITED = "edited"
+        PUBLISHED = "published"
+        ROLLED_BACK = "rolled back"
+        DELETED = "deleted"
+
+    at = models.DateTimeField(auto_now_add=True)
+    template_id = models.SlugField(max_length=64)
+    version = models.PositiveIntegerField()
+    verb = models.CharField(max_length=16, choices=Verb.choices)
+    by = models.CharField(max_length=150)
+    detail = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        """What happened to which."""
+        return f"{self.template_id} v{self.version} {self.verb}"

@@ -23,5 +23,7 @@ Whatever decides about a delivery stands here, so that it can be read and tested
     locales     which language a person gets, and how it is written
     sms_segments, sms_transliteration, push_size, mail_html, mail_text     what channels take
     short_links which links in an SMS are cut short, and whose clicks count
+    template_content, template_files, sms_policy, template_diff, template_preview
+                what a version says, as files, what changed, and how it will look
     redaction   what may be logged of an address or an answer
 """

@@ -154,9 +154,9 @@ class NotificationRequest(BaseModel):
             msg = "channels must not repeat"
             raise ValueError(msg)
         if self.metadata:
-            _check_size("metadata", self.metadata, MAX_METADATA_BYTES)
+            check_size("metadata", self.metadata, MAX_METADATA_BYTES)
         if self.variables:
-            _check_size("variables", self.variables, MAX_VARIABLES_BYTES)
+            check_size("variables", self.variables, MAX_VARIABLES_BYTES)
         return self
 
 
@@ -195,7 +195,12 @@ def _pointer(location: tuple[int | str, ...]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def _check_size(field: str, value: dict[str, Any], limit: int) -> None:
+def check_size(field: str, value: dict[str, Any], limit: int) -> None:
+    """Check that an object is plain JSON and takes at most `limit` bytes.
+
+    Raises:
+        ValueError: in words for the caller.
+    """
     try:
         encoded = orjson.dumps(value)
     except (TypeError, orjson.JSONEncodeError) as error:

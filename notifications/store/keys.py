@@ -37,7 +37,7 @@ _SHAPE: Final = re.compile(rf"(nk_(?:live|test)_[a-z0-9]{{{_PUBLIC_LENGTH}}})_[a
 
 
 class Scope(StrEnum):
-    """What a key may do. A key may also hold `<noun>:*`, which is both of a noun."""
+    """What a key may do. A key may also hold `<noun>:*`, which is all of a noun."""
 
     NOTIFICATIONS_WRITE = "notifications:write"
     """Hand in and cancel notifications."""
@@ -47,6 +47,12 @@ class Scope(StrEnum):
     """Create and change recipients, their contacts and preferences: they are company-wide."""
     RECIPIENTS_READ = "recipients:read"
     """Read them."""
+    TEMPLATES_WRITE = "templates:write"
+    """Draft versions of templates: they are company-wide."""
+    TEMPLATES_READ = "templates:read"
+    """Read, preview and compare them."""
+    TEMPLATES_PUBLISH = "templates:publish"
+    """Make a draft or an earlier version what every producer gets."""
     OPERATIONS_WRITE = "operations:write"
     """Replay and discard dead letters, resolve alerts: of every producer."""
     OPERATIONS_READ = "operations:read"

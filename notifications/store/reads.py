@@ -22,7 +22,7 @@ from notifications.rules.channels import Reach
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.variables import Variable
 from notifications.rules.wording import Source, Wording
-from notifications.store import db
+from notifications.store import db, template_news
 from providers.contract import Channel
 
 _NO_CAPS: Final[Caps] = {}
@@ -31,6 +31,8 @@ _FRESH: Final = 1.0
 
 An edit acts within two seconds everywhere.
 """
+_KEPT: Final = 300.0
+"""Seconds that a pinned version is believed. It never changes, but a database can be restored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,40 +202,56 @@ _CHANNELS: Final = {channel.value: channel for channel in Channel}
 
 
 class _Shelf:
-    """Template versions of this process, by id and by name, each believed for _FRESH seconds."""
+    """Template versions of this process: by name until there is news, by id for much longer.
+
+    A version that was pinned never changes. What is current does: news of it are heard within
+    milliseconds, and without them it is believed for _FRESH seconds.
+    """
 
     def __init__(self) -> None:
         self._by_id: dict[int, tuple[float, TemplateVersion]] = {}
-        self._by_name: dict[str, tuple[float, TemplateVersion | None]] = {}
+        self._by_name: dict[str, tuple[float, TemplateVersion]] = {}
+        self._heard = 0
+        self._ears = template_news.Ears(self._hear)
 
     def clear(self) -> None:
         self._by_id.clear()
         self._by_name.clear()
 
+    def _hear(self, name: str) -> None:
+        self._heard += 1
+        if name:
+            self._by_name.pop(name, None)
+        else:
+            self._by_name.clear()
+
     def by_id(self, wanted: Collection[int]) -> dict[int, TemplateVersion]:
         now = clock.monotonic()
-        stale = [
-            each for each in wanted if self._by_id.get(each, (-_FRESH, None))[0] + _FRESH < now
-        ]
+        stale = [each for each in wanted if self._by_id.get(each, (-_KEPT, None))[0] + _KEPT < now]
         if stale:
             for version in _load(ids=stale):
                 self._by_id[version.id] = (now, version)
         return {each: self._by_id[each][1] for each in wanted if each in self._by_id}
 
     def by_name(self, wanted: Collection[str]) -> dict[str, TemplateVersion]:
-        now = clock.monotonic()
-        stale = [
-            each for each in wanted if self._by_name.get(each, (-_FRESH, None))[0] + _FRESH < now
-        ]
-        if stale:
-            found = {version.template_id: version for version in _load(names=stale)}
+        self._ears.open()
+        heard, now = self._heard, clock.monotonic()
+        held = {name: self._by_name.get(name) for name in wanted}
+        known = {
+            name: entry[1] for name, entry in held.items() if entry and entry[0] + _FRESH >= now
+        }
+        missing = [name for name in held if name not in known]
+        if missing:
+            found = {version.template_id: version for version in _load(names=missing)}
             # A name that is unknown now is forgotten again: whoever sends names must not fill this
             # process.
-            for name in stale:
+            for name in missing:
                 self._by_name.pop(name, None)
-            self._by_name.update({name: (now, version) for name, version in found.items()})
-        known = {each: self._by_name.get(each) for each in wanted}
-        return {name: entry[1] for name, entry in known.items() if entry and entry[1]}
+            # News that came while the rows were read may be of what they do not show yet.
+            if heard == self._heard:
+                self._by_name.update({name: (now, version) for name, version in found.items()})
+            known |= found
+        return known
 
 
 _shelf = _Shelf()

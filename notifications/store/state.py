@@ -1,4 +1,4 @@
-"""The state Redis: sent-ledger, rate limits, Bloom filter. Losing it loses nothing.
+"""The state Redis: sent-ledger, rate limits, Bloom filter, news. Losing it loses nothing.
 
 Everything here is an optimisation or a second opinion; Postgres has the truth. So each caller says
 what holds while it is away, and after one failure this process leaves it alone for a moment instead
@@ -107,6 +107,20 @@ def get_many(keys: list[str]) -> list[bytes | None]:
     _circuit.check()
     try:
         return cast("list[bytes | None]", client().mget(keys)) if keys else []
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+
+
+def publish(channel: str, message: str) -> None:
+    """PUBLISH to whoever listens.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        client().publish(channel, message)
     except redis.RedisError as error:
         _circuit.trip()
         raise Away from error

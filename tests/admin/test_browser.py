@@ -13,10 +13,13 @@ from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.expected_conditions import presence_of_element_located
+from selenium.webdriver.support.expected_conditions import (
+    presence_of_element_located,
+    text_to_be_present_in_element,
+)
 from selenium.webdriver.support.wait import WebDriverWait
 
-from notifications.models import DeadLetter, ReplayJob, Template, TemplateText
+from notifications.models import DeadLetter, Notification, ReplayJob, Template, TemplateText
 from providers.contract import Channel
 
 CHROMIUM: Final = shutil.which("chromium")
@@ -50,6 +53,10 @@ class Browser:
     def see(self, selector: str) -> WebElement:
         wait = WebDriverWait(self.chrome, WAIT_SECONDS)
         return wait.until(presence_of_element_located((By.CSS_SELECTOR, selector)))
+
+    def wait_for(self, selector: str, text: str) -> None:
+        wait = WebDriverWait(self.chrome, WAIT_SECONDS)
+        wait.until(text_to_be_present_in_element((By.CSS_SELECTOR, selector), text))
 
     def click(self, selector: str) -> None:
         # Through the page: unfold's sticky bars may lie over what stands at the edge.
@@ -105,6 +112,12 @@ def test_a_breaker_is_opened_by_hand(browser: Browser) -> None:
     assert browser.errors() == []
 
 
+def write(browser: Browser, selector: str, text: str) -> None:
+    field = browser.see(selector)
+    field.clear()
+    field.send_keys(text)
+
+
 def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> None:
     template = Template.objects.create(template_id="hello")
     TemplateText.objects.create(
@@ -114,6 +127,32 @@ def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> 
         body="Hello",
         html="<p id=hello>Hello</p><script>document.body.textContent = 'ran'</script>",
     )
-    browser.open(f"notifications/template/{template.pk}/preview")
+    browser.open(f"notifications/template/{template.pk}/editor")
     browser.chrome.switch_to.frame(browser.see("iframe[sandbox]"))
     assert browser.see("#hello").text == "Hello"
+
+
+def test_a_template_is_written_beside_its_screens_and_published(browser: Browser) -> None:
+    template = Template.objects.create(template_id="hello")
+    for channel in (Channel.PUSH, Channel.SMS):
+        TemplateText.objects.create(template=template, channel=channel, title="Hi", body="Hello")
+    browser.open(f"notifications/template/{template.pk}/editor")
+    write(browser, "[name=push-body]", "Good morning {{ name }}")
+    write(browser, "[name=variables]", '{"name": "Maria"}')
+    browser.wait_for(".nc-push", "Good morning Maria")
+    write(browser, "[name=sms-body]", "{{ absent }}")
+    browser.wait_for("[data-channel=sms] .nc-bad", "the variable 'absent' is missing")
+    write(browser, "[name=sms-body]", "{{ name }}, good morning")
+    browser.wait_for(".nc-bubble", "Maria, good morning")
+    browser.click("[value=save]")
+    browser.wait_for("#told", "Saved.")
+    browser.click("[data-channel=sms] [value=send]")
+    browser.wait_for("[data-channel=sms] .nc-told", "Sent to the sandbox.")
+    browser.click("#editor a[href*='/publish']")
+    browser.click("#content form button[type=submit]")
+    browser.see("a[href*='/roll-back']")
+    template.refresh_from_db()
+    assert template.published_by == "operator"
+    sent = {"title": "", "body": "Maria, good morning", "html": ""}
+    assert Notification.objects.get().content == sent
+    assert browser.errors() == []

@@ -1,18 +1,26 @@
-"""An author writes, sees faults by line, looks at a preview, publishes; what is published stays."""
+"""An author writes, sees faults by line, publishes, goes back; what is published stays."""
 
 from __future__ import annotations
 
-import json
+import html
+import io
+import zipfile
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import Template, TemplateText
+from notifications.models import Template, TemplateEvent, TemplateText
+from notifications.rules import template_content
+from notifications.rules.template_content import Content
+from notifications.store import template_versions
 from providers.contract import Channel
 
 ADD = reverse("admin:notifications_template_add")
+DOWNLOAD = reverse("admin:notifications_template_download")
+UPLOAD = reverse("admin:notifications_template_upload")
 
 
 def form(**text: str) -> dict[str, Any]:
@@ -25,6 +33,17 @@ def form(**text: str) -> dict[str, Any]:
 
 def page(name: str, template: Template) -> str:
     return reverse(f"admin:notifications_template_{name}", args=[template.pk])
+
+
+def says(body: str) -> Content:
+    words = template_content.words(Channel.EMAIL, "en", title="Hi", body=body)
+    return template_content.content([words])
+
+
+def upload(door: Client, packed: bytes, **more: str) -> str:
+    archive = SimpleUploadedFile("templates.zip", packed)
+    answer = door.post(UPLOAD, {"archive": archive, **more}, follow=True)
+    return html.unescape(answer.content.decode())
 
 
 @pytest.fixture
@@ -52,6 +71,7 @@ def test_a_new_template_is_a_draft_with_a_spelled_locale(door: Client) -> None:
     made = Template.objects.get(template_id="hello")
     assert (made.version, made.published_at) == (1, None)
     assert made.texts.get().locale == "pt-BR"
+    assert made.created_by == "operator"
 
 
 def test_a_fault_is_told_with_its_line_and_nothing_is_saved(door: Client) -> None:
@@ -64,6 +84,7 @@ def test_publishing_freezes_a_version(door: Client, draft: Template) -> None:
     door.post(page("publish", draft))
     draft.refresh_from_db()
     assert draft.published_at is not None
+    assert draft.published_by == "operator"
     door.post(page("change", draft), form(body="changed"))
     assert draft.texts.get().body == "Hello {{ name }}"
 
@@ -77,7 +98,7 @@ def test_a_link_publishes_nothing(door: Client, draft: Template) -> None:
 def test_a_version_without_texts_is_not_published(door: Client) -> None:
     empty = Template.objects.create(template_id="empty")
     told = door.post(page("publish", empty), follow=True)
-    assert "without a text cannot be published" in told.content.decode()
+    assert "Not done: a version without a text cannot be published." in told.content.decode()
     empty.refresh_from_db()
     assert empty.published_at is None
 
@@ -98,46 +119,76 @@ def test_who_may_only_look_publishes_nothing(window: Client, draft: Template) ->
     assert draft.published_at is None
 
 
-def test_a_preview_renders_escapes_and_measures(door: Client, draft: Template) -> None:
-    variables = json.dumps({"name": "<i>é"})
-    shown = door.get(page("preview", draft), {"variables": variables})
-    rendered = shown.context["preview"].rendered
-    assert rendered.body == "Hello <i>é"
-    assert "<b>&lt;i&gt;é</b>" in rendered.html
-    sizes = dict(shown.context["preview"].sizes)
-    assert (sizes["title"], sizes["body"]) == (8, 11)
-    assert sizes["html"] == len(rendered.html.encode())
-    assert "<iframe sandbox " in shown.content.decode()
-    assert "Hello <i>" not in shown.content.decode()
+def test_going_back_publishes_the_old_words_again(door: Client, draft: Template) -> None:
+    door.post(page("publish", draft))
+    newer = template_versions.draft("hello", says("Bye"), by="ana")
+    door.post(page("publish", newer))
+    door.post(page("roll_back", draft))
+    current = template_versions.current("hello")
+    assert current is not None
+    assert (current.version, current.texts.get().body) == (3, "Hello {{ name }}")
+
+
+def test_every_step_leaves_a_line_with_its_author(door: Client, draft: Template) -> None:
+    door.post(ADD, form())
+    made = Template.objects.get(version=2)
+    door.post(page("delete", made), {"post": "yes"})
+    door.post(page("publish", draft))
+    listed = door.get(reverse("admin:notifications_templateevent_changelist")).content.decode()
+    assert "operator" in listed
+    events = TemplateEvent.objects.order_by("pk")
+    assert [(event.version, event.verb) for event in events] == [
+        *((2, "drafted"), (2, "deleted"), (1, "published"))
+    ]
+
+
+def test_a_comparison_shows_both_sides_escaped(door: Client, draft: Template) -> None:
+    newer = template_versions.draft("hello", says("<b>Bye</b>"), by="ana")
+    shown = door.get(page("compare", newer)).content.decode()
+    assert "email.en.txt" in shown
+    assert "Hello {{ name }}" in shown
+    assert "&lt;b&gt;Bye&lt;/b&gt;" in shown
+    assert "<b>Bye</b>" not in shown
+    alone = Template.objects.create(template_id="alone")
+    assert "no other version" in door.get(page("compare", alone)).content.decode()
+    assert draft.version == 1
+
+
+def test_a_download_uploaded_again_changes_nothing(door: Client, draft: Template) -> None:
+    door.post(page("publish", draft))
+    packed = door.get(DOWNLOAD).content
+    assert packed == door.get(DOWNLOAD).content
+    told = upload(door, packed, publish="yes")
+    assert "hello: unchanged" in told
+    assert Template.objects.count() == 1
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
-    [("{}", "Missing: name"), ("[1]", "are a JSON object"), ("{", "are not JSON")],
+    ("files", "told"),
+    [
+        ({"hello/push.en.txt": b"Hi\n\nx"}, "hello: new draft"),
+        ({"all/hello/push.en.txt": b"Hi\n\nx", "__MACOSX/._x": b"x"}, "hello: new draft"),
+        ({"hello/push.en.txt": b"Hi\n\nx", "bye/sms.en.txt": b"{{ x() }}"}, "bye/sms.en.txt: line"),
+        ({"hello/sms.en.txt": b"x" * 900_000}, "hello/sms.en.txt: too large"),
+        ({"hello/sms.en.txt": b"\xff"}, "hello/sms.en.txt: it is not UTF-8"),
+        ({"../../etc/passwd": b"x"}, "The zip has no template."),
+    ],
 )
-def test_a_preview_says_what_is_wrong(
-    door: Client, draft: Template, variables: str, told: str
+def test_an_upload_is_taken_whole_or_not_at_all(
+    door: Client, files: dict[str, bytes], told: str
 ) -> None:
-    shown = door.get(page("preview", draft), {"variables": variables})
-    assert told in shown.content.decode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    assert told in upload(door, packed.getvalue())
+    assert Template.objects.exists() == (told == "hello: new draft")
 
 
-def test_a_preview_begins_with_the_declared_examples(door: Client, draft: Template) -> None:
-    shown = door.get(page("preview", draft))
-    assert shown.context["preview"].rendered.body == "Hello Ada"
-
-
-def test_a_preview_counts_segments_and_says_what_is_too_long(door: Client, draft: Template) -> None:
-    text = TemplateText.objects.create(
-        template=draft, channel=Channel.SMS, body="ê" * 71, max_segments=1
-    )
-    shown = door.get(page("preview", draft), {"text": text.pk}).content.decode()
-    assert "2 segments (71 units of UCS-2)" in shown
-    assert "2 segments; its limit is 1." in shown
-    push = TemplateText.objects.create(template=draft, channel=Channel.PUSH, body="a" * 9_000)
-    assert "cut off at the end" in (
-        door.get(page("preview", draft), {"text": push.pk}).content.decode()
-    )
+def test_what_is_no_zip_is_told(door: Client, window: Client) -> None:
+    assert "cannot be read as a zip" in upload(door, b"PK nothing")
+    assert door.post(UPLOAD).status_code == 400
+    assert window.post(UPLOAD).status_code == 403
 
 
 def test_what_is_not_fit_for_sending_is_not_published(door: Client, draft: Template) -> None:

@@ -16,7 +16,7 @@ from notifications.store import keys, limits, reads, state
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
 
-EVERYTHING = ("notifications:*", "recipients:*", "operations:*")
+EVERYTHING = ("notifications:*", "recipients:*", "templates:*", "operations:*")
 
 
 class Caller:

@@ -19,9 +19,11 @@ from schemathesis.core.result import Ok
 
 from notifications.api import schema
 from notifications.models import Producer, Recipient
+from notifications.rules import template_content
 from notifications.rules.lane import Mode
-from notifications.store import keys
+from notifications.store import keys, template_versions
 from notifyproj.wsgi import application
+from providers.contract import Channel
 from tests.api.conftest import EVERYTHING
 
 if TYPE_CHECKING:
@@ -60,6 +62,9 @@ def secret(maria: Recipient) -> Iterator[str]:
         name="fuzz",
         defaults={"rate_per_second": 10**6, "rate_burst": 10**9, "may_send_content": True},
     )
+    words = template_content.words(Channel.PUSH, "en", title="Hi", body="Hello {{ name }}")
+    draft = template_versions.draft("hello", template_content.content([words]), by="fuzz")
+    template_versions.publish(draft, by="fuzz")
     _, made = keys.issue(producer, mode=Mode(maria.mode), scopes=EVERYTHING)
     # The service answers inside the test's transaction, as for Django's own test client.
     for signal in (request_started, request_finished):
@@ -91,6 +96,8 @@ def _name_maria(case: Case[Any]) -> None:
     path = case.path_parameters or {}
     if "user_id" in path and len(str(path["user_id"])) % 2:
         path["user_id"] = "maria"
+    if "template_id" in path and len(str(path["template_id"])) % 2:
+        path["template_id"] = "hello"
     body = case.body if isinstance(case.body, dict) else {}
     items = body.get("notifications", [body])
     for item in items if isinstance(items, list) else []:

@@ -23,6 +23,7 @@ from tests.benchmarks import (
     ses_bulk,
     single_accept,
     smtp_pool,
+    template_cache,
 )
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.sink import NoSink
@@ -45,6 +46,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "schedule_accuracy": schedule_accuracy.measure,
     "ses_bulk": ses_bulk.measure,
     "smtp_pool": smtp_pool.measure,
+    "template_cache": template_cache.measure,
 }
 
 

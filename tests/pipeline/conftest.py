@@ -87,13 +87,12 @@ def caller(db: None) -> Caller:  # noqa: ARG001 - pytest-django asks for it by n
     state.client().flushdb()
     reads.forget()
     NotificationType.objects.create(name="LIKE", priority=Priority.P2, category="social")
-    template = Template.objects.create(
-        template_id="otp", published_at=clock.now(), sensitive_variables=["code"]
-    )
+    template = Template.objects.create(template_id="otp", sensitive_variables=["code"])
     for channel in (Channel.PUSH, Channel.SMS, Channel.EMAIL):
         TemplateText.objects.create(
             template=template, channel=channel, title="Hello", body="{{ name }}: {{ code }}"
         )
+    Template.objects.filter(pk=template.pk).update(published_at=clock.now())
     producer = Producer.objects.create(name="tests")
     return Caller(
         producer_id=producer.pk,

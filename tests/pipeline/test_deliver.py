@@ -187,8 +187,9 @@ def test_what_changed_while_it_was_queued_counts(
 def test_an_accepted_template_is_pinned(reach: Reach, take: Accept, outbox: Outbox) -> None:
     reach(email="maria@sandbox.example")
     [row] = deliveries_of(take())
-    newer = Template.objects.create(template_id="otp", version=2, published_at=clock.now())
+    newer = Template.objects.create(template_id="otp", version=2)
     TemplateText.objects.create(template=newer, channel=Channel.EMAIL, body="another text")
+    Template.objects.filter(pk=newer.pk).update(published_at=clock.now())
     reads.forget()
     [later] = deliveries_of(take())
     deliver.deliver([row.id, later.id])

@@ -28,8 +28,9 @@ HOURLY = "FREQ=HOURLY;BYMINUTE=0"
 
 @pytest.fixture
 def maria(reach: Reach) -> Recipient:
-    template = Template.objects.create(template_id="like", published_at=clock.now())
+    template = Template.objects.create(template_id="like")
     template.texts.create(channel=Channel.EMAIL, title="Hello", body="{{ name }} likes it")
+    Template.objects.filter(pk=template.pk).update(published_at=clock.now())
     return reach(email="maria@sandbox.example")
 
 

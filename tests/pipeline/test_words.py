@@ -44,7 +44,6 @@ def template(
 ) -> None:
     made = Template.objects.create(
         template_id=name,
-        published_at=clock.now(),
         variables=list(variables),
         sensitive_variables=list(sensitive),
     )
@@ -52,6 +51,7 @@ def template(
         TemplateText.objects.create(
             template=made, channel=channel, locale=locale, body=body, shorten_links=shorten_links
         )
+    Template.objects.filter(pk=made.pk).update(published_at=clock.now())
 
 
 def pointers(answer: Taken | Refused) -> list[str]:

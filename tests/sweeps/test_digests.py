@@ -72,8 +72,10 @@ def caller() -> Caller:
 
 
 def _template(name: str, body: str) -> None:
-    made = Template.objects.create(template_id=name, published_at=clock.now())
+    version = 1 + Template.objects.filter(template_id=name).count()
+    made = Template.objects.create(template_id=name, version=version)
     TemplateText.objects.create(template=made, channel=Channel.PUSH, body=body)
+    Template.objects.filter(pk=made.pk).update(published_at=clock.now())
 
 
 def _person(name: str, *, devices: int = 1) -> None:
@@ -229,9 +231,9 @@ def test_where_the_template_does_not_fit_each_leaves_by_itself(caller: Caller, b
     _person("maria")
     held = _held_likes(caller, 2)
     if body:
-        TemplateText.objects.filter(template__template_id="many_likes").update(body=body)
+        _template("many_likes", body)
     else:
-        Template.objects.filter(template_id="many_likes").update(published_at=None)
+        NotificationType.objects.update(digest_template="never_published")
     reads.forget()
     _release()
     _deliver()

@@ -8,12 +8,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from notifications.management import demo_data, template_files
+from notifications.management import demo_data
 from notifications.models import Contact, NotificationType, Preference, Producer, Recipient
 from notifications.rules.lane import Mode
 from notifications.store import keys
@@ -53,8 +53,7 @@ class Command(BaseCommand):
         if not admin_password:
             raise CommandError(f"Give --admin-password or set {PASSWORD}.")
         _load_types()
-        for folder in sorted((settings.BASE_DIR / "templates" / "notifications").iterdir()):
-            self.stdout.write(f"template {template_files.load(folder)}")
+        call_command("import_templates", "--publish", stdout=self.stdout)
         _load_people()
         _load_operator(admin_password)
         try:

@@ -1,0 +1,262 @@
+"""The editor: a version's texts in one locale, each beside the screen that it will appear on.
+
+    show      the page
+    answer    what the page asks for
+      render  while somebody types: each channel's frame; stores nothing
+      save    the texts of one locale, into a draft
+      send    one text, as typed, to the sandbox (`pipeline.sample`)
+
+Whether the operator may is the caller's to ask. Scripts and styles are files of ours and all that
+was rendered is escaped or in a sandboxed frame, so a strict content security policy would hold.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from notifications.admin import reading
+from notifications.models import Template
+from notifications.pipeline import sample
+from notifications.rules import locales, template_content, template_preview, templating
+from notifications.rules.problems import Problem
+from notifications.rules.template_content import UNTITLED
+from notifications.rules.template_preview import Preview
+from notifications.rules.wording import Source
+from notifications.store import template_versions
+from notifications.store import texts as stored
+from providers.contract import Channel
+
+FRAMES: Final = {
+    Channel.PUSH: "phone",
+    Channel.SMS: "sms",
+    Channel.EMAIL: "mail",
+    Channel.IN_APP: "inbox",
+    Channel.WEBHOOK: "plain",
+    Channel.CHAT: "chat",
+}
+"""The screen that each channel's text is shown on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One channel in the chosen locale: its sources, and how they look."""
+
+    words: Source
+    """Empty sources where the locale has no text of its own."""
+    instead: str
+    """The locale whose text people get because this one has none; empty where it has."""
+    preview: Preview | None
+    """None where there is nothing to show."""
+
+    @property
+    def frame(self) -> str:
+        """The screen that it is shown on."""
+        return FRAMES[self.words.channel]
+
+    @property
+    def sources(self) -> list[tuple[str, str, str, int]]:
+        """The parts that the channel has: field, label, source, rows of its box."""
+        label, html = self.words.channel.label, self.words.channel is Channel.EMAIL
+        title = "Subject" if html else "Title"
+        found = [(f"{label}-body", "Text", self.words.body, 6 if html else 4)]
+        if self.words.channel not in UNTITLED:
+            found.insert(0, (f"{label}-title", title, self.words.title, 1))
+        if html:
+            found.append((f"{label}-html", "HTML", self.words.html, 8))
+        return found
+
+
+def show(
+    model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template
+) -> HttpResponse:
+    """The page: `?locale=` chooses the language, `?channel=` adds one that has no text yet."""
+    texts = template_versions.content_of(version).texts
+    there = sorted({text.locale for text in texts}) or [locales.DEFAULT]
+    locale = locales.normalised(request.GET.get("locale", "") or _first(there))
+    channels = {text.channel for text in texts}
+    channels |= {each for each in Channel if each.label == request.GET.get("channel")}
+    samples = template_preview.samples(texts, version.variables)
+    is_draft = version.published_at is None
+    panels = [_panel(texts, channel, locale, samples) for channel in sorted(channels)]
+    return reading.page(
+        model_admin,
+        request,
+        "admin/template_editor.html",
+        title=f"{version}: {locale}",
+        context={
+            "template": version,
+            "panels": panels,
+            "locale": locale,
+            "locales": sorted({*there, locale}),
+            "others": [each.label for each in Channel if each not in channels],
+            "variables": json.dumps(samples, indent=2, ensure_ascii=False),
+            "objections": stored.objections(version) if is_draft else [],
+            "may_write": may_write(request),
+            "is_draft": is_draft,
+        },
+    )
+
+
+def answer(request: HttpRequest, version: Template) -> JsonResponse:
+    """What the page asks for, by the form's `do`; who may only look can only have it rendered.
+
+    Raises:
+        PermissionDenied: the operator may not write.
+        django.db.IntegrityError: the version was published a moment ago.
+    """
+    typed = _typed(request, version)
+    variables, fault = _variables(request)
+    asked = request.POST.get("do")
+    if asked != "render" and not may_write(request):
+        raise PermissionDenied
+    match asked:
+        case "save":
+            faults = _save(version, typed, by=request.user.get_username())
+            return _told("\n".join(faults), "Saved.")
+        case "send":
+            label = request.POST.get("channel")
+            words = next((each for each in typed if each.channel.label == label), None)
+            return _told(fault, "") if fault or words is None else _send(words, variables)
+        case _:
+            return JsonResponse({"frames": _frames(version, typed, variables), "fault": fault})
+
+
+def may_write(request: HttpRequest) -> bool:
+    """Whether the operator may change templates."""
+    return bool(request.user.has_perm("notifications.change_template"))
+
+
+def _frames(
+    version: Template, typed: Sequence[Source], variables: Mapping[str, Any]
+) -> dict[str, str]:
+    """Each channel's frame for what stands in the form now, as HTML by channel."""
+    texts = template_versions.content_of(version).texts
+    frames: dict[str, str] = {}
+    for words in typed:
+        chosen = words if _says_something(words) else _instead(texts, words)
+        panel = Panel(
+            words=words,
+            instead="" if chosen is words or chosen is None else chosen.locale,
+            preview=template_preview.preview(chosen, variables) if chosen else None,
+        )
+        shown = render_to_string("admin/template_frame.html", {"panel": panel})
+        frames[words.channel.label] = shown
+    return frames
+
+
+def _save(version: Template, typed: Sequence[Source], *, by: str) -> list[str]:
+    """Store the texts of one locale; tells the faults that kept it from storing anything.
+
+    A text whose parts are all empty is taken away.
+    """
+    if version.published_at is not None:
+        return ["This version is published. Make a new draft from it."]
+    if not typed or not locales.is_known(typed[0].locale):
+        return ["CLDR knows no such locale; write one like en, pt-BR, zh-Hant."]
+    kept = [words for words in typed if _says_something(words)]
+    faults = [fault for words in kept for fault in _faults(words)]
+    if faults:
+        return faults
+    content = template_versions.content_of(version)
+    others = (text for text in content.texts if text.locale != typed[0].locale)
+    changed = template_content.content([*others, *kept], content.settings)
+    if changed != content:
+        template_versions.edit(version, changed, by=by)
+    return []
+
+
+def _send(words: Source, variables: Mapping[str, Any]) -> JsonResponse:
+    """Send one text, as typed, to the sandbox."""
+    shown = template_preview.preview(words, variables)
+    if shown.rendered is None:
+        return _told("\n".join(shown.problems), "")
+    sent = sample.send(shown.rendered, words.channel, locale=words.locale)
+    if isinstance(sent, Problem):
+        return _told(sent.detail, "")
+    link = reverse("admin:notifications_notification_change", args=[sent.notification_id])
+    page = sent.page and f"{sent.page}?channel={words.channel.label}"
+    return _told("", "Sent to the sandbox.", link=link, page=page)
+
+
+def _told(fault: str, done: str, **links: str) -> JsonResponse:
+    """A line for the author: what is wrong, or what was done."""
+    context = {"fault": fault, "done": done, **links}
+    told = render_to_string("admin/template_told.html", context)
+    return JsonResponse({"told": told, "fault": fault})
+
+
+def _says_something(words: Source) -> bool:
+    return bool(words.body or words.title or words.html)
+
+
+def _instead(texts: Sequence[Source], words: Source) -> Source | None:
+    """The text of another locale that people get while this one has none."""
+    others = [text for text in texts if text.locale != words.locale]
+    return template_preview.chosen(others, words.channel, words.locale)
+
+
+def _first(there: Sequence[str]) -> str:
+    return locales.choose(there, locales.DEFAULT) or locales.DEFAULT
+
+
+def _panel(
+    texts: Sequence[Source], channel: Channel, locale: str, variables: Mapping[str, Any]
+) -> Panel:
+    chosen = template_preview.chosen(texts, channel, locale)
+    own = chosen if chosen and chosen.locale == locale else None
+    return Panel(
+        words=own or template_content.words(channel, locale, body=""),
+        instead="" if own or chosen is None else chosen.locale,
+        preview=template_preview.preview(chosen, variables) if chosen else None,
+    )
+
+
+def _typed(request: HttpRequest, version: Template) -> list[Source]:
+    """The texts in the form: one for each channel that it shows, empty or not.
+
+    What the form does not show of a text (how its SMS is sent) stays as it is stored.
+    """
+    locale = locales.normalised(request.POST.get("locale", "") or locales.DEFAULT)
+    texts = template_versions.content_of(version).texts
+    there = {text.channel: text for text in texts if text.locale == locale}
+    return [
+        template_content.spelled(
+            dataclasses.replace(
+                there.get(channel, Source(channel=channel, locale=locale)),
+                title=request.POST.get(f"{channel.label}-title", ""),
+                body=request.POST.get(f"{channel.label}-body", ""),
+                html=request.POST.get(f"{channel.label}-html", ""),
+            )
+        )
+        for channel in Channel
+        if f"{channel.label}-body" in request.POST
+    ]
+
+
+def _faults(words: Source) -> Iterator[str]:
+    if not words.body and not words.html:
+        yield f"{words.channel.label}: the text is empty."
+    for source in template_versions.SOURCES:
+        for fault in templating.check(getattr(words, source)):
+            yield f"{words.channel.label} {source}, line {fault.line}: {fault.detail}."
+
+
+def _variables(request: HttpRequest) -> tuple[dict[str, Any], str]:
+    """The sample variables in the form, and what is wrong with them."""
+    try:
+        variables = json.loads(request.POST.get("variables") or "{}")
+    except (ValueError, RecursionError) as error:
+        return {}, f"The variables are not JSON: {error}"
+    if not isinstance(variables, dict):
+        return {}, 'The variables are a JSON object: {"name": "value"}'
+    return variables, ""

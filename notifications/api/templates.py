@@ -1,0 +1,279 @@
+"""`/v1/templates`: drafts, versions, what they will look like, and which one producers get.
+
+Templates are company-wide, and the same in live and test mode. A version is drafted with
+`templates:write` and made current with `templates:publish`, so that a pipeline may draft what a
+person publishes.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from django.db.models import Max, Q
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api import schema, wire
+from notifications.api.authentication import key_of
+from notifications.api.door import Door, absent, shaped
+from notifications.api.pages import asked, page
+from notifications.api.problems import refuse
+from notifications.api.template_shapes import (
+    MAX_VERSION,
+    DiffAnswer,
+    DiffQuery,
+    PreviewAnswer,
+    PreviewRequest,
+    TemplateAnswer,
+    TemplateLine,
+    TemplateQuery,
+    TemplateRequest,
+    TemplateStep,
+    TextAnswer,
+    VersionAnswer,
+    VersionLine,
+    VersionRequest,
+)
+from notifications.models import Template, TemplateEvent
+from notifications.rules import template_diff, template_preview
+from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.store import template_versions
+from notifications.store.keys import Scope
+from notifications.store.template_versions import NotPublishable
+
+SHOWN: Final = 100
+"""Versions and steps of one template in an answer, the latest of each."""
+
+
+class Templates(Door):
+    """Many."""
+
+    scopes: ClassVar = {"GET": Scope.TEMPLATES_READ, "POST": Scope.TEMPLATES_WRITE}
+    body_limit = 16 * wire.MEBIBYTE
+
+    @extend_schema(
+        operation_id="list_templates",
+        summary="List templates by name",
+        parameters=schema.parameters(TemplateQuery),
+        responses={200: schema.page_of(TemplateLine)},
+        tags=["Templates"],
+    )
+    def get(self, request: Request) -> Response:
+        """Each with the version that producers get and the newest one."""
+        query = asked(request, TemplateQuery)
+        found = (
+            Template.objects
+            .filter(template_id__gt=query.cursor or "")
+            .values("template_id")
+            .annotate(
+                current_version=Max("version", filter=Q(published_at__isnull=False)),
+                newest_version=Max("version"),
+                last_change=Max("updated_at"),
+            )
+            .order_by("template_id")[: query.limit + 1]
+        )
+        lines = [
+            TemplateLine.model_validate(row | {"updated_at": row["last_change"]}) for row in found
+        ]
+        shown = lines[: query.limit]
+        following = shown[-1].template_id if len(lines) > query.limit else None
+        return Response(page([line.wire() for line in shown], following=following))
+
+    @extend_schema(
+        operation_id="create_template",
+        summary="Draft a template, or the next version of one",
+        request=TemplateRequest,
+        responses={201: VersionAnswer},
+        tags=["Templates"],
+    )
+    def post(self, request: Request) -> Response:
+        """Nobody gets it until it is published."""
+        wanted = shaped(request.data, TemplateRequest)
+        made = template_versions.draft(
+            wanted.template_id, wanted.as_content(), by=key_of(request).prefix, note=wanted.note
+        )
+        return Response(_version(made).wire(), status=201)
+
+
+class One(Door):
+    """A template."""
+
+    scopes: ClassVar = {"GET": Scope.TEMPLATES_READ}
+
+    @extend_schema(
+        operation_id="get_template",
+        summary="Read a template's versions and history",
+        responses={200: TemplateAnswer},
+        tags=["Templates"],
+    )
+    def get(self, request: Request, template_id: str) -> Response:  # noqa: ARG002 - DRF's signature
+        """The latest hundred of each."""
+        versions = Template.objects.filter(template_id=template_id).order_by("-version")[:SHOWN]
+        if not versions:
+            absent("template")
+        current = template_versions.current(template_id)
+        steps = TemplateEvent.objects.filter(template_id=template_id)[:SHOWN]
+        told = TemplateAnswer(
+            template_id=template_id,
+            current_version=current.version if current else None,
+            versions=[_line(version) for version in versions],
+            history=[TemplateStep.model_validate(step) for step in steps],
+        )
+        return Response(told.wire())
+
+
+class OneVersion(Door):
+    """A version."""
+
+    scopes: ClassVar = {"GET": Scope.TEMPLATES_READ}
+
+    @extend_schema(
+        operation_id="get_template_version",
+        summary="Read a version with its texts",
+        responses={200: VersionAnswer},
+        tags=["Templates"],
+    )
+    def get(self, request: Request, template_id: str, version: int) -> Response:  # noqa: ARG002 - DRF's signature
+        """As it is kept: lines end in one way, locales are spelled in one."""
+        return Response(_version(_known(template_id, version)).wire())
+
+
+class Publish(Door):
+    """Making a draft current."""
+
+    scopes: ClassVar = {"POST": Scope.TEMPLATES_PUBLISH}
+
+    @extend_schema(
+        operation_id="publish_template",
+        summary="Publish a draft",
+        request=VersionRequest,
+        responses={200: VersionAnswer},
+        tags=["Templates"],
+    )
+    def post(self, request: Request, template_id: str) -> Response:
+        """In force within two seconds everywhere; what was accepted before keeps its version."""
+        wanted = _known(template_id, shaped(request.data, VersionRequest).version)
+        try:
+            made = template_versions.publish(wanted, by=key_of(request).prefix)
+        except NotPublishable as error:
+            refuse(Problem(Kind.CONFLICT, str(error)))
+        return Response(_version(made).wire())
+
+
+class Rollback(Door):
+    """Going back."""
+
+    scopes: ClassVar = {"POST": Scope.TEMPLATES_PUBLISH}
+
+    @extend_schema(
+        operation_id="roll_back_template",
+        summary="Publish an earlier version again",
+        request=VersionRequest,
+        responses={201: VersionAnswer},
+        tags=["Templates"],
+    )
+    def post(self, request: Request, template_id: str) -> Response:
+        """Its content becomes a new version, so that numbers tell what producers got when."""
+        wanted = _known(template_id, shaped(request.data, VersionRequest).version)
+        try:
+            made = template_versions.roll_back(wanted, by=key_of(request).prefix)
+        except NotPublishable as error:
+            refuse(Problem(Kind.CONFLICT, str(error)))
+        return Response(_version(made).wire(), status=201)
+
+
+class Preview(Door):
+    """Looking."""
+
+    scopes: ClassVar = {"POST": Scope.TEMPLATES_READ}
+
+    @extend_schema(
+        operation_id="preview_template",
+        summary="Render a version with sample variables",
+        request=PreviewRequest,
+        responses={200: PreviewAnswer},
+        tags=["Templates"],
+    )
+    def post(self, request: Request, template_id: str) -> Response:
+        """Nothing is stored and nothing is sent."""
+        wanted = shaped(request.data, PreviewRequest)
+        version = _known(template_id, wanted.version)
+        texts = template_versions.content_of(version).texts
+        words = template_preview.chosen(
+            texts, wanted.channel, wanted.locale, default=version.default_locale
+        )
+        if words is None:
+            detail = f"{version} has no text for {wanted.channel.label}"
+            refuse(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
+        shown = template_preview.preview(words, wanted.variables)
+        told = PreviewAnswer(
+            version=version.version,
+            channel=words.channel,
+            locale=words.locale,
+            title=shown.rendered and shown.rendered.title,
+            body=shown.rendered and shown.rendered.body,
+            html=shown.rendered and shown.rendered.html,
+            sizes=dict(shown.sizes),
+            segments=shown.sms and shown.sms.segments,
+            missing=list(shown.missing),
+            problems=list(shown.problems),
+        )
+        return Response(told.wire())
+
+
+class Diff(Door):
+    """Comparing."""
+
+    scopes: ClassVar = {"GET": Scope.TEMPLATES_READ}
+
+    @extend_schema(
+        operation_id="diff_template",
+        summary="Compare two versions",
+        parameters=schema.parameters(DiffQuery),
+        responses={200: DiffAnswer},
+        tags=["Templates"],
+    )
+    def get(self, request: Request, template_id: str) -> Response:
+        """By the lines of the files that they would be exported to."""
+        query = asked(request, DiffQuery)
+        old = _known(template_id, query.old)
+        new = template_versions.newest(template_id) if query.new is None else None
+        new = new or _known(template_id, query.new)
+        patch = template_diff.unified(
+            template_versions.content_of(old),
+            template_versions.content_of(new),
+            old_name=f"v{old.version}",
+            new_name=f"v{new.version}",
+        )
+        told = DiffAnswer(
+            template_id=template_id, old_version=old.version, new_version=new.version, diff=patch
+        )
+        return Response(told.wire())
+
+
+def _known(template_id: str, version: int | None) -> Template:
+    """A version by number; without one the current, or else the newest."""
+    if version is None:
+        found = template_versions.current(template_id) or template_versions.newest(template_id)
+    else:
+        named = Template.objects.filter(template_id=template_id, version=min(version, MAX_VERSION))
+        found = named.first()
+    if found is None:
+        absent("template" if version is None else "version of this template")
+    return found
+
+
+def _line(version: Template) -> VersionLine:
+    return VersionLine.model_validate(_facts(version))
+
+
+def _version(version: Template) -> VersionAnswer:
+    content = template_versions.content_of(version)
+    texts = [TextAnswer.model_validate(words) for words in content.texts]
+    return VersionAnswer.model_validate(_facts(version) | dict(content.settings) | {"texts": texts})
+
+
+def _facts(version: Template) -> dict[str, object]:
+    read = {name: getattr(version, name, None) for name in VersionLine.model_fields}
+    return read | {"state": "published" if version.published_at else "draft"}

@@ -1,0 +1,35 @@
+"""Writes every template's current version as files, to be kept in git."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from notifications.management import template_files
+from notifications.management.commands import import_templates
+from notifications.store import template_import
+
+
+class Command(BaseCommand):
+    """`manage.py export_templates [--dir]`."""
+
+    help = "Write each template's current version (or newest draft) as files; safe to repeat."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where to."""
+        parser.add_argument("--dir", type=Path, default=import_templates.folder())
+
+    def handle(self, *, dir: Path, **_: object) -> None:  # noqa: A002 - the option's name
+        """Write them; what a template's folder held besides is taken away.
+
+        Raises:
+            CommandError: the folder cannot be written.
+        """
+        try:
+            for template_id, files in template_import.everything():
+                changed = template_files.write(dir, template_id, files)
+                self.stdout.write(f"{template_id}: {changed} of its files changed")
+        except OSError as error:
+            raise CommandError(f"{dir} cannot be written: {error}") from error

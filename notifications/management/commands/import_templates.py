@@ -1,0 +1,62 @@
+"""Takes templates in from files; the same files again make no new version."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from notifications.management import template_files
+from notifications.rules.template_files import BrokenFiles
+from notifications.store import template_import
+from notifications.store.template_import import Change
+
+BY: Final = "files"
+"""Who drafts and publishes what a shell imports."""
+
+
+def folder() -> Path:
+    """Where the shipped templates lie."""
+    place: Path = settings.BASE_DIR / "templates" / "notifications"
+    return place
+
+
+class Command(BaseCommand):
+    """`manage.py import_templates [--dir] [--publish] [--check]`."""
+
+    help = "Import templates from files: drafts, or with --publish current versions; all or none."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where from, and how far to go."""
+        parser.add_argument("--dir", type=Path, default=folder())
+        parser.add_argument("--publish", action="store_true", help="make them current at once")
+        parser.add_argument(
+            "--check", action="store_true", help="change nothing; exit 1 if something would change"
+        )
+
+    def handle(self, *, dir: Path, publish: bool, check: bool, **_: object) -> None:  # noqa: A002 - the option's name
+        """Import every template of the folder in one transaction, or look what that would do.
+
+        Raises:
+            CommandError: a file makes no sense, or with --check something differs (exit code 1).
+        """
+        try:
+            with transaction.atomic():
+                changes = {
+                    template_id: template_import.foresee(template_id, files, publish=publish)
+                    if check
+                    else template_import.load(template_id, files, by=BY, publish=publish)
+                    for template_id, files in template_files.read(dir)
+                }
+        except BrokenFiles as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"{dir} cannot be read: {error}") from error
+        for template_id, change in changes.items():
+            self.stdout.write(f"{template_id}: {change}")
+        if check and set(changes.values()) - {Change.NOTHING}:
+            raise CommandError("the files differ from what is stored")

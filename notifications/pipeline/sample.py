@@ -1,0 +1,91 @@
+"""A test send: words that an author is still working on, as a real notification in test mode.
+
+It goes the whole way (accept, lane, provider, receipt) to the sandbox, so it shows what the product
+will do with these words; in test mode it touches nothing that is live.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from notifications import conf
+from notifications.models import Contact, Producer, Recipient
+from notifications.pipeline import accept, route
+from notifications.pipeline.accept import Caller, Refused
+from notifications.rules import request
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.problems import Problem
+from notifications.rules.templating import Rendered
+from providers.contract import Channel
+from providers.sandbox import Sandbox
+
+WHO: Final = "template-editor"
+"""The producer and the recipient of every test send."""
+TYPE: Final = "TEMPLATE_TEST"
+_ADDRESSES: Final = {
+    Channel.PUSH: ("fcm_token", "editor-android"),
+    Channel.SMS: ("", "+15552000099"),
+    Channel.EMAIL: ("", "editor@sandbox.example"),
+    Channel.IN_APP: ("", WHO),
+    Channel.WEBHOOK: ("", "https://hooks.sandbox.example/editor"),
+    Channel.CHAT: ("", "editor-room"),
+}
+"""Kind and address by channel, in the sandbox's language: all of them work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A test send that was accepted."""
+
+    notification_id: UUID
+    page: str
+    """Where people see what the sandbox got; empty where another provider takes test mode."""
+
+
+def send(words: Rendered, channel: Channel, *, locale: str) -> Sample | Problem:
+    """Send these words to the sandbox; a Problem when a producer could not send them either.
+
+    Raises:
+        django.db.Error: nothing could be stored, and nothing was.
+    """
+    asked = request.parse({
+        "user_id": WHO,
+        "type": TYPE,
+        "priority": Priority.P1.name,
+        "channels": [channel.label],
+        "content": {"title": words.title, "body": words.body, "html": words.html},
+        "metadata": {"locale": locale},
+    })
+    if isinstance(asked, Problem):
+        return asked
+    _recipient(channel)
+    [answer] = accept.accept(_caller(), [asked])
+    if isinstance(answer, Refused):
+        return answer.problem
+    provider = route.provider_named(conf.current().test_provider)
+    page = provider.page if isinstance(provider, Sandbox) else ""
+    return Sample(UUID(answer.response["notification_id"]), page)
+
+
+def _caller() -> Caller:
+    # Without a key, nobody else can ask in its name.
+    producer, _ = Producer.objects.get_or_create(name=WHO)
+    return Caller(
+        producer_id=producer.pk,
+        mode=Mode.TEST,
+        priorities=frozenset({Priority.P1}),
+        may_send_content=True,
+    )
+
+
+def _recipient(channel: Channel) -> None:
+    kind, address = _ADDRESSES[channel]
+    person, _ = Recipient.objects.get_or_create(mode=Mode.TEST, user_id=WHO)
+    Contact.objects.get_or_create(
+        recipient=person,
+        channel=channel,
+        address=address,
+        defaults={"kind": kind, "is_primary": True},
+    )

@@ -1,0 +1,199 @@
+"""The editor renders what is typed, saves one locale of a draft, and sends to the sandbox."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from notifications.models import Delivery, Notification, Template
+from notifications.rules import template_content
+from notifications.rules.lane import Mode
+from notifications.rules.template_content import Content
+from notifications.store import state, template_versions
+from providers.contract import Channel
+
+
+@pytest.fixture
+def draft(db: None) -> Template:  # noqa: ARG001 - asked for by name
+    state.client().flushdb()
+    words = template_content.words
+    texts = [
+        words(Channel.EMAIL, "en", title="Hi", body="Hello {{ name }}", html="<b>{{ name }}</b>"),
+        words(Channel.SMS, "en", body="Hello {{ name }}"),
+        words(Channel.SMS, "pt", body="Olá {{ name }}"),
+    ]
+    return template_versions.draft("hello", template_content.content(texts), by="ana")
+
+
+def url(version: Template) -> str:
+    return reverse("admin:notifications_template_editor", args=[version.pk])
+
+
+def ask(door: Client, version: Template, do: str, **fields: str) -> dict[str, Any]:
+    answer = door.post(url(version), {"do": do, "locale": "en", **fields})
+    assert answer.status_code == 200, answer.content
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def typed(name: str = "Ana", **sources: str) -> dict[str, str]:
+    fields = {f"{part.replace('_', '-', 1)}": source for part, source in sources.items()}
+    return {"variables": json.dumps({"name": name}), **fields}
+
+
+def said(version: Template) -> dict[str, str]:
+    texts = template_versions.content_of(version).texts
+    return {f"{text.channel.label} {text.locale}": text.body for text in texts}
+
+
+def test_the_page_shows_each_channel_and_warns_where_a_locale_has_none(
+    door: Client, draft: Template
+) -> None:
+    shown = door.get(url(draft), {"locale": "pt"}).content.decode()
+    assert "Olá Name" in shown
+    assert "No text of its own: people get en." in shown
+    added = door.get(url(draft), {"locale": "fr", "channel": "chat"}).content.decode()
+    assert 'name="chat-title"' in added
+
+
+def test_what_is_typed_is_rendered_escaped_and_measured(door: Client, draft: Template) -> None:
+    fields = typed("<i>é", email_title="Hi", email_body="Hello {{ name }}", email_html="{{ name }}")
+    frame = ask(door, draft, "render", **fields)["frames"]["email"]
+    assert "Hello &lt;i&gt;é" in frame
+    assert "<i>é" not in frame
+    assert "&amp;lt;i&amp;gt;é" in frame
+    assert "title 2 bytes, body 11 bytes, html " in frame
+    assert said(draft)["email en"] == "Hello {{ name }}"
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("{{ absent }}", "the variable &#x27;absent&#x27; is missing"),
+        ("fine\n{{ x.__class__ }}", "Line 2: __class__"),
+        ("{{ absent|default('x') }}", "Not among the sample variables: absent"),
+    ],
+)
+def test_a_frame_says_what_is_wrong(door: Client, draft: Template, source: str, told: str) -> None:
+    assert told in ask(door, draft, "render", **typed(sms_body=source))["frames"]["sms"]
+
+
+def test_the_page_begins_with_the_examples_and_says_what_keeps_it_from_being_published(
+    door: Client, draft: Template
+) -> None:
+    draft.variables = [{"name": "city", "type": "string", "example": "Lima"}]
+    draft.save()
+    shown = door.get(url(draft)).content.decode()
+    assert "Lima" in shown
+    assert "Not to be published: sms en: it needs name" in shown
+
+
+def test_a_frame_counts_segments_and_says_what_is_too_long(door: Client, draft: Template) -> None:
+    draft.texts.filter(channel=Channel.SMS).update(max_segments=1)
+    frame = ask(door, draft, "render", **typed(sms_body="ê" * 71))["frames"]["sms"]
+    assert "2 segments (71 units of UCS-2)" in frame
+    assert "2 segments; its limit is 1." in frame
+    push = ask(door, draft, "render", **typed(push_title="Hi", push_body="a" * 9_000))
+    assert "cut off at the end" in push["frames"]["push"]
+
+
+def test_saving_keeps_how_an_sms_is_sent(door: Client, draft: Template) -> None:
+    draft.texts.filter(channel=Channel.SMS).update(max_segments=1, transliterate=True)
+    ask(door, draft, "save", **typed(sms_body="Good morning"))
+    kept = draft.texts.get(channel=Channel.SMS, locale="en")
+    assert (kept.body, kept.max_segments, kept.transliterate) == ("Good morning", 1, True)
+
+
+def test_an_empty_text_shows_what_people_get_instead(door: Client, draft: Template) -> None:
+    frame = ask(door, draft, "render", **typed(sms_body="") | {"locale": "en"})["frames"]["sms"]
+    assert "people get pt" in frame
+    assert "Olá Ana" in frame
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"), [("[1]", "are a JSON object"), ("{", "are not JSON")]
+)
+def test_variables_that_are_none_are_told(
+    door: Client, draft: Template, variables: str, told: str
+) -> None:
+    assert told in ask(door, draft, "render", variables=variables)["fault"]
+
+
+def test_saving_stores_one_locale_and_leaves_the_others(door: Client, draft: Template) -> None:
+    fields = typed(sms_body="Good morning\r\n", email_title="Hi", email_body="", email_html="")
+    assert "the text is empty" in ask(door, draft, "save", **fields)["fault"]
+    assert said(draft)["sms en"] == "Hello {{ name }}"
+    assert ask(door, draft, "save", **fields | {"email-title": ""})["fault"] == ""
+    assert said(draft) == {"sms en": "Good morning", "sms pt": "Olá {{ name }}"}
+    added = typed(chat_title="", chat_body="Salut")
+    assert ask(door, draft, "save", **added | {"locale": "fr_ca"})["fault"] == ""
+    assert said(draft)["chat fr-CA"] == "Salut"
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"sms-body": "{{ x() }}"}, "sms body, line 1"),
+        ({"sms-body": "x", "locale": "no locale"}, "CLDR knows no such locale"),
+    ],
+)
+def test_a_fault_keeps_everything_as_it_was(
+    door: Client, draft: Template, fields: dict[str, str], told: str
+) -> None:
+    before = said(draft)
+    assert told in ask(door, draft, "save", **fields)["fault"]
+    assert said(draft) == before
+
+
+def test_a_published_version_is_not_saved(door: Client, draft: Template) -> None:
+    template_versions.publish(draft, by="ana")
+    assert "is published" in ask(door, draft, "save", **typed(sms_body="x"))["fault"]
+    assert said(draft)["sms en"] == "Hello {{ name }}"
+
+
+def test_who_may_only_look_can_render_and_nothing_else(window: Client, draft: Template) -> None:
+    assert window.get(url(draft)).status_code == 200
+    assert ask(window, draft, "render", **typed(sms_body="x"))["frames"]
+    for do in ("save", "send"):
+        answer = window.post(url(draft), {"do": do, "sms-body": "x", "channel": "sms"})
+        assert answer.status_code == 403
+
+
+def test_a_test_send_is_a_real_notification_in_test_mode(door: Client, draft: Template) -> None:
+    told = ask(door, draft, "send", **typed(sms_body="Hi {{ name }}"), channel="sms")["told"]
+    notification = Notification.objects.get()
+    assert (notification.mode, notification.content) == (
+        Mode.TEST,
+        {"title": "", "body": "Hi Ana", "html": ""},
+    )
+    assert Delivery.objects.get().channel == Channel.SMS
+    assert str(notification.pk) in told
+    assert "what the sandbox got" in told
+
+
+@pytest.mark.parametrize("body", ["{{ absent }}", ""])
+def test_what_cannot_be_rendered_is_not_sent(door: Client, draft: Template, body: str) -> None:
+    assert ask(door, draft, "send", **typed(sms_body=body), channel="sms")["fault"]
+    assert not Notification.objects.exists()
+
+
+def test_a_published_version_can_be_sent_too(door: Client, draft: Template) -> None:
+    template_versions.publish(draft, by="ana")
+    ask(door, draft, "send", **typed(email_title="Hi", email_body="Hello"), channel="email")
+    assert Notification.objects.count() == 1
+
+
+def test_content_survives_the_way_through_the_form(door: Client, draft: Template) -> None:
+    before: Content = template_versions.content_of(draft)
+    texts = {text.channel.label: text for text in before.texts if text.locale == "en"}
+    fields = {
+        f"{label}-{part}": getattr(text, part).replace("\n", "\r\n")
+        for label, text in texts.items()
+        for part in ("title", "body", "html")
+    }
+    ask(door, draft, "save", **fields)
+    assert template_versions.content_of(draft) == before

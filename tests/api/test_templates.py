@@ -1,0 +1,174 @@
+"""Drafting, publishing, going back and looking, as a pipeline of somebody else's would do it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from notifications.store import reads
+from tests.api.conftest import Caller, MakeCaller
+
+PATH = "/v1/templates"
+HELLO = f"{PATH}/hello"
+
+
+def text(body: str, **more: str) -> dict[str, str]:
+    return {"channel": "push", "locale": "en", "title": "Hi", "body": body, **more}
+
+
+def draft(caller: Caller, *texts: Mapping[str, object], **more: object) -> dict[str, Any]:
+    body = {"template_id": "hello", "texts": list(texts), **more}
+    answer = caller.post(PATH, body)
+    assert answer.status_code == 201, answer.content
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def published(caller: Caller, body: str) -> dict[str, Any]:
+    version = draft(caller, text(body))["version"]
+    answer = caller.post(f"{HELLO}/publish", {"version": version})
+    assert answer.status_code == 200, answer.content
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def test_a_template_is_drafted_and_read_again(caller: Caller) -> None:
+    made = draft(caller, text("Olá\r\n", locale="pt_br"), sensitive_variables=["code"], note="new")
+    assert (made["version"], made["state"], made["published_at"]) == (1, "draft", None)
+    assert (made["created_by"], made["note"]) == (caller.key.prefix, "new")
+    assert made["sensitive_variables"] == ["code"]
+    assert made["texts"] == [
+        {"channel": "push", "locale": "pt-BR", "title": "Hi", "body": "Olá", "html": ""}
+        | {"transliterate": False, "max_segments": None, "shorten_links": False}
+    ]
+    assert caller.get(f"{HELLO}/versions/1").json() == made
+
+
+def test_declarations_and_sms_policies_are_kept_and_judged(caller: Caller) -> None:
+    name = {"name": "name", "type": "string", "example": "Ada"}
+    sms = {"channel": "sms", "body": "ê{{ name }}" * 20, "max_segments": 1, "transliterate": True}
+    made = draft(caller, sms, variables=[name], default_locale="pt_br")
+    assert (made["variables"], made["default_locale"]) == ([name], "pt-BR")
+    assert (made["texts"][0]["max_segments"], made["texts"][0]["transliterate"]) == (1, True)
+    wanted = {"channel": "sms", "variables": {"name": "Ж" * 60}}
+    told = caller.post(f"{HELLO}/preview", wanted).json()
+    assert told["segments"] > 1
+    assert told["problems"] == [f"{told['segments']} segments; its limit is 1."]
+    needs_more = draft(caller, text("{{ other }}"), variables=[name])
+    refused = caller.post(f"{HELLO}/publish", {"version": needs_more["version"]})
+    assert refused.status_code == 409
+    assert "push en: it needs other" in refused.json()["detail"]
+
+
+def test_publishing_tells_who_and_when_and_leaves_a_line(caller: Caller) -> None:
+    made = published(caller, "Hello")
+    assert made["state"] == "published"
+    assert made["published_by"] == caller.key.prefix
+    told = caller.get(HELLO).json()
+    assert told["current_version"] == 1
+    assert [step["verb"] for step in told["history"]] == ["published", "drafted"]
+    assert set(reads.templates_by_name(["hello"])) == {"hello"}
+
+
+def test_going_back_makes_a_new_version_of_the_old_words(caller: Caller) -> None:
+    published(caller, "one")
+    published(caller, "two")
+    answer = caller.post(f"{HELLO}/rollback", {"version": 1})
+    assert answer.status_code == 201
+    assert (answer.json()["version"], answer.json()["texts"][0]["body"]) == (3, "one")
+    assert caller.get(HELLO).json()["current_version"] == 3
+
+
+def test_what_cannot_be_published_is_a_conflict(caller: Caller) -> None:
+    published(caller, "one")
+    for verb in ("publish", "rollback"):
+        answer = caller.post(f"{HELLO}/{verb}", {"version": 1})
+        assert answer.status_code == 409
+        assert answer.json()["type"].endswith("/problems/conflict")
+
+
+def test_a_diff_is_of_the_current_and_the_newest_unless_it_is_told(caller: Caller) -> None:
+    published(caller, "one")
+    published(caller, "two")
+    draft(caller, text("three"))
+    told = caller.get(f"{HELLO}/diff").json()
+    assert (told["old_version"], told["new_version"]) == (2, 3)
+    assert "-two\n+three\n" in told["diff"]
+    chosen = caller.get(f"{HELLO}/diff", **{"from": 1, "to": 2}).json()
+    assert chosen["diff"].startswith("--- v1/push.en.txt\n+++ v2/push.en.txt\n")
+    assert caller.get(f"{HELLO}/diff", **{"from": 1, "to": 9}).status_code == 404
+
+
+def test_a_preview_renders_measures_and_names_what_is_missing(caller: Caller) -> None:
+    draft(caller, text("Hello {{ name }}"), text("Olá {{ name }}é", locale="pt"))
+    wanted = {"channel": "push", "locale": "pt-BR", "variables": {"name": "Ana"}}
+    told = caller.post(f"{HELLO}/preview", wanted).json()
+    assert (told["locale"], told["title"], told["body"]) == ("pt", "Hi", "Olá Anaé")
+    assert told["sizes"] == {"title": 2, "body": 10}
+    assert (told["missing"], told["problems"]) == ([], [])
+    empty = caller.post(f"{HELLO}/preview", {"channel": "push"}).json()
+    assert (empty["body"], empty["missing"]) == (None, ["name"])
+    assert empty["problems"] == ["It cannot be rendered: the variable 'name' is missing."]
+    no_text = caller.post(f"{HELLO}/preview", {"channel": "sms"})
+    assert no_text.status_code == 422
+    assert no_text.json()["errors"][0]["pointer"] == "/channel"
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"template_id": "a b", "texts": [text("x")]}, "/template_id"),
+        ({"template_id": "hello", "texts": []}, "/texts"),
+        ({"template_id": "hello", "texts": [text("{{ x.__class__ }}")]}, "/texts/0/body"),
+        ({"template_id": "hello", "texts": [text("")]}, "/texts/0"),
+        (
+            {
+                "template_id": "hello",
+                "texts": [text("x")],
+                "variables": [{"name": "a", "type": "string"}],
+            },
+            "/variables",
+        ),
+        ({"template_id": "hello", "texts": [text("x", channel="pigeon")]}, "/texts/0/channel"),
+        ({"template_id": "hello", "texts": [text("x", locale="portuguese!")]}, "/texts/0/locale"),
+        ({"template_id": "hello", "texts": [text("x"), text("y", locale="EN")]}, ""),
+    ],
+)
+def test_a_draft_that_makes_no_sense_is_refused_where_it_is_wrong(
+    caller: Caller, body: dict[str, object], pointer: str
+) -> None:
+    answer = caller.post(PATH, body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def test_templates_are_listed_by_name_in_pages(caller: Caller) -> None:
+    for name in ("bravo", "alpha", "charlie"):
+        draft(caller, text("x"), template_id=name)
+    first = caller.get(PATH, limit=2).json()
+    assert [line["template_id"] for line in first["results"]] == ["alpha", "bravo"]
+    assert first["results"][0]["current_version"] is None
+    rest = caller.get(PATH, limit=2, cursor=first["next"]).json()
+    assert [line["template_id"] for line in rest["results"]] == ["charlie"]
+    assert rest["next"] is None
+
+
+def test_each_scope_opens_its_own_doors(make_caller: MakeCaller) -> None:
+    published(make_caller(), "one")
+    writer = make_caller("pipeline", scopes=("templates:read", "templates:write"))
+    assert draft(writer, text("two"))["version"] == 2
+    assert writer.post(f"{HELLO}/publish", {"version": 2}).status_code == 403
+    reader = make_caller("wiki", scopes=("templates:read",))
+    assert reader.get(HELLO).status_code == 200
+    assert reader.post(PATH, {}).status_code == 403
+    assert make_caller("orders", scopes=("notifications:*",)).get(PATH).status_code == 403
+
+
+def test_a_template_that_nobody_drafted_is_not_there(caller: Caller) -> None:
+    for path in ("", "/versions/1", "/diff"):
+        assert caller.get(f"{HELLO}{path}").status_code == 404
+    assert caller.post(f"{HELLO}/publish", {"version": 1}).status_code == 404
+    draft(caller, text("x"))
+    assert caller.get(f"{HELLO}/versions/{10**20}").status_code == 404
