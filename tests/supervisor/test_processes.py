@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
@@ -74,6 +75,8 @@ def test_a_stopped_process_holds_its_port_and_goes_on(server: Process) -> None:
     server.start()
     server.wait_ready()
     server.signal(signal.SIGSTOP)
+    assert server.pid is not None
+    os.waitid(os.P_PID, server.pid, os.WSTOPPED | os.WNOWAIT)  # a signal takes its time
     assert psutil.Process(server.pid).status() == psutil.STATUS_STOPPED
     server.signal(signal.SIGCONT)
     server.wait_ready()
