@@ -123,7 +123,9 @@ PROGRAMS: Final = (
     Program(
         name="flower",
         arguments=(
-            *(*_CELERY, "flower", f"--address={LOOPBACK}", "--port={flower}"),
+            # It reads queues and events, so it needs the configuration and no Django: 50 MiB less.
+            *("-m", "celery", "--config=celeryconfig", "flower"),
+            *(f"--address={LOOPBACK}", "--port={flower}"),
             "--conf=notifyproj/flowerconfig.py",
         ),
         ready=Answers("flower", "/healthcheck"),
