@@ -12,7 +12,6 @@ Test mode neither counts nor waits.
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -25,7 +24,7 @@ from notifications.models import Delivery
 from notifications.pipeline.job import Job
 from notifications.rules import caps as rules
 from notifications.rules import ids
-from notifications.rules.caps import Cap, Over
+from notifications.rules.caps import Over
 from notifications.rules.channels import Stop
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
@@ -43,8 +42,8 @@ AWAY: Final = "cap_unknown"
 _LOOK_AGAIN: Final = dt.timedelta(seconds=15)
 """How long rows wait for the state Redis, and over what time they are then spread."""
 
-_Places = dict[tuple[Window, Cap, Over], dict[UUID, list[Claimed]]]
-"""Live deliveries that have a cap: by what they are counted in, and by notification."""
+_Places = dict[tuple[UUID, Channel], list[Claimed]]
+"""Live deliveries that have a cap: those of a notification on a channel count as one."""
 
 
 @dataclass(slots=True)
@@ -60,11 +59,11 @@ def let_pass(jobs: Sequence[Job], *, token: UUID) -> list[Job]:
 
     What is held comes due by itself; it is committed.
     """
-    places = _by_place(jobs)
-    if not places:
+    asks, places = _asks(jobs)
+    if not asks:
         return list(jobs)
     try:
-        stopped = _over_their_cap(places)
+        stopped = _over_their_cap(asks, places)
     except state.Away:
         stopped = _until_redis_is_back(places)
     if not (stopped.held or stopped.dropped):
@@ -76,41 +75,42 @@ def let_pass(jobs: Sequence[Job], *, token: UUID) -> list[Job]:
     return [job for job in jobs if job.delivery.id not in ids_stopped]
 
 
-def _by_place(jobs: Iterable[Job]) -> _Places:
+def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
+    """One ask for each of the places, in their order."""
     usual = conf.current().caps
-    found: _Places = defaultdict(lambda: defaultdict(list))
+    asks: list[Ask] = []
+    places: _Places = {}
     for job in jobs:
         delivery = job.delivery
-        cap = rules.cap_for(
-            delivery.priority, delivery.channel, own=job.destination.caps, usual=usual
-        )
-        if cap is not None and delivery.mode is Mode.LIVE:
-            window = Window(delivery.recipient_id, delivery.channel)
-            place = window, cap, rules.over(delivery.priority)
-            found[place][job.asked.id].append(delivery)
-    return found
+        priority, channel = delivery.priority, delivery.channel
+        cap = rules.cap_for(priority, channel, own=job.destination.caps, usual=usual)
+        if cap is None or delivery.mode is not Mode.LIVE:
+            continue
+        beside = places.setdefault((job.asked.id, channel), [])
+        if not beside:
+            window = Window(delivery.recipient_id, channel)
+            asks.append(Ask(job.asked.id, window, cap, rules.OVER[priority] is Over.LEAVES))
+        beside.append(delivery)
+    return asks, places
 
 
-def _over_their_cap(places: _Places) -> _Stopped:
+def _over_their_cap(asks: Sequence[Ask], places: _Places) -> _Stopped:
     """Ask for all of them at once.
 
     Raises:
         state.Away: nobody can tell.
     """
-    answers = caps.count([
-        Ask(window=window, cap=cap, always=over is Over.LEAVES, notification_ids=list(wanting))
-        for (window, cap, over), wanting in places.items()
-    ])
     stopped = _Stopped()
-    for ((_, cap, over), wanting), waits in zip(places.items(), answers, strict=True):
-        for deliveries, wait in zip(wanting.values(), waits, strict=True):
-            if wait and over is Over.WAITS:
-                stopped.held += [Move(id=each.id, reason=CAP, due_in=wait) for each in deliveries]
-            elif wait:
-                had = f"they have had {cap}"
-                stopped.dropped += [
-                    Move(id=each.id, reason=Stop.CAPPED, detail=had) for each in deliveries
-                ]
+    for ask, deliveries, wait in zip(asks, places.values(), caps.count(asks), strict=True):
+        if not wait:
+            continue
+        if rules.OVER[deliveries[0].priority] is Over.WAITS:
+            stopped.held += [Move(id=each.id, reason=CAP, due_in=wait) for each in deliveries]
+        else:
+            had = f"they have had {ask.cap}"
+            stopped.dropped += [
+                Move(id=each.id, reason=Stop.CAPPED, detail=had) for each in deliveries
+            ]
     return stopped
 
 
@@ -118,10 +118,9 @@ def _until_redis_is_back(places: _Places) -> _Stopped:
     return _Stopped(
         held=[
             Move(id=each.id, reason=AWAY, due_in=_LOOK_AGAIN * (1 + clock.jitter()))
-            for (_, _, over), wanting in places.items()
-            if over is not Over.LEAVES
-            for deliveries in wanting.values()
+            for deliveries in places.values()
             for each in deliveries
+            if rules.OVER[each.priority] is not Over.LEAVES
         ]
     )
 

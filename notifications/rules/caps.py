@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, Self, assert_never
+from typing import Final, Self
 
 from notifications.rules.lane import Priority
 from providers.contract import Channel
@@ -75,17 +75,13 @@ class Over(StrEnum):
     """For good."""
 
 
-def over(priority: Priority) -> Over:
-    """What becomes of one of this priority."""
-    match priority:
-        case Priority.P0 | Priority.P1:
-            return Over.LEAVES
-        case Priority.P2:
-            return Over.WAITS
-        case Priority.P3:
-            return Over.DROPPED
-        case _:
-            assert_never(priority)
+OVER: Final = MappingProxyType({
+    Priority.P0: Over.LEAVES,
+    Priority.P1: Over.LEAVES,
+    Priority.P2: Over.WAITS,
+    Priority.P3: Over.DROPPED,
+})
+"""What becomes of one of a priority."""
 
 
 def is_counted(priority: Priority) -> bool:

@@ -11,9 +11,10 @@ says what holds while it is away.
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Final, cast
+from operator import attrgetter
+from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 from notifications.rules.caps import Cap
@@ -22,11 +23,12 @@ from notifications.store import db, state
 from providers.contract import Channel
 
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
+_NOT_AT_ALL: Final = dt.timedelta(0)
+_CAP: Final = attrgetter("cap", "always")
 _NEVER_LEFT: Final = [Status.FAILED, Status.EXPIRED, Status.SUPPRESSED, Status.CANCELLED]
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """One person on one channel, in live mode."""
 
     recipient_id: int
@@ -38,32 +40,29 @@ class Window:
         return f"cap:{self.recipient_id}:{self.channel.label}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """Notifications that want to leave within one window."""
+class Ask(NamedTuple):
+    """One notification that wants to leave."""
 
+    notification_id: UUID
     window: Window
     cap: Cap
     always: bool
-    """They are counted even if they do not fit."""
-    notification_ids: Sequence[UUID]
-    """Each once."""
+    """It is counted even if it does not fit."""
 
 
-def count(asks: Sequence[Ask]) -> list[list[dt.timedelta]]:
-    """Count what fits; for each notification of each ask how long it has to wait, zero: not at all.
+def count(asks: Sequence[Ask]) -> list[dt.timedelta]:
+    """Count what fits; for each ask how long it has to wait, zero: not at all.
 
     Raises:
         state.Away: nothing was counted, or nobody knows.
     """
     arguments: list[str | int | float | bytes] = []
-    for each in asks:
-        arguments += [each.cap.limit, each.cap.window // _MICROSECOND, int(each.always)]
-        arguments.append(len(each.notification_ids))
-        arguments += [one.bytes for one in each.notification_ids]
-    answers = state.call("cap", [each.window.key for each in asks], arguments)
-    waits = cast("list[list[int]]", answers)
-    return [[wait * _MICROSECOND for wait in of_one] for of_one in waits]
+    for (cap, always), run in itertools.groupby(asks, key=_CAP):
+        together = [each.notification_id.bytes for each in run]
+        window = cap.window // _MICROSECOND
+        arguments += [cap.limit, window, int(always), len(together), *together]
+    waits = cast("list[int]", state.call("cap", [each.window.key for each in asks], arguments))
+    return [wait * _MICROSECOND if wait else _NOT_AT_ALL for wait in waits]
 
 
 def refund(counted: Collection[tuple[Window, UUID]]) -> None:

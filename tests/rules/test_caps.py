@@ -38,7 +38,7 @@ def test_a_code_is_not_even_counted_and_a_channel_without_a_cap_neither() -> Non
 
 
 def test_who_is_stopped_by_a_full_window() -> None:
-    assert [caps.over(priority) for priority in Priority] == [
+    assert [caps.OVER[priority] for priority in Priority] == [
         Over.LEAVES,
         Over.LEAVES,
         Over.WAITS,

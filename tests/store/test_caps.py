@@ -41,9 +41,7 @@ def _new(number: int) -> list[UUID]:
 def _count(
     wanting: Sequence[UUID], *, cap: Cap = THREE, window: Window = PUSH, always: bool = False
 ) -> list[dt.timedelta]:
-    ask = Ask(window=window, cap=cap, always=always, notification_ids=wanting)
-    [waits] = caps.count([ask])
-    return waits
+    return caps.count([Ask(each, window, cap, always) for each in wanting])
 
 
 def _size(window: Window = PUSH) -> int:
@@ -85,6 +83,24 @@ def test_a_repeat_is_counted_once_even_when_the_window_is_full() -> None:
     assert _size() == 3
 
 
+def test_a_repeat_that_comes_after_its_window_counts_anew() -> None:
+    known = _new(1)
+    _count(known)
+    age_caps(dt.timedelta(minutes=30))
+    _count(_new(2))
+    age_caps(dt.timedelta(minutes=31))
+    assert _count(known) == [NONE]
+    assert _count(_new(1)) != [NONE]
+    assert _size() == 3
+
+
+def test_what_is_over_does_not_pile_up() -> None:
+    for _ in range(4):
+        _count(_new(3), always=True)
+        age_caps(HOUR)
+    assert _size() == 3
+
+
 def test_what_must_leave_is_counted_past_the_cap_and_fills_it_for_others() -> None:
     assert _count(_new(5), always=True) == [NONE] * 5
     assert _size() == 5
@@ -95,10 +111,12 @@ def test_what_must_leave_is_counted_past_the_cap_and_fills_it_for_others() -> No
 def test_people_and_channels_have_windows_of_their_own() -> None:
     windows = [Window(1, Channel.PUSH), Window(1, Channel.SMS), Window(2, Channel.PUSH)]
     asks = [
-        Ask(window=window, cap=Cap(number, HOUR), always=False, notification_ids=_new(3))
+        Ask(each, window, Cap(number, HOUR), always=False)
         for number, window in enumerate(windows, start=1)
+        for each in _new(3)
     ]
-    assert [waits.count(NONE) for waits in caps.count(asks)] == [1, 2, 3]
+    waits = caps.count(asks)
+    assert [waits[at : at + 3].count(NONE) for at in (0, 3, 6)] == [1, 2, 3]
     assert list(map(_size, windows)) == [1, 2, 3]
 
 
@@ -111,6 +129,7 @@ def test_fifty_workers_at_once_let_exactly_as_many_through_as_fit() -> None:
     """Each has a client of its own; half of what they ask for was asked for by others too."""
     script = (Path(caps.__file__).parent / "lua" / "cap.lua").read_text()
     limit, shared, workers = 40, _new(60), 50
+    microseconds = HOUR // dt.timedelta(microseconds=1)
     start = threading.Barrier(workers)
 
     def worker(number: int) -> list[UUID]:
@@ -121,9 +140,10 @@ def test_fifty_workers_at_once_let_exactly_as_many_through_as_fit() -> None:
             through: list[UUID] = []
             for offset in range(12):
                 wanting = [shared[(number + offset) % len(shared)], own[offset % len(own)]]
-                arguments = [limit, HOUR // dt.timedelta(microseconds=1), 0, len(wanting)]
-                found = run(keys=[PUSH.key], args=[*arguments, *(each.bytes for each in wanting)])
-                through += [each for each, wait in zip(wanting, found[0], strict=True) if not wait]
+                arguments: list[int | bytes] = [limit, microseconds, 0, len(wanting)]
+                arguments += [each.bytes for each in wanting]
+                found = run(keys=[PUSH.key] * len(wanting), args=arguments)
+                through += [each for each, wait in zip(wanting, found, strict=True) if not wait]
         return through
 
     with ThreadPoolExecutor(workers) as pool:
