@@ -11,17 +11,20 @@ key and read with any (NOTIFY_SECRET_KEY_FALLBACKS). It is never logged.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, assert_never
 
 import structlog
-from django.core.signing import BadSignature, Signer
+from django.conf import settings
 
 from notifications import conf
 from notifications.models import Contact, Recipient
 from notifications.pipeline.job import Job
+from notifications.rules import signed_token
 from notifications.rules.lane import Mode
+from notifications.rules.signed_token import Key
 from notifications.rules.suppression import Cause
 from notifications.store import opt_outs, suppressions
 from notifications.store.suppressions import Entry
@@ -29,8 +32,7 @@ from providers.contract import Channel
 
 MARKETING: Final = "marketing"
 """The category of everything that sells."""
-_SALT: Final = "notifications.unsubscribe"
-"""No other signature of ours is a token, and no token is another signature."""
+_PURPOSE: Final = "notifications.unsubscribe"
 _BY: Final = "the recipient"
 
 _log = structlog.get_logger(__name__)
@@ -77,7 +79,8 @@ def url_for(job: Job) -> str:
 
 def token_of(link: Link) -> str:
     """Sign a link, in characters that a URL may hold."""
-    return _signer().sign_object([link.recipient_id, int(link.channel), link.topic])
+    facts = (link.recipient_id, int(link.channel), link.topic)
+    return signed_token.write(facts, key=_keys()[0])
 
 
 def read(token: str) -> tuple[Link, Recipient]:
@@ -86,10 +89,10 @@ def read(token: str) -> tuple[Link, Recipient]:
     Raises:
         BadLink: forged, cut short, or the person is erased.
     """
-    try:
-        recipient_id, channel, topic = _signer().unsign_object(token)
-    except BadSignature as error:
-        raise BadLink from error
+    facts = signed_token.read(token, keys=_keys())
+    if facts is None:
+        raise BadLink
+    recipient_id, channel, topic = facts
     link = Link(recipient_id=recipient_id, channel=Channel(channel), topic=topic)
     recipient = Recipient.objects.filter(pk=recipient_id, mode=Mode.LIVE).first()
     if recipient is None:
@@ -128,5 +131,10 @@ def _leave_channel(link: Link) -> bool:
     return suppressions.add(entries, by=_BY) > 0
 
 
-def _signer() -> Signer:
-    return Signer(salt=_SALT, sep=".")
+def _keys() -> tuple[Key, ...]:
+    return _derived(settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+
+
+@functools.lru_cache(maxsize=4)
+def _derived(*secrets: str) -> tuple[Key, ...]:
+    return tuple(signed_token.key(secret, purpose=_PURPOSE) for secret in secrets)
