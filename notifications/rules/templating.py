@@ -96,10 +96,11 @@ class CompiledText:
         Raises:
             RenderError: one is missing or of the wrong type, or the result is too large.
         """
+        known = {**variables, READER: reader}
         return Rendered(
-            title=" ".join(self.title(variables, reader).splitlines()),
-            body=self.body(variables, reader),
-            html=self.html(variables, reader),
+            title=" ".join(self.title(known).splitlines()),
+            body=self.body(known),
+            html=self.html(known),
         )
 
 
@@ -245,10 +246,15 @@ def _metered(context: Context, value: Any, cost: int) -> Any:  # noqa: ANN401 - 
 
 
 class _Part:
+    """One source, compiled; a source that says the same to everybody never meets Jinja again."""
+
     def __init__(self, source: str, *, autoescape: bool) -> None:
         compiler = environment(autoescape=autoescape)
         tree = template_syntax.parse(source, parser=compiler)
+        self._constant = _constant(tree)
+        self._loops = False
         for loop in tree.find_all(nodes.For):
+            self._loops = True
             cost = nodes.Const(_cost(loop))
             loop.iter = nodes.Filter(
                 loop.iter, _METERED, [cost], [], None, None, lineno=loop.lineno
@@ -256,15 +262,33 @@ class _Part:
         tree.set_environment(compiler)
         self._template = Template.from_code(compiler, compiler.compile(tree), {})
 
-    def __call__(self, variables: Mapping[str, Any], reader: Reader) -> str:
+    def __call__(self, known: dict[str, Any]) -> str:
+        """Render with these names, which are not changed.
+
+        Raises:
+            RenderError: as `CompiledText.render`.
+        """
+        if self._constant is not None:
+            return self._constant
+        if self._loops:
+            known = {**known, _METER: _Meter()}
+        template = self._template
         try:
-            context = {**variables, _METER: _Meter(), READER: reader}
-            return _capped(self._template.generate(context))
+            # What `generate` does, without its copy of all names: nothing in a template assigns.
+            return _capped(template.root_render_func(template.new_context(known, shared=True)))
         except (TemplateRuntimeError, TypeError) as error:
             raise RenderError(str(error)) from error
         except _FROM_FILTERS as error:
             # Some quote the value, and it may be somebody's.
             raise RenderError("a value is not what a filter or operator takes") from error
+
+
+def _constant(tree: nodes.Template) -> str | None:
+    """The text of a source without variables; None where there are some."""
+    said = [child for node in tree.body for child in node.iter_child_nodes()]
+    data = [child.data for child in said if isinstance(child, nodes.TemplateData)]
+    only_text = len(data) == len(said) and all(isinstance(node, nodes.Output) for node in tree.body)
+    return "".join(data) if only_text and sum(map(len, data)) <= MAX_OUTPUT else None
 
 
 def _cost(loop: nodes.For) -> int:
