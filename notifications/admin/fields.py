@@ -9,7 +9,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from notifications.rules import caps, local_time
+from notifications.rules import caps
+from notifications.rules.times import local_time
 from providers.contract import Channel
 
 

@@ -16,8 +16,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from notifications.rules import quiet_hours
-from notifications.rules.quiet_hours import WEEKDAYS, Weekday, Window
+from notifications.rules.times import quiet_hours
+from notifications.rules.times.quiet_hours import WEEKDAYS, Weekday, Window
 
 HELP: Final = (
     "A window a line, in the person's local time: days, from-to, channels, such as"

@@ -19,7 +19,8 @@ from notifications.admin.fields import CapsField, ChannelOrderField, known_zone,
 from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.models import Contact, Preference, Recipient
 from notifications.models.choices import CHANNELS
-from notifications.rules import known_locales, locales, phone
+from notifications.rules import phone
+from notifications.rules.language import known_locales, locales
 from notifications.store import address_book
 from providers.contract import Channel
 

@@ -12,7 +12,7 @@ from notifications.models import ShortLink
 class ShortLinkAdmin(reading.ReadOnlyAdmin):
     """Neither token nor target is listed: whoever has them is where the message's reader is.
 
-    Clicks are an estimate from above (see `rules.short_links.is_a_person`).
+    Clicks are an estimate from above (see `rules.texts.short_links.is_a_person`).
     """
 
     list_display = ("delivery_id", "clicks", "first_clicked_at", "expires_at")

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 
 from notifications.admin import reading
 from notifications.models import Template
-from notifications.rules import template_diff
-from notifications.store import template_versions
+from notifications.rules.templates import diff
+from notifications.store.templates import versions
 
 _OFFERED = 100
 """Versions to choose from, the newest."""
@@ -20,13 +20,13 @@ def show(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template
 ) -> HttpResponse:
     """The page: `?with=` is the other version's number, the one before this when left out."""
-    versions = Template.objects.filter(template_id=version.template_id).order_by("-version")
-    others = list(versions.exclude(pk=version.pk)[:_OFFERED])
+    rows = Template.objects.filter(template_id=version.template_id).order_by("-version")
+    others = list(rows.exclude(pk=version.pk)[:_OFFERED])
     before = next((each for each in others if each.version < version.version), None)
     named = next((each for each in others if str(each.version) == request.GET.get("with")), None)
     other = named or before or (others[0] if others else None)
     pair = sorted(filter(None, (other, version)), key=lambda each: each.version)
-    contents = [template_versions.content_of(each) for each in pair]
+    contents = [versions.content_of(each) for each in pair]
     return reading.page(
         model_admin,
         request,
@@ -37,6 +37,6 @@ def show(
             "others": others,
             "other": other,
             "pair": pair,
-            "changes": template_diff.side_by_side(*contents) if other else [],
+            "changes": diff.side_by_side(*contents) if other else [],
         },
     )

@@ -27,13 +27,14 @@ from django.urls import reverse
 from notifications.admin import reading
 from notifications.models import Template
 from notifications.pipeline import sample
-from notifications.rules import locales, template_content, template_preview, templating
+from notifications.rules.language import locales, templating
 from notifications.rules.problems import Problem
-from notifications.rules.template_content import UNTITLED
-from notifications.rules.template_preview import Preview
-from notifications.rules.wording import Source
-from notifications.store import template_versions
-from notifications.store import texts as stored
+from notifications.rules.templates import contents, previews
+from notifications.rules.templates.contents import UNTITLED
+from notifications.rules.templates.previews import Preview
+from notifications.rules.texts.wording import Source
+from notifications.store.templates import sources as stored
+from notifications.store.templates import versions
 from providers.contract import Channel
 
 FRAMES: Final = {
@@ -80,12 +81,12 @@ def show(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template
 ) -> HttpResponse:
     """The page: `?locale=` chooses the language, `?channel=` adds one that has no text yet."""
-    texts = template_versions.content_of(version).texts
+    texts = versions.content_of(version).texts
     there = sorted({text.locale for text in texts}) or [locales.DEFAULT]
     locale = locales.normalised(request.GET.get("locale", "") or _first(there))
     channels = {text.channel for text in texts}
     channels |= {each for each in Channel if each.label == request.GET.get("channel")}
-    samples = template_preview.samples(texts, version.variables)
+    samples = previews.samples(texts, version.variables)
     is_draft = version.published_at is None
     panels = [_panel(texts, channel, locale, samples) for channel in sorted(channels)]
     return reading.page(
@@ -140,14 +141,14 @@ def _frames(
     version: Template, typed: Sequence[Source], variables: Mapping[str, Any]
 ) -> dict[str, str]:
     """Each channel's frame for what stands in the form now, as HTML by channel."""
-    texts = template_versions.content_of(version).texts
+    texts = versions.content_of(version).texts
     frames: dict[str, str] = {}
     for words in typed:
         chosen = words if _says_something(words) else _instead(texts, words)
         panel = Panel(
             words=words,
             instead="" if chosen is words or chosen is None else chosen.locale,
-            preview=template_preview.preview(chosen, variables) if chosen else None,
+            preview=previews.preview(chosen, variables) if chosen else None,
         )
         shown = render_to_string("admin/template_frame.html", {"panel": panel})
         frames[words.channel.label] = shown
@@ -167,17 +168,17 @@ def _save(version: Template, typed: Sequence[Source], *, by: str) -> list[str]:
     faults = [fault for words in kept for fault in _faults(words)]
     if faults:
         return faults
-    content = template_versions.content_of(version)
+    content = versions.content_of(version)
     others = (text for text in content.texts if text.locale != typed[0].locale)
-    changed = template_content.content([*others, *kept], content.settings)
+    changed = contents.content([*others, *kept], content.settings)
     if changed != content:
-        template_versions.edit(version, changed, by=by)
+        versions.edit(version, changed, by=by)
     return []
 
 
 def _send(words: Source, variables: Mapping[str, Any]) -> JsonResponse:
     """Send one text, as typed, to the sandbox."""
-    shown = template_preview.preview(words, variables)
+    shown = previews.preview(words, variables)
     if shown.rendered is None:
         return _told("\n".join(shown.problems), "")
     sent = sample.send(shown.rendered, words.channel, locale=words.locale)
@@ -202,7 +203,7 @@ def _says_something(words: Source) -> bool:
 def _instead(texts: Sequence[Source], words: Source) -> Source | None:
     """The text of another locale that people get while this one has none."""
     others = [text for text in texts if text.locale != words.locale]
-    return template_preview.chosen(others, words.channel, words.locale)
+    return previews.chosen(others, words.channel, words.locale)
 
 
 def _first(there: Sequence[str]) -> str:
@@ -212,12 +213,12 @@ def _first(there: Sequence[str]) -> str:
 def _panel(
     texts: Sequence[Source], channel: Channel, locale: str, variables: Mapping[str, Any]
 ) -> Panel:
-    chosen = template_preview.chosen(texts, channel, locale)
+    chosen = previews.chosen(texts, channel, locale)
     own = chosen if chosen and chosen.locale == locale else None
     return Panel(
-        words=own or template_content.words(channel, locale, body=""),
+        words=own or contents.words(channel, locale, body=""),
         instead="" if own or chosen is None else chosen.locale,
-        preview=template_preview.preview(chosen, variables) if chosen else None,
+        preview=previews.preview(chosen, variables) if chosen else None,
     )
 
 
@@ -227,10 +228,10 @@ def _typed(request: HttpRequest, version: Template) -> list[Source]:
     What the form does not show of a text (how its SMS is sent) stays as it is stored.
     """
     locale = locales.normalised(request.POST.get("locale", "") or locales.DEFAULT)
-    texts = template_versions.content_of(version).texts
+    texts = versions.content_of(version).texts
     there = {text.channel: text for text in texts if text.locale == locale}
     return [
-        template_content.spelled(
+        contents.spelled(
             dataclasses.replace(
                 there.get(channel, Source(channel=channel, locale=locale)),
                 title=request.POST.get(f"{channel.label}-title", ""),
@@ -246,7 +247,7 @@ def _typed(request: HttpRequest, version: Template) -> list[Source]:
 def _faults(words: Source) -> Iterator[str]:
     if not words.body and not words.html:
         yield f"{words.channel.label}: the text is empty."
-    for source in template_versions.SOURCES:
+    for source in versions.SOURCES:
         for fault in templating.check(getattr(words, source)):
             yield f"{words.channel.label} {source}, line {fault.line}: {fault.detail}."
 

@@ -19,10 +19,10 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from notifications.admin import reading, template_archive, template_compare, template_editor
 from notifications.admin.actions import action
 from notifications.models import Template, TemplateEvent, TemplateText
-from notifications.rules import locales, templating, variables
-from notifications.rules.template_files import BrokenFiles
-from notifications.store import template_versions
-from notifications.store.template_versions import Verb
+from notifications.rules.language import locales, templating, variables
+from notifications.rules.templates.file_format import BrokenFiles
+from notifications.store.templates import versions
+from notifications.store.templates.versions import Verb
 
 _LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
 """What is shown of a version's life, and written by none of the form's fields."""
@@ -44,7 +44,7 @@ class TextForm(forms.ModelForm[TemplateText]):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         for source in ("body", "html"):
             cleaned[source] = (cleaned.get(source) or "").replace("\r\n", "\n")
-        for source in template_versions.SOURCES:
+        for source in versions.SOURCES:
             for fault in templating.check(cleaned.get(source) or ""):
                 self.add_error(source, f"Line {fault.line}: {fault.detail}.")
         return cleaned
@@ -155,8 +155,8 @@ class TemplateAdmin(ModelAdmin):
     ) -> None:
         """A new name begins at 1, a known one goes on after its last version."""
         if not change:
-            template_versions.lock(obj.template_id)
-            obj.version = template_versions.next_number(obj.template_id)
+            versions.lock(obj.template_id)
+            obj.version = versions.next_number(obj.template_id)
             obj.created_by = _name(request)
         super().save_model(request, obj, form, change)
 
@@ -170,11 +170,11 @@ class TemplateAdmin(ModelAdmin):
         """With a line of who did it."""
         super().save_related(request, form, formsets, change)
         verb = Verb.EDITED if change else Verb.DRAFTED
-        template_versions.record(form.instance, verb, by=_name(request))
+        versions.record(form.instance, verb, by=_name(request))
 
     def delete_model(self, request: HttpRequest, obj: Template) -> None:
         """With a line of who did it."""
-        template_versions.record(obj, Verb.DELETED, by=_name(request))
+        versions.record(obj, Verb.DELETED, by=_name(request))
         super().delete_model(request, obj)
 
     @action("Editor", url_path="editor", permissions=["view"], icon="edit_note")
@@ -201,7 +201,7 @@ class TemplateAdmin(ModelAdmin):
                 verb="Publish",
                 consequence="Producers get this version from now on; it cannot be edited any more.",
             )
-        return self._done(request, version, template_versions.publish, "is published")
+        return self._done(request, version, versions.publish, "is published")
 
     @action("Roll back to this", url_path="roll-back", permissions=["write"], icon="history")
     def roll_back(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -214,7 +214,7 @@ class TemplateAdmin(ModelAdmin):
                 verb="Roll back",
                 consequence="These words become a new version, published at once.",
             )
-        return self._done(request, version, template_versions.roll_back, "is published")
+        return self._done(request, version, versions.roll_back, "is published")
 
     @action("New draft from this", url_path="draft", permissions=["write"], icon="edit")
     def new_draft(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -270,7 +270,7 @@ class TemplateAdmin(ModelAdmin):
         """Take a step of the version's life, and tell what became of it."""
         try:
             made = step(version, by=_name(request))
-        except template_versions.NotPublishable as error:
+        except versions.NotPublishable as error:
             self.message_user(request, f"Not done: {error}.", messages.ERROR)
             return _to_page(version)
         self.message_user(request, f"{made} {outcome}.", messages.SUCCESS)
@@ -315,9 +315,9 @@ def _to_page(template: Template) -> HttpResponseRedirect:
 
 
 def _copy(version: Template, *, by: str) -> Template:
-    return template_versions.draft(
+    return versions.draft(
         version.template_id,
-        template_versions.content_of(version),
+        versions.content_of(version),
         by=by,
         note=f"From version {version.version}",
     )

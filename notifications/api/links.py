@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from notifications.rules import short_links
+from notifications.rules.texts import short_links
 from notifications.store import short_links as store
 
 

@@ -25,9 +25,11 @@ from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord, Instant
 from notifications.models import Contact, Preference, Recipient
-from notifications.rules import caps, known_locales, local_time, phone, quiet_hours
-from notifications.rules.quiet_hours import Window, Windows
+from notifications.rules import caps, phone
+from notifications.rules.language import known_locales
 from notifications.rules.request import Name, Text, UserId
+from notifications.rules.times import local_time, quiet_hours
+from notifications.rules.times.quiet_hours import Window, Windows
 from notifications.store import address_book
 from notifications.store.address_book import Address
 from notifications.store.keys import Scope

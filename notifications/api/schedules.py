@@ -22,8 +22,8 @@ from notifications.models import Schedule
 from notifications.pipeline import recur
 from notifications.pipeline.plan import Caller
 from notifications.rules.problems import Problem
-from notifications.rules.recurrence import MAX_LENGTH
 from notifications.rules.request import NotificationRequest, Text
+from notifications.rules.times.recurrence import MAX_LENGTH
 from notifications.store.keys import Scope
 
 _SCOPES: Final = {

@@ -10,12 +10,14 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator, 
 from notifications.api.pages import PageQuery
 from notifications.api.recipients import Locale
 from notifications.api.shapes import Answer, Asked, ChannelWord
-from notifications.rules import locales, template_content, templating, wording
-from notifications.rules import variables as declarations
+from notifications.rules.language import locales, templating
+from notifications.rules.language import variables as declarations
+from notifications.rules.language.syntax import MAX_SOURCE
 from notifications.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
-from notifications.rules.sms_policy import MAX_SEGMENTS
-from notifications.rules.template_content import Content
-from notifications.rules.template_syntax import MAX_SOURCE
+from notifications.rules.templates import contents
+from notifications.rules.templates.contents import Content
+from notifications.rules.templates.sms_policy import MAX_SEGMENTS
+from notifications.rules.texts import wording
 
 MAX_TEXTS: Final = 600
 """Texts of one version: six channels in a hundred locales."""
@@ -76,7 +78,7 @@ class TextRequest(Asked):
 
     def as_words(self) -> wording.Source:
         """As they are kept."""
-        return template_content.spelled(wording.Source(**dict(self)))
+        return contents.spelled(wording.Source(**dict(self)))
 
 
 class TemplateRequest(Asked):
@@ -110,7 +112,7 @@ class TemplateRequest(Asked):
 
     def as_content(self) -> Content:
         """As it is kept."""
-        return template_content.content(
+        return contents.content(
             (text.as_words() for text in self.texts),
             {
                 "sensitive_variables": self.sensitive_variables,

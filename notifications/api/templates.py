@@ -36,11 +36,11 @@ from notifications.api.template_shapes import (
     VersionRequest,
 )
 from notifications.models import Template, TemplateEvent
-from notifications.rules import template_diff, template_preview
 from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.store import template_versions
+from notifications.rules.templates import diff, previews
 from notifications.store.keys import Scope
-from notifications.store.template_versions import NotPublishable
+from notifications.store.templates import versions
+from notifications.store.templates.versions import NotPublishable
 
 SHOWN: Final = 100
 """Versions and steps of one template in an answer, the latest of each."""
@@ -90,7 +90,7 @@ class Templates(Door):
     def post(self, request: Request) -> Response:
         """Nobody gets it until it is published."""
         wanted = shaped(request.data, TemplateRequest)
-        made = template_versions.draft(
+        made = versions.draft(
             wanted.template_id, wanted.as_content(), by=key_of(request).prefix, note=wanted.note
         )
         return Response(_version(made).wire(), status=201)
@@ -109,15 +109,15 @@ class One(Door):
     )
     def get(self, request: Request, template_id: str) -> Response:  # noqa: ARG002 - DRF's signature
         """The latest hundred of each."""
-        versions = Template.objects.filter(template_id=template_id).order_by("-version")[:SHOWN]
-        if not versions:
+        rows = Template.objects.filter(template_id=template_id).order_by("-version")[:SHOWN]
+        if not rows:
             absent("template")
-        current = template_versions.current(template_id)
+        current = versions.current(template_id)
         steps = TemplateEvent.objects.filter(template_id=template_id)[:SHOWN]
         told = TemplateAnswer(
             template_id=template_id,
             current_version=current.version if current else None,
-            versions=[_line(version) for version in versions],
+            versions=[_line(row) for row in rows],
             history=[TemplateStep.model_validate(step) for step in steps],
         )
         return Response(told.wire())
@@ -155,7 +155,7 @@ class Publish(Door):
         """In force within two seconds everywhere; what was accepted before keeps its version."""
         wanted = _known(template_id, shaped(request.data, VersionRequest).version)
         try:
-            made = template_versions.publish(wanted, by=key_of(request).prefix)
+            made = versions.publish(wanted, by=key_of(request).prefix)
         except NotPublishable as error:
             refuse(Problem(Kind.CONFLICT, str(error)))
         return Response(_version(made).wire())
@@ -177,7 +177,7 @@ class Rollback(Door):
         """Its content becomes a new version, so that numbers tell what producers got when."""
         wanted = _known(template_id, shaped(request.data, VersionRequest).version)
         try:
-            made = template_versions.roll_back(wanted, by=key_of(request).prefix)
+            made = versions.roll_back(wanted, by=key_of(request).prefix)
         except NotPublishable as error:
             refuse(Problem(Kind.CONFLICT, str(error)))
         return Response(_version(made).wire(), status=201)
@@ -199,14 +199,14 @@ class Preview(Door):
         """Nothing is stored and nothing is sent."""
         wanted = shaped(request.data, PreviewRequest)
         version = _known(template_id, wanted.version)
-        texts = template_versions.content_of(version).texts
-        words = template_preview.chosen(
+        texts = versions.content_of(version).texts
+        words = previews.chosen(
             texts, wanted.channel, wanted.locale, default=version.default_locale
         )
         if words is None:
             detail = f"{version} has no text for {wanted.channel.label}"
             refuse(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
-        shown = template_preview.preview(words, wanted.variables)
+        shown = previews.preview(words, wanted.variables)
         told = PreviewAnswer(
             version=version.version,
             channel=words.channel,
@@ -238,11 +238,11 @@ class Diff(Door):
         """By the lines of the files that they would be exported to."""
         query = asked(request, DiffQuery)
         old = _known(template_id, query.old)
-        new = template_versions.newest(template_id) if query.new is None else None
+        new = versions.newest(template_id) if query.new is None else None
         new = new or _known(template_id, query.new)
-        patch = template_diff.unified(
-            template_versions.content_of(old),
-            template_versions.content_of(new),
+        patch = diff.unified(
+            versions.content_of(old),
+            versions.content_of(new),
             old_name=f"v{old.version}",
             new_name=f"v{new.version}",
         )
@@ -255,7 +255,7 @@ class Diff(Door):
 def _known(template_id: str, version: int | None) -> Template:
     """A version by number; without one the current, or else the newest."""
     if version is None:
-        found = template_versions.current(template_id) or template_versions.newest(template_id)
+        found = versions.current(template_id) or versions.newest(template_id)
     else:
         named = Template.objects.filter(template_id=template_id, version=min(version, MAX_VERSION))
         found = named.first()
@@ -269,7 +269,7 @@ def _line(version: Template) -> VersionLine:
 
 
 def _version(version: Template) -> VersionAnswer:
-    content = template_versions.content_of(version)
+    content = versions.content_of(version)
     texts = [TextAnswer.model_validate(words) for words in content.texts]
     return VersionAnswer.model_validate(_facts(version) | dict(content.settings) | {"texts": texts})
 

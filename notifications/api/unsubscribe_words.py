@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from notifications.rules import locales
+from notifications.rules.language import locales
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

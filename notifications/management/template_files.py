@@ -1,6 +1,6 @@
 """Message templates in a folder: `<folder>/<template_id>/<channel>.<locale>.txt` and so on.
 
-What the files hold: `rules.template_files`.
+What the files hold: `rules.templates.file_format`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from notifications.rules.template_files import BrokenFiles
+from notifications.rules.templates.file_format import BrokenFiles
 
 
 def read(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 blank=True,
                 default=list,
-                help_text="What producers must send: name, type, required, example (see rules.variables).",
+                help_text="What producers must send: name, type, required, example.",
             ),
         ),
         migrations.AddField(

@@ -8,7 +8,7 @@ from django.db.models import Q
 from notifications.models.choices import MODES
 from notifications.models.producer import Producer
 from notifications.rules.lane import Mode
-from notifications.rules.recurrence import MAX_LENGTH
+from notifications.rules.times.recurrence import MAX_LENGTH
 
 
 class Schedule(models.Model):

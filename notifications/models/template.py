@@ -29,7 +29,7 @@ class Template(models.Model):
     variables = models.JSONField(
         default=list,
         blank=True,
-        help_text="What producers must send: name, type, required, example (see rules.variables).",
+        help_text="What producers must send: name, type, required, example.",
     )
     default_locale = models.CharField(
         max_length=35, default="en", help_text="For readers of a language that has no text."

@@ -29,9 +29,9 @@ from notifications.rules import ids, request
 from notifications.rules.channels import Stop
 from notifications.rules.digest import Told
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.language.templating import Reader, RenderError
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
-from notifications.rules.templating import Reader, RenderError
 from notifications.store import db, moves, reads, vault
 from notifications.store.moves import Move
 from notifications.store.reads import TemplateVersion

@@ -11,8 +11,8 @@ from typing import Final
 
 from notifications import conf
 from notifications.pipeline.job import Job
-from notifications.rules import short_links
-from notifications.rules.wording import Shorten
+from notifications.rules.texts import short_links
+from notifications.rules.texts.wording import Shorten
 from notifications.store import short_links as store
 from notifications.store.short_links import NewLink
 

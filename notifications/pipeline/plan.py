@@ -17,13 +17,14 @@ from uuid import UUID
 import orjson
 
 from notifications import clock
-from notifications.rules import channels, ids, variables
+from notifications.rules import channels, ids
 from notifications.rules.channels import Reach, Target
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
+from notifications.rules.language import variables
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import MAX_TTL, NotificationRequest, fingerprint
 from notifications.rules.states import Status, overall
-from notifications.rules.wall_clock import When
+from notifications.rules.times.wall_clock import When
 from notifications.store import line, reads, vault
 from notifications.store.inserts import NewDelivery, NotificationRow
 from providers.contract import Channel

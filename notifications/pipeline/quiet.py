@@ -7,9 +7,9 @@ from typing import Final
 
 from notifications import conf
 from notifications.pipeline.job import Job
-from notifications.rules import deferral, quiet_hours
-from notifications.rules.deferral import Cause, Deferral, ProducerDay, Wishes
 from notifications.rules.lane import Priority
+from notifications.rules.times import deferral, quiet_hours
+from notifications.rules.times.deferral import Cause, Deferral, ProducerDay, Wishes
 from notifications.store import producer_days
 
 _NO_WINDOWS: Final = "[]"

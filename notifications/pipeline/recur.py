@@ -30,10 +30,11 @@ from notifications.models import Notification, Occurrence, Producer, Schedule
 from notifications.pipeline import accept, cancel, plan
 from notifications.pipeline.accept import Refused, Taken
 from notifications.pipeline.plan import Caller
-from notifications.rules import recurrence, request
+from notifications.rules import request
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import NotificationRequest
+from notifications.rules.times import recurrence
 from notifications.store import reads
 
 AHEAD: Final = dt.timedelta(days=1)

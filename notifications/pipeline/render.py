@@ -13,8 +13,8 @@ from cryptography.fernet import InvalidToken
 from notifications.pipeline import unsubscribe
 from notifications.pipeline.job import Job
 from notifications.pipeline.links import Book
-from notifications.rules import wording
-from notifications.rules.templating import Reader, Rendered, RenderError
+from notifications.rules.language.templating import Reader, Rendered, RenderError
+from notifications.rules.texts import wording
 from notifications.store import reads, vault
 from providers.contract import Message
 

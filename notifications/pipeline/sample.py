@@ -16,8 +16,8 @@ from notifications.pipeline import accept, route
 from notifications.pipeline.accept import Caller, Refused
 from notifications.rules import request
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.language.templating import Rendered
 from notifications.rules.problems import Problem
-from notifications.rules.templating import Rendered
 from providers.contract import Channel
 from providers.sandbox import Sandbox
 

@@ -22,7 +22,7 @@ from notifications.pipeline.job import Job
 from notifications.pipeline.links import Book
 from notifications.pipeline.settle import Retry
 from notifications.rules.lane import PACE
-from notifications.rules.templating import RenderError
+from notifications.rules.language.templating import RenderError
 from notifications.store import ledger, moves
 from providers.contract import Accepted, Message, Provider, Result
 

@@ -17,7 +17,7 @@ from typing import Final
 import phonenumbers
 from phonenumbers import timezone as number_zones
 
-from notifications.rules import local_time
+from notifications.rules.times import local_time
 
 _WRITTEN: Final = re.compile(r"\+[0-9][0-9 ().\-/]{2,30}")
 """The library would find a number in almost any text."""

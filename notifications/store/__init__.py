@@ -5,8 +5,7 @@
     inserts       accepting: COPY of notifications, deliveries, events
     idempotency   the first answer to a key
     reads         what a claimed delivery needs to be sent
-    template_versions, template_import, template_news
-                  a template's versions; from and to files; told to all processes
+    templates/    their versions; from and to files; told to all processes
     timelines     what API and admin show of a notification
     partitions    daily partitions: made ahead, dropped after retention
     dead_letters  letters and replay jobs

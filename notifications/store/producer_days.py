@@ -11,7 +11,7 @@ from typing import Final
 
 from notifications import clock
 from notifications.models import Producer
-from notifications.rules.deferral import ProducerDay
+from notifications.rules.times.deferral import ProducerDay
 
 _FRESH: Final = 1.0
 """Seconds that a day is believed: an edit acts within two seconds everywhere."""

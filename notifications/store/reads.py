@@ -16,13 +16,16 @@ import orjson
 
 from notifications import clock
 from notifications.models import NotificationType
-from notifications.rules import caps, locales, template_syntax, variables, wording
+from notifications.rules import caps
 from notifications.rules.caps import Caps
 from notifications.rules.channels import Reach
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.variables import Variable
-from notifications.rules.wording import Source, Wording
-from notifications.store import db, template_news
+from notifications.rules.language import locales, syntax, variables
+from notifications.rules.language.variables import Variable
+from notifications.rules.texts import wording
+from notifications.rules.texts.wording import Source, Wording
+from notifications.store import db
+from notifications.store.templates import news
 from providers.contract import Channel
 
 _NO_CAPS: Final[Caps] = {}
@@ -71,7 +74,7 @@ class Destination:
     timezone: str
     """Theirs, or what their phone number suggests; empty where nobody knows."""
     quiet_hours: str
-    """JSON, as `rules.quiet_hours` reads it."""
+    """JSON, as `rules.times.quiet_hours` reads it."""
     do_not_disturb_until: dt.datetime | None
     caps: Caps
 
@@ -212,7 +215,7 @@ class _Shelf:
         self._by_id: dict[int, tuple[float, TemplateVersion]] = {}
         self._by_name: dict[str, tuple[float, TemplateVersion]] = {}
         self._heard = 0
-        self._ears = template_news.Ears(self._hear)
+        self._ears = news.Ears(self._hear)
 
     def clear(self) -> None:
         self._by_id.clear()
@@ -316,7 +319,7 @@ _SOURCE_COLUMNS: Final = (
 def _compiled(source: Source) -> Wording | None:
     # No broken source is published. One that came another way is no text: its deliveries fail,
     # alone.
-    with contextlib.suppress(template_syntax.BrokenTemplate):
+    with contextlib.suppress(syntax.BrokenTemplate):
         return wording.compiled(source)
     return None
 
@@ -327,7 +330,7 @@ def _needed_by_all(sources: Iterable[Source]) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def _needed(source: Source) -> frozenset[str]:
-    with contextlib.suppress(template_syntax.BrokenTemplate):
+    with contextlib.suppress(syntax.BrokenTemplate):
         return wording.needed(source)
     return frozenset()
 

@@ -10,23 +10,24 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications.models import Delivery, Notification, Template
-from notifications.rules import template_content
 from notifications.rules.lane import Mode
-from notifications.rules.template_content import Content
-from notifications.store import state, template_versions
+from notifications.rules.templates import contents
+from notifications.rules.templates.contents import Content
+from notifications.store import state
+from notifications.store.templates import versions
 from providers.contract import Channel
 
 
 @pytest.fixture
 def draft(db: None) -> Template:  # noqa: ARG001 - asked for by name
     state.client().flushdb()
-    words = template_content.words
+    words = contents.words
     texts = [
         words(Channel.EMAIL, "en", title="Hi", body="Hello {{ name }}", html="<b>{{ name }}</b>"),
         words(Channel.SMS, "en", body="Hello {{ name }}"),
         words(Channel.SMS, "pt", body="Olá {{ name }}"),
     ]
-    return template_versions.draft("hello", template_content.content(texts), by="ana")
+    return versions.draft("hello", contents.content(texts), by="ana")
 
 
 def url(version: Template) -> str:
@@ -46,7 +47,7 @@ def typed(name: str = "Ana", **sources: str) -> dict[str, str]:
 
 
 def said(version: Template) -> dict[str, str]:
-    texts = template_versions.content_of(version).texts
+    texts = versions.content_of(version).texts
     return {f"{text.channel.label} {text.locale}": text.body for text in texts}
 
 
@@ -150,7 +151,7 @@ def test_a_fault_keeps_everything_as_it_was(
 
 
 def test_a_published_version_is_not_saved(door: Client, draft: Template) -> None:
-    template_versions.publish(draft, by="ana")
+    versions.publish(draft, by="ana")
     assert "is published" in ask(door, draft, "save", **typed(sms_body="x"))["fault"]
     assert said(draft)["sms en"] == "Hello {{ name }}"
 
@@ -182,13 +183,13 @@ def test_what_cannot_be_rendered_is_not_sent(door: Client, draft: Template, body
 
 
 def test_a_published_version_can_be_sent_too(door: Client, draft: Template) -> None:
-    template_versions.publish(draft, by="ana")
+    versions.publish(draft, by="ana")
     ask(door, draft, "send", **typed(email_title="Hi", email_body="Hello"), channel="email")
     assert Notification.objects.count() == 1
 
 
 def test_content_survives_the_way_through_the_form(door: Client, draft: Template) -> None:
-    before: Content = template_versions.content_of(draft)
+    before: Content = versions.content_of(draft)
     texts = {text.channel.label: text for text in before.texts if text.locale == "en"}
     fields = {
         f"{label}-{part}": getattr(text, part).replace("\n", "\r\n")
@@ -196,4 +197,4 @@ def test_content_survives_the_way_through_the_form(door: Client, draft: Template
         for part in ("title", "body", "html")
     }
     ask(door, draft, "save", **fields)
-    assert template_versions.content_of(draft) == before
+    assert versions.content_of(draft) == before

@@ -13,9 +13,9 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications.models import Template, TemplateEvent, TemplateText
-from notifications.rules import template_content
-from notifications.rules.template_content import Content
-from notifications.store import template_versions
+from notifications.rules.templates import contents
+from notifications.rules.templates.contents import Content
+from notifications.store.templates import versions
 from providers.contract import Channel
 
 ADD = reverse("admin:notifications_template_add")
@@ -36,8 +36,8 @@ def page(name: str, template: Template) -> str:
 
 
 def says(body: str) -> Content:
-    words = template_content.words(Channel.EMAIL, "en", title="Hi", body=body)
-    return template_content.content([words])
+    words = contents.words(Channel.EMAIL, "en", title="Hi", body=body)
+    return contents.content([words])
 
 
 def upload(door: Client, packed: bytes, **more: str) -> str:
@@ -121,10 +121,10 @@ def test_who_may_only_look_publishes_nothing(window: Client, draft: Template) ->
 
 def test_going_back_publishes_the_old_words_again(door: Client, draft: Template) -> None:
     door.post(page("publish", draft))
-    newer = template_versions.draft("hello", says("Bye"), by="ana")
+    newer = versions.draft("hello", says("Bye"), by="ana")
     door.post(page("publish", newer))
     door.post(page("roll_back", draft))
-    current = template_versions.current("hello")
+    current = versions.current("hello")
     assert current is not None
     assert (current.version, current.texts.get().body) == (3, "Hello {{ name }}")
 
@@ -143,7 +143,7 @@ def test_every_step_leaves_a_line_with_its_author(door: Client, draft: Template)
 
 
 def test_a_comparison_shows_both_sides_escaped(door: Client, draft: Template) -> None:
-    newer = template_versions.draft("hello", says("<b>Bye</b>"), by="ana")
+    newer = versions.draft("hello", says("<b>Bye</b>"), by="ana")
     shown = door.get(page("compare", newer)).content.decode()
     assert "email.en.txt" in shown
     assert "Hello {{ name }}" in shown

@@ -19,9 +19,10 @@ from schemathesis.core.result import Ok
 
 from notifications.api import schema
 from notifications.models import Producer, Recipient
-from notifications.rules import template_content
 from notifications.rules.lane import Mode
-from notifications.store import keys, template_versions
+from notifications.rules.templates import contents
+from notifications.store import keys
+from notifications.store.templates import versions
 from notifyproj.wsgi import application
 from providers.contract import Channel
 from tests.api.conftest import EVERYTHING
@@ -62,9 +63,9 @@ def secret(maria: Recipient) -> Iterator[str]:
         name="fuzz",
         defaults={"rate_per_second": 10**6, "rate_burst": 10**9, "may_send_content": True},
     )
-    words = template_content.words(Channel.PUSH, "en", title="Hi", body="Hello {{ name }}")
-    draft = template_versions.draft("hello", template_content.content([words]), by="fuzz")
-    template_versions.publish(draft, by="fuzz")
+    words = contents.words(Channel.PUSH, "en", title="Hi", body="Hello {{ name }}")
+    draft = versions.draft("hello", contents.content([words]), by="fuzz")
+    versions.publish(draft, by="fuzz")
     _, made = keys.issue(producer, mode=Mode(maria.mode), scopes=EVERYTHING)
     # The service answers inside the test's transaction, as for Django's own test client.
     for signal in (request_started, request_finished):

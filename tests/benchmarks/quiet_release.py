@@ -16,9 +16,9 @@ from typing import Final
 
 from notifications import clock
 from notifications.rules import ids
-from notifications.rules.deferral import Cause
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
+from notifications.rules.times.deferral import Cause
 from providers.contract import Channel
 from tests.benchmarks import load, p0_latency
 from tests.benchmarks.figures import Figure, paired

@@ -7,9 +7,10 @@ from django.db import connections
 
 from notifications import clock
 from notifications.models import Contact, NotificationType, Producer, Recipient
-from notifications.rules import template_content
 from notifications.rules.lane import Mode, Priority
-from notifications.store import keys, partitions, template_versions
+from notifications.rules.templates import contents
+from notifications.store import keys, partitions
+from notifications.store.templates import versions
 from providers.contract import Channel
 
 
@@ -51,7 +52,7 @@ def seed(*, people: int, template: str, type_: str) -> str:
 
 def _publish(template: str) -> None:
     words = (
-        template_content.words(
+        contents.words(
             channel,
             "en",
             title="{{ name }}, your order {{ order_id }} is ready",
@@ -60,5 +61,5 @@ def _publish(template: str) -> None:
         )
         for channel in (Channel.EMAIL, Channel.PUSH)
     )
-    draft = template_versions.draft(template, template_content.content(words), by="bench")
-    template_versions.publish(draft, by="bench")
+    draft = versions.draft(template, contents.content(words), by="bench")
+    versions.publish(draft, by="bench")

@@ -7,20 +7,15 @@ from pathlib import Path
 import pytest
 
 from notifications.management import template_files as folders
-from notifications.rules import (
-    locales,
-    publishing,
-    sms_segments,
-    template_files,
-    variables,
-    wording,
-)
-from notifications.rules.sms_segments import Encoding
-from notifications.rules.templating import Reader
+from notifications.rules.language import locales, variables
+from notifications.rules.language.templating import Reader
+from notifications.rules.templates import file_format, publishing
+from notifications.rules.texts import sms_segments, wording
+from notifications.rules.texts.sms_segments import Encoding
 from providers.contract import Channel
 
 FOLDER = Path(__file__).parents[2] / "templates" / "notifications"
-SHIPPED = {name: template_files.read(files) for name, files in folders.read(FOLDER)}
+SHIPPED = {name: file_format.read(files) for name, files in folders.read(FOLDER)}
 OTP = SHIPPED["otp_v2"].texts
 CHANNELS = {Channel.PUSH, Channel.SMS, Channel.EMAIL}
 RIGHT_TO_LEFT = {"ar", "fa", "he", "ur"}

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from notifications.management.commands import import_templates
 from notifications.models import Template
-from notifications.store import template_versions
+from notifications.store.templates import versions
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def bring(folder: Path, *options: str) -> str:
     return run("import_templates", "--dir", str(folder), *options)
 
 
-def versions() -> list[tuple[int, bool]]:
+def stored() -> list[tuple[int, bool]]:
     return [
         (each.version, bool(each.published_at)) for each in Template.objects.order_by("version")
     ]
@@ -44,7 +44,7 @@ def test_the_same_files_make_one_version(folder: Path) -> None:
     assert bring(folder, "--publish") == "hello: new version published\n"
     assert bring(folder, "--publish") == "hello: unchanged\n"
     assert bring(folder) == "hello: unchanged\n"
-    assert versions() == [(1, True)]
+    assert stored() == [(1, True)]
     assert Template.objects.get().sensitive_variables == ["name"]
     assert Template.objects.get().published_by == "files"
 
@@ -54,15 +54,15 @@ def test_without_publish_a_change_is_a_draft_that_can_be_published(folder: Path)
     (folder / "hello" / "push.en.txt").write_text("Hi\n\nGood morning\n")
     assert bring(folder) == "hello: new draft\n"
     assert bring(folder) == "hello: unchanged\n"
-    assert versions() == [(1, True), (2, False)]
+    assert stored() == [(1, True), (2, False)]
     assert bring(folder, "--publish") == "hello: draft published\n"
-    assert versions() == [(1, True), (2, True)]
+    assert stored() == [(1, True), (2, True)]
 
 
 def test_check_changes_nothing_and_fails_on_a_difference(folder: Path) -> None:
     with pytest.raises(CommandError, match="differ"):
         bring(folder, "--check", "--publish")
-    assert versions() == []
+    assert stored() == []
     bring(folder, "--publish")
     assert bring(folder, "--check", "--publish") == "hello: unchanged\n"
 
@@ -110,7 +110,7 @@ def test_one_broken_file_keeps_everything_out(
     (folder / "hello" / name).write_bytes(data)
     with pytest.raises(CommandError, match=told):
         bring(folder, "--publish")
-    assert versions() == []
+    assert stored() == []
 
 
 def test_a_folder_that_is_not_there_is_told() -> None:
@@ -122,4 +122,4 @@ def test_an_empty_template_is_not_published(folder: Path) -> None:
     (folder / "hello" / "push.en.txt").unlink()
     with pytest.raises(CommandError, match="without a text"):
         bring(folder, "--publish")
-    assert template_versions.newest("hello") is None
+    assert versions.newest("hello") is None

@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from notifications.management import template_files
-from notifications.rules.template_files import BrokenFiles
-from notifications.store import template_import
-from notifications.store.template_import import Change
+from notifications.rules.templates.file_format import BrokenFiles
+from notifications.store.templates import exchange
+from notifications.store.templates.exchange import Change
 
 BY: Final = "files"
 """Who drafts and publishes what a shell imports."""
@@ -47,9 +47,9 @@ class Command(BaseCommand):
         try:
             with transaction.atomic():
                 changes = {
-                    template_id: template_import.foresee(template_id, files, publish=publish)
+                    template_id: exchange.foresee(template_id, files, publish=publish)
                     if check
-                    else template_import.load(template_id, files, by=BY, publish=publish)
+                    else exchange.load(template_id, files, by=BY, publish=publish)
                     for template_id, files in template_files.read(dir)
                 }
         except BrokenFiles as error:

@@ -1,0 +1,247 @@
+"""Filters that write a value as its reader's language does: CLDR's rules, through Babel.
+
+    {{ n }} {{ n|plural(one="item", other="items") }}     whichever forms the language has
+    {{ n|number }}   {{ n|number(2) }}   {{ share|percent }}
+    {{ price|money("EUR") }}   {{ total|money }}      total: {"amount": "9.90", "currency": "EUR"}
+    {{ at|date }}   {{ at|time("short") }}   {{ at|datetime("long") }}      ISO 8601; short to full
+    {{ names|listed }}   {{ names|listed("or") }}
+
+Language and timezone are the reader's: a template cannot choose them. Each filter writes at most a
+few times what it was given and takes well under a tenth of a millisecond (`listed` is why lists
+have a limit); a value of another type is a RenderError.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from babel import Locale, dates, lists, numbers
+from jinja2 import pass_context
+from jinja2.runtime import Context, Undefined
+
+from notifications.rules.language import locales
+
+READER: Final = "_reader"
+"""Where a render's context keeps its reader: no variable's name begins with an underscore."""
+PLURALS: Final = frozenset({"zero", "one", "two", "few", "many", "other"})
+"""CLDR's plural categories. Each language uses some; all use `other`."""
+MAX_LISTED: Final = 100
+"""Items of one `listed`: Babel copies what it has for each, and no reader gets that far."""
+MAX_FRACTION: Final = 15
+"""Digits after the point that a float can hold."""
+_LENGTHS: Final = ("short", "medium", "long", "full")
+_JOINTS: Final[Mapping[str, Literal["standard", "or"]]] = {"and": "standard", "or": "or"}
+
+
+class RenderError(Exception):
+    """The template and these variables do not fit: mend one. Trying again changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """For whom values are written."""
+
+    locale: str = locales.DEFAULT
+    """BCP 47; one that CLDR does not know is written like English."""
+    timezone: str = "UTC"
+    """Name in tzdata; one that is not there, or empty, counts as UTC."""
+
+
+def filters() -> dict[str, Callable[..., str]]:
+    """The filters by the names that templates know them by."""
+    return {
+        "plural": _plural,
+        "number": _number,
+        "percent": _percent,
+        "money": _money,
+        "date": _date,
+        "time": _time,
+        "datetime": _datetime,
+        "listed": _listed,
+    }
+
+
+def instant(text: object) -> dt.datetime:
+    """Read an ISO 8601 instant with its offset.
+
+    Raises:
+        ValueError: it is none.
+    """
+    read = dt.datetime.fromisoformat(text) if isinstance(text, str) else None
+    if read is None or read.tzinfo is None:
+        raise ValueError('must be an ISO 8601 instant with its offset, "2026-03-01T09:30:00Z"')
+    return read
+
+
+def day(text: object) -> dt.date:
+    """Read an ISO 8601 calendar day.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(text, str):
+        raise ValueError('must be an ISO 8601 day, "2026-03-01"')  # noqa: TRY004 - as for a bad text
+    return dt.date.fromisoformat(text)
+
+
+def amount(value: object) -> tuple[Decimal, str]:
+    """Read `{"amount": "9.90", "currency": "EUR"}`; the amount may also be a number.
+
+    Raises:
+        ValueError: it is not that, or no currency that CLDR knows.
+    """
+    if not isinstance(value, dict) or not {"amount", "currency"} <= value.keys():
+        raise ValueError('must be {"amount": "9.90", "currency": "EUR"}')
+    return _decimal(value["amount"]), _currency(value["currency"])
+
+
+def _currency(code: object) -> str:
+    if not isinstance(code, str) or not numbers.is_currency(code):
+        raise ValueError('must have an ISO 4217 currency such as "EUR"')
+    return code
+
+
+def _decimal(value: object) -> Decimal:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        text = str(value)
+        read = Decimal(text) if len(text) <= _LONGEST_NUMBER else Decimal("NaN")
+        # Babel writes out every digit that an exponent stands for.
+        if read.is_finite() and abs(read.adjusted()) <= _LONGEST_NUMBER:
+            return read
+    raise ValueError(f"must be a number of at most {_LONGEST_NUMBER} digits")
+
+
+_LONGEST_NUMBER: Final = 40
+"""Digits, its point and sign included."""
+
+
+def _numeric(value: object) -> Decimal:
+    _given(value)
+    if isinstance(value, str):
+        raise RenderError("a filter for numbers was given a text")
+    try:
+        return _decimal(value)
+    except ValueError as error:
+        raise RenderError(f"a number {error}") from error
+
+
+def _given(value: object) -> None:
+    if isinstance(value, Undefined):
+        str(value)  # says that it is missing
+
+
+def _reader(context: Context) -> tuple[Locale, Reader]:
+    reader: Reader = context[READER]
+    return locales.cldr(reader.locale), reader
+
+
+@pass_context
+def _plural(context: Context, value: Any, **forms: str) -> str:  # noqa: ANN401 - any JSON value
+    locale, _ = _reader(context)
+    return forms.get(locale.plural_form(_numeric(value)), forms["other"])
+
+
+@pass_context
+def _number(context: Context, value: Any, digits: int | None = None) -> str:  # noqa: ANN401 - any JSON value
+    locale, _ = _reader(context)
+    pattern = None if digits is None else _fixed(str(locale.decimal_formats[None].pattern), digits)
+    return numbers.format_decimal(_numeric(value), format=pattern, locale=locale)
+
+
+@pass_context
+def _percent(context: Context, value: Any, digits: int = 0) -> str:  # noqa: ANN401 - any JSON value
+    locale, _ = _reader(context)
+    pattern = _fixed(str(locale.percent_formats[None].pattern), digits)
+    return numbers.format_percent(_numeric(value), format=pattern, locale=locale)
+
+
+def _fixed(pattern: str, digits: int) -> str:
+    """CLDR's pattern with that many digits after the point: `#,##0.###` is `#,##0.00` for two.
+
+    Raises:
+        RenderError: no float has that many.
+    """
+    if digits not in range(MAX_FRACTION + 1):
+        raise RenderError(f"numbers take 0 to {MAX_FRACTION} digits after the point")
+    whole, _, fraction = pattern.partition(".")
+    point, after = ("." if digits else ""), fraction.lstrip("0#")
+    if fraction:
+        return whole + point + "0" * digits + after
+    last = whole.rindex("0") + 1
+    return whole[:last] + point + "0" * digits + whole[last:]
+
+
+@pass_context
+def _money(context: Context, value: Any, currency: str = "") -> str:  # noqa: ANN401 - any JSON value
+    _given(value)
+    locale, _ = _reader(context)
+    try:
+        much, code = amount({"amount": value, "currency": currency} if currency else value)
+    except ValueError as error:
+        raise RenderError(f"money {error}") from error
+    return numbers.format_currency(much, code, locale=locale)
+
+
+@pass_context
+def _date(context: Context, value: Any, length: str = "medium") -> str:  # noqa: ANN401 - any JSON value
+    locale, reader = _reader(context)
+    _given(value)
+    try:
+        moment = day(value)
+    except ValueError:
+        moment = _moment(value, reader)
+    return dates.format_date(moment, _length(length), locale=locale)
+
+
+@pass_context
+def _time(context: Context, value: Any, length: str = "short") -> str:  # noqa: ANN401 - any JSON value
+    locale, reader = _reader(context)
+    moment = _moment(value, reader)
+    return dates.format_time(moment, _length(length), tzinfo=moment.tzinfo, locale=locale)
+
+
+@pass_context
+def _datetime(context: Context, value: Any, length: str = "medium") -> str:  # noqa: ANN401 - any JSON value
+    locale, reader = _reader(context)
+    moment = _moment(value, reader)
+    return dates.format_datetime(moment, _length(length), tzinfo=moment.tzinfo, locale=locale)
+
+
+def _moment(value: object, reader: Reader) -> dt.datetime:
+    _given(value)
+    try:
+        return instant(value).astimezone(_zone(reader.timezone))
+    except ValueError as error:
+        detail = 'dates and times are written "2026-03-01" or "2026-03-01T09:30:00Z"'
+        raise RenderError(detail) from error
+
+
+@functools.lru_cache(maxsize=1024)
+def _zone(name: str) -> dt.tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # a folder's name is an OSError
+        return dt.UTC
+
+
+def _length(length: str) -> Any:  # noqa: ANN401 - Babel's type lists these words
+    if length not in _LENGTHS:
+        raise RenderError(f"dates and times are {', '.join(_LENGTHS)}")
+    return length
+
+
+@pass_context
+def _listed(context: Context, value: Any, joint: str = "and") -> str:  # noqa: ANN401 - any JSON value
+    _given(value)
+    locale, _ = _reader(context)
+    if not isinstance(value, list) or len(value) > MAX_LISTED:
+        raise RenderError(f"listed is for lists of at most {MAX_LISTED} items")
+    if joint not in _JOINTS:
+        raise RenderError(f"listed joins by {' or '.join(_JOINTS)}")
+    return lists.format_list([str(item) for item in value], style=_JOINTS[joint], locale=locale)

@@ -1,0 +1,77 @@
+"""What changed between two versions of a template, in the lines of their files.
+
+unified        one text, as git shows it: for the API
+side_by_side   rows of old and new: for a page
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from notifications.rules.templates import file_format
+from notifications.rules.templates.contents import Content
+
+CONTEXT: Final = 3
+"""Unchanged lines around a change, as git has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of both sides; None where a side has none."""
+
+    old: str | None
+    new: str | None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the sides differ here."""
+        return self.old != self.new
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file that differs."""
+
+    name: str
+    rows: tuple[Row, ...]
+
+
+def unified(old: Content, new: Content, *, old_name: str, new_name: str) -> str:
+    """The differences as a patch; empty when there are none."""
+    return "".join(
+        line
+        for name, before, after in _changed(old, new)
+        for line in difflib.unified_diff(
+            before, after, f"{old_name}/{name}", f"{new_name}/{name}", n=CONTEXT
+        )
+    )
+
+
+def side_by_side(old: Content, new: Content) -> list[FileChange]:
+    """The differing files, whole: a text is short enough to be read around its changes."""
+    return [
+        FileChange(name, tuple(_rows(before, after))) for name, before, after in _changed(old, new)
+    ]
+
+
+def _changed(old: Content, new: Content) -> Iterator[tuple[str, list[str], list[str]]]:
+    before, after = file_format.write(old), file_format.write(new)
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) != after.get(name):
+            yield name, _lines(before.get(name, "")), _lines(after.get(name, ""))
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _rows(before: list[str], after: list[str]) -> Iterator[Row]:
+    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
+    for _, start, end, new_start, new_end in matcher.get_opcodes():
+        pairs = itertools.zip_longest(before[start:end], after[new_start:new_end])
+        for old, new in pairs:
+            yield Row(*(line if line is None else line.rstrip("\n") for line in (old, new)))

@@ -1,0 +1,106 @@
+"""A template's content as files, made to be kept in git and read in a diff.
+
+    <template_id>/template.json          what is not text: {"sensitive_variables": ["code"], ...}
+                                             (see `language.variables` and `sms_policy`)
+    <template_id>/<channel>.<locale>.txt     title, an empty line, body; an SMS is its body alone
+    <template_id>/<channel>.<locale>.html    the HTML part of that text
+
+Promise: `read(write(content)) == content`, and one content has one spelling, so that files that
+were exported and imported again change nothing. It would break with a channel whose text has more
+parts than these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+from notifications.rules.language import locales, templating
+from notifications.rules.templates import contents, sms_policy
+from notifications.rules.templates.contents import UNTITLED, Content
+from notifications.rules.texts.wording import Source
+from providers.contract import Channel
+
+SETTINGS_FILE: Final = "template.json"
+_TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html)")
+
+
+class BrokenFiles(Exception):
+    """A file is not what its name says: mend it. Nothing was imported."""
+
+
+def write(content: Content) -> dict[str, str]:
+    """Content as file name -> text, every text with a newline at its end."""
+    told = {**content.settings, **sms_policy.written(content.texts)}
+    settings = orjson.dumps(dict(sorted(told.items())), option=orjson.OPT_INDENT_2)
+    files = {SETTINGS_FILE: f"{settings.decode()}\n"}
+    for text in content.texts:
+        name = f"{text.channel.label}.{text.locale}"
+        titled = text.body if text.channel in UNTITLED else f"{text.title}\n\n{text.body}"
+        files[f"{name}.txt"] = f"{titled}\n"
+        if text.html:
+            files[f"{name}.html"] = f"{text.html}\n"
+    return files
+
+
+def read(files: Mapping[str, str]) -> Content:
+    """The content that these files hold, by file name.
+
+    Raises:
+        BrokenFiles: a name or a text makes no sense, or a source could not be rendered safely.
+    """
+    rest = dict(files)
+    settings = _settings(rest.pop(SETTINGS_FILE, "{}"))
+    found: dict[tuple[Channel, str], dict[str, str]] = {}
+    for name, text in sorted(rest.items()):
+        channel, locale, kind = _meaning(name)
+        found.setdefault((channel, locale), {})[kind] = text
+    texts = [_text(channel, locale, parts) for (channel, locale), parts in found.items()]
+    try:
+        texts = sms_policy.applied(texts, settings)
+    except sms_policy.MalformedPolicy as error:
+        raise BrokenFiles(f"{SETTINGS_FILE}: {error}") from error
+    others = settings.keys() - {sms_policy.ALL, sms_policy.EACH}
+    return contents.content(texts, {name: settings[name] for name in others})
+
+
+def _meaning(name: str) -> tuple[Channel, str, str]:
+    """Channel, locale and kind of a file, by its name.
+
+    Raises:
+        BrokenFiles: it has none of these names.
+    """
+    matched = _TEXT_FILE.fullmatch(name)
+    channel = next((each for each in Channel if matched and each.label == matched[1]), None)
+    if matched is None or channel is None:
+        raise BrokenFiles(f"{name}: a text is called <channel>.<locale>.txt, like push.pt-BR.txt")
+    if not locales.is_known(matched[2]):
+        raise BrokenFiles(f"{name}: CLDR knows no such locale")
+    return channel, matched[2], matched[3]
+
+
+def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> Source:
+    name = f"{channel.label}.{locale}"
+    if "txt" not in parts:
+        raise BrokenFiles(f"{name}.html: there is no {name}.txt beside it")
+    text = parts["txt"].replace("\r\n", "\n")
+    title, gap, body = ("", "", text) if channel in UNTITLED else text.partition("\n\n")
+    if channel not in UNTITLED and not gap:
+        raise BrokenFiles(f"{name}.txt: a title comes first, then an empty line, then the body")
+    for source, kind in ((title, "txt"), (body, "txt"), (parts.get("html", ""), "html")):
+        for fault in templating.check(source):
+            raise BrokenFiles(f"{name}.{kind}: line {fault.line}: {fault.detail}")
+    return contents.words(channel, locale, title=title, body=body, html=parts.get("html", ""))
+
+
+def _settings(text: str) -> dict[str, Any]:
+    try:
+        settings = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BrokenFiles(f"{SETTINGS_FILE}: {error}") from error
+    if not isinstance(settings, dict):
+        raise BrokenFiles(f"{SETTINGS_FILE}: it holds one JSON object")
+    return settings

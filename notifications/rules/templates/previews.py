@@ -1,0 +1,97 @@
+"""How a version will read for somebody: rendered with sample variables, measured, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from notifications.rules.language import locales, variables
+from notifications.rules.language.syntax import BrokenTemplate
+from notifications.rules.language.templating import Reader, Rendered, RenderError
+from notifications.rules.texts import sms_segments, wording
+from notifications.rules.texts.sms_segments import SmsSize
+from notifications.rules.texts.wording import Source
+from providers.contract import Channel
+
+CLIPPED_HTML_BYTES: Final = 102_400
+"""Gmail cuts a message off above this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """One text, rendered or not."""
+
+    words: Source
+    rendered: Rendered | None
+    """None when it cannot be rendered with these variables; `problems` says why."""
+    sizes: Mapping[str, int]
+    """Bytes of UTF-8 of each part that there is."""
+    sms: SmsSize | None
+    """What it takes as an SMS; None on other channels."""
+    missing: tuple[str, ...]
+    """Variables that the text mentions and nobody gave; it may do without some of them."""
+    problems: tuple[str, ...]
+
+
+def chosen(
+    texts: Sequence[Source], channel: Channel, locale: str, *, default: str = locales.DEFAULT
+) -> Source | None:
+    """The text that a person of this locale gets on a channel; None when it has none at all."""
+    there = {text.locale: text for text in texts if text.channel is channel}
+    nearest = locales.choose(tuple(there), locale, default=default)
+    return None if nearest is None else there[nearest]
+
+
+def samples(texts: Iterable[Source], declared: object) -> dict[str, Any]:
+    """A value for each variable: its declared example, or its name in words."""
+    names = frozenset[str]().union(*map(wording.mentioned, texts))
+    made = {name: name.replace("_", " ").title() for name in sorted(names)}
+    try:
+        return made | variables.examples(variables.read(declared))
+    except variables.MalformedDeclaration:
+        return made
+
+
+def preview(words: Source, given: Mapping[str, Any]) -> Preview:
+    """Render one text with sample variables, for a reader of its own locale."""
+    missing = tuple(sorted(wording.mentioned(words) - given.keys()))
+    reader = Reader(words.locale)
+    try:
+        text = wording.compiled(words)
+        whole, rendered = text.text.render(given, reader), text.render(given, reader)
+    except BrokenTemplate as error:
+        told = tuple(f"Line {fault.line}: {fault.detail}." for fault in error.faults)
+        return _unrendered(words, missing, told)
+    except RenderError as error:
+        return _unrendered(words, missing, (f"It cannot be rendered: {error}.",))
+    parts = {"title": rendered.title, "body": rendered.body, "html": rendered.html}
+    sizes = {name: len(part.encode()) for name, part in parts.items() if part}
+    sms = sms_segments.measured(rendered.body) if words.channel is Channel.SMS else None
+    cut = words.channel is Channel.PUSH and whole.body != rendered.body
+    problems = ("The body is cut off at the end: a push holds no more.",) if cut else ()
+    return Preview(
+        words=words,
+        rendered=rendered,
+        sizes=sizes,
+        sms=sms,
+        missing=missing,
+        problems=(*problems, *_warnings(words, sizes, sms)),
+    )
+
+
+def _unrendered(words: Source, missing: tuple[str, ...], problems: tuple[str, ...]) -> Preview:
+    return Preview(
+        words=words, rendered=None, sizes={}, sms=None, missing=missing, problems=problems
+    )
+
+
+def _warnings(words: Source, sizes: Mapping[str, int], sms: SmsSize | None) -> Iterator[str]:
+    if sms and sms.segments > (words.max_segments or sms.segments):
+        yield f"{sms.segments} segments; its limit is {words.max_segments}."
+    if words.channel is Channel.EMAIL and sizes.get("html", 0) > CLIPPED_HTML_BYTES:
+        yield f"Gmail clips a message above {CLIPPED_HTML_BYTES} bytes."
+    if words.channel is Channel.EMAIL and "title" not in sizes:
+        yield "A mail without a subject looks like spam."
+    if "body" not in sizes:
+        yield "The body is empty."

@@ -1,0 +1,78 @@
+"""What keeps a version from being published: each reason as a sentence for its author.
+
+Promise: the texts of a version without objections compile, say something, ask for nothing that a
+producer does not have to send, and render with the declared examples within their own limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from notifications.rules.language import variables
+from notifications.rules.language.templating import BrokenTemplate, Reader, RenderError
+from notifications.rules.language.variables import Variable
+from notifications.rules.texts import short_links, sms_segments, wording
+from notifications.rules.texts.wording import Source, Wording
+from providers.contract import Channel
+
+
+def objections(
+    sources: Iterable[Source],
+    *,
+    declared: Sequence[Variable],
+    sensitive: Collection[str] = (),
+    public_url: str = "",
+) -> list[str]:
+    """Everything that is wrong with these texts; empty when they may be published.
+
+    Args:
+        sources: the texts of the version.
+        declared: its variables; none: whatever the texts need is asked for.
+        sensitive: names of variables that must not be stored in the clear.
+        public_url: of this service, for the length of short links.
+    """
+    return [
+        f"{source.label}: {objection}"
+        for source in sources
+        for objection in _to_source(source, declared, sensitive, public_url)
+    ]
+
+
+def _to_source(
+    source: Source, declared: Sequence[Variable], sensitive: Collection[str], public_url: str
+) -> Iterator[str]:
+    if not source.body and not source.html:
+        yield "it says nothing"
+    try:
+        text = wording.compiled(source)
+        needs = wording.needed(source)
+    except BrokenTemplate as error:
+        yield str(error)
+        return
+    if source.shorten_links and wording.mentioned(source) & set(sensitive):
+        yield "its links may hold what is sensitive, and short links are stored in the clear"
+    if declared:
+        missing = variables.undeclared(declared, needs)
+        yield from (f"it needs {name}, which no producer has to send" for name in missing)
+        if not missing:
+            yield from _to_example(text, declared, public_url)
+    elif source.max_segments is not None:
+        yield "segments can be counted when the variables are declared, with examples"
+
+
+def _to_example(text: Wording, declared: Sequence[Variable], public_url: str) -> Iterator[str]:
+    source = text.source
+    short = public_url + short_links.PATH + "x" * short_links.TOKEN_LENGTH
+    try:
+        rendered = text.render(
+            variables.examples(declared), Reader(source.locale), shorten=lambda _link: short
+        )
+    except RenderError as error:
+        yield f"with the examples, {error}"
+        return
+    size = sms_segments.measured(rendered.body)
+    if source.channel is Channel.SMS and size.segments > (source.max_segments or size.segments):
+        yield (
+            f"with the examples it takes {size.segments} segments"
+            f" ({size.units} units of {size.encoding}), at most {source.max_segments}"
+        )

@@ -1,0 +1,91 @@
+"""How a template's SMS are sent, as its files say it: once for all of them where that is possible.
+
+    "sms": {"transliterate": true, "max_segments": 1}           every SMS text
+    "texts": {"sms.de": {"shorten_links": true}}                where they differ: each by its name
+
+What is left out has its default (see `texts.wording.Source`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from notifications.rules.texts.wording import Source
+from providers.contract import Channel
+
+ALL: Final = "sms"
+EACH: Final = "texts"
+MAX_SEGMENTS: Final = 32_767
+"""What the column holds: whatever is stored can be written and read again."""
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    "transliterate": False,
+    "max_segments": None,
+    "shorten_links": False,
+}
+
+
+class MalformedPolicy(ValueError):
+    """It is none of the forms above; the message says which and why."""
+
+
+def written(texts: Iterable[Source]) -> dict[str, Any]:
+    """The policies of these texts as a version's files have them; empty when all are defaults."""
+    found = {_name(text): _of(text) for text in texts if text.channel is Channel.SMS}
+    shared = next(iter(found.values()), {})
+    if all(policy == shared for policy in found.values()):
+        return {ALL: shared} if shared else {}
+    return {EACH: {name: policy for name, policy in found.items() if policy}}
+
+
+def applied(texts: Iterable[Source], settings: Mapping[str, Any]) -> list[Source]:
+    """The texts with the policies that stand in the settings for them.
+
+    Raises:
+        MalformedPolicy: the settings are not of the form above, or speak of a text that is none.
+    """
+    there = list(texts)
+    shared, each = _read(settings.get(ALL, {}), where=ALL), settings.get(EACH, {})
+    if not isinstance(each, dict):
+        raise MalformedPolicy(f"{EACH} is an object")
+    strangers = each.keys() - {_name(text) for text in there if text.channel is Channel.SMS}
+    if strangers:
+        raise MalformedPolicy(f"{EACH}: there is no SMS called {min(strangers)}")
+    own = {name: _read(policy, where=name) for name, policy in each.items()}
+    return [
+        dataclasses.replace(text, **(shared | own.get(_name(text), {})))
+        if text.channel is Channel.SMS
+        else text
+        for text in there
+    ]
+
+
+def _name(text: Source) -> str:
+    return f"{text.channel.label}.{text.locale}"
+
+
+def _of(text: Source) -> dict[str, Any]:
+    policy = {name: getattr(text, name) for name in _DEFAULTS}
+    return {name: value for name, value in policy.items() if value != _DEFAULTS[name]}
+
+
+def _read(policy: object, *, where: str) -> dict[str, Any]:
+    if not isinstance(policy, dict):
+        raise MalformedPolicy(f"{where} is an object")
+    for name, value in policy.items():
+        if name not in _DEFAULTS:
+            raise MalformedPolicy(f"{where}: {name} means nothing here")
+        fault = _fault(name, value)
+        if fault:
+            raise MalformedPolicy(f"{where}: {name} is {fault}")
+    return policy
+
+
+def _fault(name: str, value: object) -> str:
+    if name != "max_segments":
+        return "" if isinstance(value, bool) else "true or false"
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    if value is None or (is_count and value in range(1, MAX_SEGMENTS + 1)):
+        return ""
+    return f"1 to {MAX_SEGMENTS}, or null"

@@ -1,0 +1,107 @@
+"""An author's HTML as mail programs want it: a whole document, its styles on the elements.
+
+    fragment  -> framed (`mail_frame.html`: width, fonts, dark mode)  -+
+    document  -> kept; it brings its own looks                        -+-> CSS inlined, lang, dir
+
+It is the template that is worked on, not the message: once for each version instead of 2 ms for
+each mail. So what Jinja will replace is first swapped for marks that an HTML parser leaves alone:
+a comment for a statement between elements (`{% for %}` around table rows), a word in Unicode's
+private use area anywhere else. If one of them does not come back in its place (a variable inside a
+style sheet, a statement that writes attributes), the author's HTML is used with its style sheet as
+it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import css_inline
+
+from notifications.rules.language import locales, templating
+
+_FRAME: Final = Path(__file__).with_name("mail_frame.html").read_text()
+_DOCUMENT: Final = re.compile(r"<(?:!doctype|html|body)\b", re.IGNORECASE)
+_OPENING: Final = re.compile(r"<html(?P<attributes>[^>]*)>")
+_MARK: Final = re.compile("<!--\ue000(\\d+)\ue001-->|\ue000(\\d+)\ue001")
+_ATTRIBUTE: Final = '\ue001=""'
+"""A mark that was taken for the name of an attribute."""
+_ENDS: Final = frozenset({"variable_end", "block_end", "comment_end"})
+_BEGINS: Final = frozenset({"variable_begin", "block_begin", "comment_begin"})
+
+
+def prepared(source: str, *, locale: str) -> str:
+    """The HTML source of a mail, framed, inlined and marked with its language.
+
+    Raises:
+        BrokenTemplate: it cannot be taken apart.
+    """
+    if not source:
+        return ""
+    whole = source if _DOCUMENT.search(source) else _framed(source, locale=locale)
+    return _with_language(_inlined(whole), locale=locale)
+
+
+def statements(source: str) -> Iterator[tuple[str, str]]:
+    """The source cut into HTML and what Jinja replaces: (kind, text), put together the same again.
+
+    The kind is `data`, `variable`, `block` or `comment`.
+
+    Raises:
+        BrokenTemplate: a tag is not closed.
+    """
+    inside, piece = "", ""
+    for kind, text in templating.tokens(source):
+        if kind in _BEGINS:
+            inside, piece = kind.removesuffix("_begin"), text
+        elif not inside:
+            yield "data", text
+        else:
+            piece += text
+            if kind in _ENDS:
+                yield inside, piece
+                inside = ""
+
+
+def _framed(source: str, *, locale: str) -> str:
+    words = {"lang": locales.normalised(locale), "dir": locales.direction(locale)}
+    return _FRAME % {**words, "content": source}
+
+
+def _with_language(source: str, *, locale: str) -> str:
+    """Say how the document is written, unless its author did."""
+    opening = _OPENING.search(source)
+    if opening is None or "lang=" in opening["attributes"] or "dir=" in opening["attributes"]:
+        return source
+    words = f' lang="{locales.normalised(locale)}" dir="{locales.direction(locale)}"'
+    return source[: opening.end() - 1] + words + source[opening.end() - 1 :]
+
+
+def _inlined(source: str) -> str:
+    kept: list[str] = []
+    page = ""
+    for kind, text in statements(source):
+        if kind == "data":
+            page += text
+            continue
+        mark = f"\ue000{len(kept)}\ue001"
+        kept.append(text)
+        page += mark if kind == "variable" or _is_within_tag(page) else f"<!--{mark}-->"
+    done = _inliner().inline(page)
+    order = [int(found[1] or found[2]) for found in _MARK.finditer(done)]
+    if order != list(range(len(kept))) or _ATTRIBUTE in done:
+        return source
+    return _MARK.sub(lambda found: kept[int(found[1] or found[2])], done)
+
+
+def _is_within_tag(page: str) -> bool:
+    return page.rfind("<") > page.rfind(">")
+
+
+@functools.cache
+def _inliner() -> css_inline.CSSInliner:
+    # Nothing is fetched: a template must not make this process call anywhere.
+    return css_inline.CSSInliner(load_remote_stylesheets=False, keep_at_rules=True)

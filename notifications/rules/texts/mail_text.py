@@ -1,0 +1,116 @@
+"""The text part of a mail whose author wrote only HTML.
+
+Read from the template's source, once for each version: `{{ name }}` and `{% for %}` are text to an
+HTML tokenizer and come through as they are. Libraries for this build a tree first, and a tree has
+no place for a loop between two table rows.
+
+Paragraphs, headings and list items begin lines; the cells of a row stand on one; a link's target
+follows its words. Styles, scripts and pictures are left out (a picture leaves its `alt`).
+"""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Final
+
+from notifications.rules.texts import mail_html
+
+_SILENT: Final = frozenset({"head", "style", "script", "title", "template"})
+_BREAKS: Final = {
+    **dict.fromkeys(("tr", "li", "br", "dt", "dd", "caption"), 1),
+    **dict.fromkeys(("p", "div", "table", "ul", "ol", "dl", "hr", "pre", "blockquote"), 2),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6", "section", "article"), 2),
+    **dict.fromkeys(("header", "footer"), 2),
+}
+"""Line ends before and after what an element holds."""
+_MARK: Final = re.compile("[\ue000\ue002](\\d+)\ue001")
+_STATEMENT: Final = re.compile("(\ue002\\d+\ue001)")
+_SPACE: Final = re.compile(r"[ \t\r\n\f]+")
+
+
+def derived(html: str) -> str:
+    """The text source for an HTML source. What is escaped in HTML is plain text in it.
+
+    Raises:
+        BrokenTemplate: it cannot be taken apart.
+    """
+    kept: list[str] = []
+    reader = _Reader()
+    for kind, text in mail_html.statements(html):
+        if kind == "data":
+            reader.feed(text)
+            continue
+        begin = "\ue000" if kind == "variable" else "\ue002"
+        reader.feed(f"{begin}{len(kept)}\ue001")
+        kept.append(text)
+    reader.close()
+    return _MARK.sub(lambda found: kept[int(found[1])], reader.text())
+
+
+class _Reader(HTMLParser):
+    """Writes down what a reader of the page would read."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._written = ""
+        self._breaks = 0
+        self._owed, self._owed_at = 0, 0
+        self._silent = 0
+        self._targets: list[str] = []
+
+    def text(self) -> str:
+        return "\n".join(line.strip() for line in self._written.strip().split("\n"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self._silent += tag in _SILENT
+        self._breaks = max(self._breaks, _BREAKS.get(tag, 0))
+        match tag:
+            case "li":
+                self._write("- ")
+            case "a":
+                self._targets.append(given.get("href") or "")
+            case "img":
+                self._write(given.get("alt") or "")
+            case "td" | "th":
+                self._write(" ")
+            case _:
+                pass
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent = max(0, self._silent - (tag in _SILENT))
+        if tag == "a" and self._targets:
+            target = self._targets.pop()
+            if target and not self._written.endswith(target):
+                self._write(f" ({target})")
+        self._breaks = max(self._breaks, _BREAKS.get(tag, 0))
+
+    def handle_data(self, data: str) -> None:
+        for piece in _STATEMENT.split(data):
+            if _STATEMENT.fullmatch(piece):
+                self._pass(piece)
+            else:
+                self._write(_SPACE.sub(" ", piece))
+
+    def _pass(self, statement: str) -> None:
+        # Each turn of a loop writes the line ends of its own elements; what an element before the
+        # loop asks for beyond that is written once, before it.
+        if self._silent:
+            return
+        if self._breaks:
+            self._owed, self._owed_at = self._breaks, len(self._written)
+            self._breaks = 0
+        self._written += statement
+
+    def _write(self, text: str) -> None:
+        if self._silent:
+            return
+        if text.strip() and (self._breaks or self._owed):
+            before, after = self._written[: self._owed_at], self._written[self._owed_at :]
+            missing = "\n" * max(0, self._owed - self._breaks)
+            self._written = before + missing + after + "\n" * self._breaks
+            self._breaks, self._owed = 0, 0
+            text = text.lstrip()
+        if not self._breaks:
+            self._written += text

@@ -1,0 +1,64 @@
+"""A text in the seven-bit alphabet of SMS, where it can be said there: half the price.
+
+    “Voilà” – it’s done…   ->   "Voilà" - it's done...
+    Código de acceso: 1    ->   Codigo de acceso: 1
+
+Promise: all or nothing. A text that needs UCS-2 in any case (Polish with one Chinese name) is left
+exactly as its author wrote it. Letters lose their accents only where the alphabet lacks them, so
+`é` and `ñ` stay; a text whose meaning hangs on an accent should not ask for this.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from notifications.rules.texts.sms_segments import measured
+from providers.sms import gsm7
+
+_SAME: Final = str.maketrans({
+    **dict.fromkeys("‘’‚‛′`´ʼʻ", "'"),
+    **dict.fromkeys("“”„‟″«»", '"'),
+    **dict.fromkeys("‐‑‒–—―−", "-"),
+    **dict.fromkeys("\t\u00a0\u2002\u2003\u2007\u2009\u202f", " "),
+    **dict.fromkeys("\u200b\u200e\u200f\u2060\ufeff\u00ad", ""),
+    "…": "...",
+    "•": "-",
+    "·": ".",
+    "‹": "<",
+    "›": ">",
+    "ç": "Ç",
+    "ł": "l",
+    "Ł": "L",
+    "đ": "d",
+    "Đ": "D",
+    "ı": "i",
+    "œ": "oe",
+    "Œ": "OE",
+    "ð": "d",
+    "Ð": "D",
+    "þ": "th",
+    "Þ": "Th",
+    "ẞ": "SS",
+    "₺": "TL",
+    "™": "TM",
+    "©": "(c)",
+    "®": "(R)",
+})
+"""What has no accent to lose. `ç` is Ç: the alphabet has only the capital, and phones show it."""
+
+
+def transliterated(text: str) -> str:
+    """The text in GSM-7; unchanged if there is no way, or if it would then be longer."""
+    if gsm7.fits(text):
+        return text
+    said = "".join(map(_letter, unicodedata.normalize("NFC", text).translate(_SAME)))
+    is_cheaper = measured(said).segments <= measured(text).segments
+    return said if gsm7.fits(said) and is_cheaper else text
+
+
+def _letter(char: str) -> str:
+    if char in gsm7.ALPHABET:
+        return char
+    base = unicodedata.normalize("NFKD", char)
+    return "".join(part for part in base if not unicodedata.combining(part))

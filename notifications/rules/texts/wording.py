@@ -1,0 +1,131 @@
+"""A stored text as its channel takes it: compiled once, rendered for each message.
+
+    Source  -> compiled()  -> Wording.render(variables, reader) -> Rendered
+               e-mail: framed, inlined, its text derived    SMS: links cut short, transliterated
+                                                            push: the body shortened to fit
+
+The work that does not depend on a message is done in `compiled`, which callers keep; what is left
+for each message costs a few microseconds beside the rendering itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from notifications.rules.language import locales, needs, templating
+from notifications.rules.language.templating import CompiledText, Reader, Rendered
+from notifications.rules.texts import (
+    mail_html,
+    mail_text,
+    push_size,
+    short_links,
+    sms_transliteration,
+)
+from providers.contract import Channel
+
+Shorten = Callable[[str], str]
+"""Gives a short link for a long one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A template's text for one channel and locale, as its author wrote it."""
+
+    channel: Channel
+    locale: str
+    title: str = ""
+    body: str = ""
+    html: str = ""
+    transliterate: bool = False
+    """SMS: into GSM-7, if all of it can be said there."""
+    max_segments: int | None = None
+    """SMS: more, with the examples, is not published. What is sent is never cut: that could be the
+    link or the code."""
+    shorten_links: bool = False
+
+    @property
+    def label(self) -> str:
+        """Channel and locale, as people read them."""
+        return f"{self.channel.label} {self.locale}"
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """The sources that may mention variables."""
+        return self.title, self.body, self.html
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text ready to be filled in; shared by all threads."""
+
+    source: Source
+    text: CompiledText
+
+    def render(
+        self, variables: Mapping[str, Any], reader: Reader, *, shorten: Shorten | None = None
+    ) -> Rendered:
+        """The message's words for one reader.
+
+        Raises:
+            RenderError: variables and template do not fit, or the result is too large.
+        """
+        source = self.source
+        rendered = self.text.render(variables, _suited(source.locale, reader))
+        if source.channel is Channel.SMS:
+            return self._cheapened(rendered, shorten)
+        return fitted(source.channel, rendered)
+
+    def _cheapened(self, rendered: Rendered, shorten: Shorten | None) -> Rendered:
+        body = rendered.body
+        if shorten is not None and self.source.shorten_links:
+            body = short_links.replaced(body, shorten)
+        if self.source.transliterate:
+            body = sms_transliteration.transliterated(body)
+        return rendered if body is rendered.body else dataclasses.replace(rendered, body=body)
+
+
+def compiled(source: Source) -> Wording:
+    """Compile a text; callers keep it as long as the source is the same.
+
+    Raises:
+        BrokenTemplate: one of its parts would not be safe to render.
+    """
+    body, html = source.body, source.html
+    if source.channel is Channel.EMAIL and html:
+        body = body or mail_text.derived(html)
+        html = mail_html.prepared(html, locale=source.locale)
+    return Wording(source, templating.compile_text(source.title, body, html))
+
+
+@functools.lru_cache(maxsize=4096)
+def mentioned(source: Source) -> frozenset[str]:
+    """Every variable of which this text says anything; none where it is broken."""
+    if any(map(templating.check, source.parts)):
+        return frozenset()
+    return frozenset[str]().union(*map(templating.declared, source.parts))
+
+
+def needed(source: Source) -> frozenset[str]:
+    """The variables that no render of this text can do without.
+
+    Raises:
+        BrokenTemplate: one of its parts would not be safe to render.
+    """
+    return frozenset[str]().union(*map(needs.needed, source.parts))
+
+
+def fitted(channel: Channel, rendered: Rendered) -> Rendered:
+    """The words as far as the channel takes them, wherever they come from."""
+    if channel is not Channel.PUSH:
+        return rendered
+    body = push_size.shortened(rendered.title, rendered.body)
+    return rendered if body is rendered.body else dataclasses.replace(rendered, body=body)
+
+
+@functools.lru_cache(maxsize=4096)
+def _suited(locale: str, reader: Reader) -> Reader:
+    return Reader(locale=locales.of_reader(locale, reader.locale), timezone=reader.timezone)

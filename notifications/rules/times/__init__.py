@@ -1,0 +1,10 @@
+"""When: wall clocks as instants, and what is decided by them.
+
+    local_time    what a clock on a wall says, as an instant
+    wall_clock    when a time that was asked for by a wall clock is
+    quiet_hours   when a person wants no message, and when the next may come
+    deferral      whether a message waits for its person, why, and until when
+    recurrence    an RFC 5545 rule, and the local times at which it occurs
+
+Zones are names of the tz database; instants go out in UTC.
+"""

@@ -1,0 +1,119 @@
+"""Deferral: whether a message waits for its person, why, and until when.
+
+    do not disturb     until an instant that the person chose
+    quiet hours        until their window ends, by their clock
+    producer's night   P3 to somebody whose timezone nobody knows goes by the producer's clock
+
+A P0 never waits. What waits is never dropped; its time to live may pass meanwhile. What waits is
+asked again when it comes due, so a wish or a timezone that changed meanwhile counts then.
+
+Many wait for the same instant: 07:00 would be a storm. So patient messages are spread over a ramp
+behind it, each at a place that its id decides; P1 gets no ramp.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from notifications.rules import ids
+from notifications.rules.lane import Priority
+from notifications.rules.times import quiet_hours
+from notifications.rules.times.quiet_hours import Window, Windows
+from providers.contract import Channel
+
+_PLACES: Final = 2**16
+"""Places on a ramp: finer than any step."""
+_STEP: Final = dt.timedelta(seconds=5)
+"""Releases share whole steps, so that those of one claim are few groups."""
+
+
+class Cause(StrEnum):
+    """What a message waits for: the reason of its hold."""
+
+    DO_NOT_DISTURB = "do_not_disturb"
+    """The person wants nothing before an instant."""
+    QUIET_HOURS = "quiet_hours"
+    """It is a quiet hour of theirs."""
+    PRODUCERS_NIGHT = "producers_night"
+    """Nobody knows their timezone, and it is night where the producer is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerDay:
+    """When a producer's marketing may go to people whose timezone nobody knows."""
+
+    timezone: str = "UTC"
+    begins: dt.time = dt.time(8)
+    ends: dt.time = dt.time(20)
+    """Like `begins`: around the clock."""
+
+    @property
+    def nights(self) -> Windows:
+        """The rest of each day, as quiet hours."""
+        return _nights(self.begins, self.ends)
+
+
+@functools.lru_cache(maxsize=256)
+def _nights(day_begins: dt.time, day_ends: dt.time) -> Windows:
+    return () if day_begins == day_ends else (Window(start=day_ends, end=day_begins),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """When one person wants to hear on one channel."""
+
+    channel: Channel
+    timezone: str
+    """Empty: nobody knows it."""
+    windows: Windows = ()
+    do_not_disturb_until: dt.datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deferral:
+    """Not now."""
+
+    until: dt.datetime
+    cause: Cause
+
+
+def deferral(
+    wishes: Wishes, *, priority: Priority, day: ProducerDay, now: dt.datetime
+) -> Deferral | None:
+    """Why a message that could leave now must wait, and the first instant at which it need not.
+
+    Args:
+        wishes: the person's.
+        priority: of the message.
+        day: its producer's; asked only where the person's timezone is not known.
+        now: aware.
+    """
+    if priority is Priority.P0:
+        return None
+    zone = wishes.timezone or day.timezone
+    by_night = day.nights if priority is Priority.P3 and not wishes.timezone else ()
+
+    def end_of(windows: Windows, begin: dt.datetime) -> dt.datetime | None:
+        return quiet_hours.quiet_until(windows, channel=wishes.channel, zone=zone, now=begin)
+
+    undisturbed = max(wishes.do_not_disturb_until or now, now)
+    end = end_of((*wishes.windows, *by_night), undisturbed) or undisturbed
+    if end == now:
+        return None
+    if undisturbed > now:
+        return Deferral(end, Cause.DO_NOT_DISTURB)
+    is_theirs = end_of(wishes.windows, now) is not None
+    return Deferral(end, Cause.QUIET_HOURS if is_theirs else Cause.PRODUCERS_NIGHT)
+
+
+def place_on(ramp: dt.timedelta, *, priority: Priority, notification_id: UUID) -> dt.timedelta:
+    """How far behind the common instant a message is released: the same each time it is asked."""
+    if priority.is_urgent:
+        return dt.timedelta(0)
+    place = (notification_id.int >> ids.CHILD_BITS) % _PLACES
+    return ramp * place / _PLACES // _STEP * _STEP

@@ -1,0 +1,210 @@
+"""Quiet hours: when a person wants no message, and when the next one may come.
+
+    mon  22:00 ─────────┐ 07:00 tue       a window belongs to the day on which it begins
+    tue  ...            22:00 ── 07:00    and may end on the next
+
+Wall times are the person's. A window begins at the first instant at which their clock shows its
+start (or has skipped it) and ends at the last at which it shows its end, so an hour that comes
+twice is quiet both times. Windows that touch or overlap are one stretch.
+
+Promises, for any zone and any instant: a release is never inside a window, it is the first instant
+that is not, and what is held later is never released earlier. So nothing waits longer than its
+stretch lasts: under 24 hours where windows are shorter than a day (by what the zone turns back
+meanwhile) and do not touch. Whole days of quiet wait for the end of all of them. Meanwhile the
+message's time to live goes on. Windows that leave no minute of the week are refused where they are
+entered: that is a channel that is off.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
+
+from notifications.rules.request import AskedChannel
+from notifications.rules.times import local_time
+from providers.contract import Channel
+
+MAX_WINDOWS: Final = 50
+"""Of one person: one for each day and channel, and some."""
+LOOK_AHEAD: Final = dt.timedelta(days=8)
+"""How far a stretch is followed: a week and a day. What is still quiet then is asked again then."""
+_DAY: Final = dt.timedelta(days=1)
+_MINUTE: Final = dt.timedelta(minutes=1)
+_WEEK_MINUTES: Final = 7 * 24 * 60
+_TIME_PATTERN: Final = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
+_SOME_MONDAY: Final = dt.date(2024, 1, 1)
+
+
+class Weekday(StrEnum):
+    """A day of the week, in ISO's order."""
+
+    MON = "mon"
+    TUE = "tue"
+    WED = "wed"
+    THU = "thu"
+    FRI = "fri"
+    SAT = "sat"
+    SUN = "sun"
+
+
+WEEKDAYS: Final = tuple(Weekday)
+"""By `date.weekday()`."""
+
+
+def _time_of_day(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(_TIME_PATTERN, value):
+        return dt.time.fromisoformat(value)
+    if isinstance(value, dt.time):
+        return value
+    raise ValueError("must be a time of day like 22:00; midnight is 00:00")
+
+
+def _weekday(value: object) -> object:
+    if isinstance(value, str) and value in WEEKDAYS:
+        return Weekday(value)
+    raise ValueError(f"must be one of {', '.join(WEEKDAYS)}")
+
+
+TimeOfDay = Annotated[
+    dt.time,
+    BeforeValidator(_time_of_day),
+    PlainSerializer("{:%H:%M}".format, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": _TIME_PATTERN, "examples": ["22:00"]}),
+]
+_Day = Annotated[
+    Weekday,
+    BeforeValidator(_weekday),
+    WithJsonSchema({"type": "string", "enum": [str(day) for day in WEEKDAYS]}),
+]
+_OnChannel = Annotated[AskedChannel, PlainSerializer(lambda channel: channel.label)]
+
+
+class Window(BaseModel):
+    """One stretch of quiet, on each of its days and channels."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    days: Annotated[tuple[_Day, ...], Field(max_length=len(WEEKDAYS))] = ()
+    """The days on which it begins; none named: every day."""
+    channels: Annotated[tuple[_OnChannel, ...], Field(max_length=len(Channel))] = ()
+    """The channels that it quietens; none named: all."""
+    start: TimeOfDay
+    """In the person's local time."""
+    end: TimeOfDay
+    """The same; not after `start`: on the next day. Equal to it: a day later."""
+
+    def is_on(self, day: dt.date, channel: Channel) -> bool:
+        """Whether it begins on this day, for this channel."""
+        begins = not self.days or WEEKDAYS[day.weekday()] in self.days
+        return begins and (not self.channels or channel in self.channels)
+
+    def walls(self, day: dt.date) -> tuple[dt.datetime, dt.datetime]:
+        """Where it begins and ends, as naive local times, when it begins on this day."""
+        ends_on = day if self.start < self.end else day + _DAY
+        return dt.datetime.combine(day, self.start), dt.datetime.combine(ends_on, self.end)
+
+
+Windows = tuple[Window, ...]
+_ADAPTER: Final = TypeAdapter(Windows)
+
+
+def check(windows: Sequence[Window]) -> None:
+    """Refuse windows that leave no minute.
+
+    Raises:
+        ValueError: a channel would be quiet all week; the message says which.
+    """
+    for channel in Channel:
+        quiet: set[int] = set()
+        for number in range(len(WEEKDAYS)):
+            day = _SOME_MONDAY + number * _DAY
+            for window in windows:
+                if window.is_on(day, channel):
+                    begin, end = window.walls(day)
+                    first = (begin - dt.datetime.combine(_SOME_MONDAY, dt.time())) // _MINUTE
+                    quiet.update(range(first, first + (end - begin) // _MINUTE))
+        if len({minute % _WEEK_MINUTES for minute in quiet}) == _WEEK_MINUTES:
+            raise ValueError(f"leave no minute of the week for {channel.label}: switch it off")
+
+
+def stored(windows: Iterable[Window]) -> list[dict[str, Any]]:
+    """Windows as the JSON that a row keeps."""
+    return [window.model_dump(mode="json") for window in windows]
+
+
+@functools.lru_cache(maxsize=4096)
+def read(kept: str) -> Windows:
+    """Windows from a row's JSON text.
+
+    What no door has let in quietens nothing: a message at night is better than a lane that stops.
+    """
+    try:
+        return _ADAPTER.validate_json(kept)
+    except ValidationError:
+        return ()
+
+
+def quiet_until(
+    windows: Windows, *, channel: Channel, zone: str, now: dt.datetime
+) -> dt.datetime | None:
+    """The end of the stretch of quiet that `now` lies in; None: it is not quiet now.
+
+    Args:
+        windows: the person's.
+        channel: what the message would go by.
+        zone: a name of the tz database.
+        now: aware.
+    """
+    horizon = now + LOOK_AHEAD
+    end = now
+    while end < horizon:
+        further = _end_after(windows, channel, zone, end)
+        if further is None:
+            break
+        end = further
+    return end if end > now else None
+
+
+def _end_after(
+    windows: Windows, channel: Channel, zone: str, now: dt.datetime
+) -> dt.datetime | None:
+    """The latest end of the windows that `now` lies in."""
+    today = now.astimezone(local_time.zone(zone)).date()
+    spans = _spans(windows, channel, zone, today)
+    return max((end for begin, end in spans if begin <= now < end), default=None)
+
+
+@functools.lru_cache(maxsize=8192)
+def _spans(
+    windows: Windows, channel: Channel, zone: str, today: dt.date
+) -> tuple[tuple[dt.datetime, dt.datetime], ...]:
+    """The instants between which each window is quiet that can hold an instant of `today`.
+
+    The morrow's too: where a zone repeats the hour after midnight, its windows begin in today.
+    """
+    place = local_time.zone(zone)
+    found = []
+    for day in (today - _DAY, today, today + _DAY):
+        for window in windows:
+            if window.is_on(day, channel):
+                begin, end = window.walls(day)
+                found.append((
+                    local_time.first(begin, zone=place),
+                    local_time.last(end, zone=place),
+                ))
+    return tuple(found)

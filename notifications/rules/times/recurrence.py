@@ -1,0 +1,219 @@
+"""Recurrence: an RFC 5545 rule, and the local times at which it occurs.
+
+The rule runs on the wall clock of a zone, so that 09:00 stays 09:00 when the clocks change; where a
+local time does not exist or comes twice, `wall_clock` says which instant it is.
+
+A rule comes from outside and dateutil would look for the next occurrence of `30 February` until the
+year 9999. So only rules are taken of which something soon occurs: known parts, nothing under a
+minute, an INTERVAL only beside parts that are finer than it, and a date that exists. Where a rule
+began years ago, counting starts near the asked instant.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from types import MappingProxyType
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from dateutil.rrule import rrulestr
+
+from notifications.rules.times.wall_clock import instant_of
+
+MAX_LENGTH: Final = 300
+MAX_COUNT: Final = 1_000
+"""A rule with COUNT is counted from its beginning each time."""
+_MAX_INTERVAL: Final = 1_000
+_FREQUENCIES: Final = ("MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY")
+_SHAPES: Final[Mapping[str, str]] = MappingProxyType({
+    "FREQ": "|".join(_FREQUENCIES),
+    "INTERVAL": r"[1-9]\d{0,3}",
+    "COUNT": r"[1-9]\d{0,3}",
+    "BYMONTH": r"\d{1,2}(,\d{1,2}){0,11}",
+    "BYMONTHDAY": r"-?\d{1,2}(,-?\d{1,2}){0,30}",
+    "BYDAY": r"([+-]?[1-5])?(MO|TU|WE|TH|FR|SA|SU)(,([+-]?[1-5])?(MO|TU|WE|TH|FR|SA|SU)){0,9}",
+    "BYHOUR": r"\d{1,2}(,\d{1,2}){0,23}",
+    "BYMINUTE": r"\d{1,2}(,\d{1,2}){0,59}",
+    "BYSETPOS": r"-?[1-4](,-?[1-4]){0,3}",
+    "WKST": "MO|TU|WE|TH|FR|SA|SU",
+})
+"""Part -> what it may say. UNTIL is the schedule's own `ends_at`."""
+_RANGES: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({
+    "BYMONTH": (1, 12),
+    "BYMONTHDAY": (1, 31),
+    "BYHOUR": (0, 23),
+    "BYMINUTE": (0, 59),
+})
+_LIMITS: Final[Mapping[str, str]] = MappingProxyType({
+    "BYMINUTE": "MINUTELY",
+    "BYHOUR": "HOURLY",
+    "BYDAY": "DAILY",
+    "BYMONTHDAY": "DAILY",
+    "BYMONTH": "MONTHLY",
+})
+"""Part -> the finest frequency of which it leaves occurrences out instead of adding some."""
+_ALWAYS_A_DATE: Final = 28
+_LONGEST_MONTH: Final = {2: 29, **dict.fromkeys((4, 6, 9, 11), 30)}
+_STEPS: Final[Mapping[str, dt.timedelta]] = MappingProxyType({
+    "MINUTELY": dt.timedelta(minutes=1),
+    "HOURLY": dt.timedelta(hours=1),
+    "DAILY": dt.timedelta(days=1),
+    "WEEKLY": dt.timedelta(weeks=1),
+})
+"""Frequencies whose steps are all of one length on the wall clock."""
+_MARGIN: Final = dt.timedelta(days=3)
+"""No zone's clocks are this far from UTC's."""
+
+
+class BadRule(ValueError):
+    """The rule is not taken; the message says why and how to mend it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that was checked."""
+
+    parts: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """As RFC 5545 writes it."""
+        return ";".join(f"{name}={value}" for name, value in self.parts.items())
+
+
+def parse(text: str) -> Rule:
+    """Check a rule like `FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=9;BYMINUTE=0`.
+
+    Raises:
+        BadRule: it cannot be taken.
+    """
+    if len(text) > MAX_LENGTH:
+        raise BadRule(f"a rule may have {MAX_LENGTH} characters")
+    parts: dict[str, str] = {}
+    for part in text.upper().removeprefix("RRULE:").split(";"):
+        name, _, value = part.partition("=")
+        _check_part(name, value)
+        if name in parts:
+            raise BadRule(f"{name} stands there twice")
+        parts[name] = value
+    _check_together(parts)
+    return Rule(parts)
+
+
+def occurrences(
+    rule: Rule, *, begins: dt.datetime, zone: ZoneInfo, after: dt.datetime
+) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+    """Each occurrence after an instant: its local time, and its instant in UTC. In order; endless.
+
+    Args:
+        rule: what recurs.
+        begins: the instant from which on; it gives the time of day where the rule does not.
+        zone: on whose wall clock.
+        after: an instant.
+    """
+    start = begins.astimezone(zone).replace(tzinfo=None, microsecond=0, fold=0)
+    near = max(after, begins).astimezone(dt.UTC).replace(tzinfo=None) - _MARGIN
+    last = after
+    for local in rrulestr(rule.text, dtstart=_near(rule, start, near)).xafter(near):
+        instant = instant_of(local, zone)
+        # Several local times of one gap are one instant.
+        if instant > last and instant >= begins.replace(microsecond=0):
+            last = instant
+            yield local, instant
+
+
+def upcoming(
+    rule: Rule,
+    *,
+    begins: dt.datetime,
+    zone: ZoneInfo,
+    after: dt.datetime,
+    until: dt.datetime,
+) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+    """The same up to an instant, that one included."""
+    every = occurrences(rule, begins=begins, zone=zone, after=after)
+    return takewhile(lambda pair: pair[1] <= until, every)
+
+
+def _near(rule: Rule, start: dt.datetime, near: dt.datetime) -> dt.datetime:
+    """A beginning from which the same times recur, not long before the asked one."""
+    step = _STEPS.get(rule.parts["FREQ"])
+    if step is None or "COUNT" in rule.parts or near <= start:
+        return start
+    stride = step * int(rule.parts.get("INTERVAL", "1"))
+    return start + (near - start) // stride * stride
+
+
+def _check_part(name: str, value: str) -> None:
+    """One part by itself.
+
+    Raises:
+        BadRule: it is unknown, or says nothing that we take.
+    """
+    if name not in _SHAPES:
+        known = ", ".join(_SHAPES)
+        raise BadRule(f"{name[:20] or 'an empty part'} is not taken; a rule may have {known}")
+    if not re.fullmatch(_SHAPES[name], value):
+        hint = "; nothing recurs faster than each minute" if name == "FREQ" else ""
+        raise BadRule(f"{name} does not read {value[:40]!r}{hint}")
+    if name in _RANGES:
+        low, high = _RANGES[name]
+        if any(not low <= abs(int(each)) <= high for each in value.split(",")):
+            raise BadRule(f"{name} is between {low} and {high}")
+
+
+def _check_together(parts: Mapping[str, str]) -> None:
+    """That something soon occurs.
+
+    Raises:
+        BadRule: it may not.
+    """
+    if "FREQ" not in parts:
+        raise BadRule("FREQ is missing")
+    if int(parts.get("COUNT", "1")) > MAX_COUNT:
+        raise BadRule(f"COUNT is {MAX_COUNT} at most; leave it out and use ends_at")
+    frequency = _FREQUENCIES.index(parts["FREQ"])
+    interval = int(parts.get("INTERVAL", "1"))
+    if interval > _MAX_INTERVAL:
+        raise BadRule(f"INTERVAL is {_MAX_INTERVAL} at most")
+    for name, finest in _LIMITS.items():
+        if interval > 1 and name in parts and frequency <= _FREQUENCIES.index(finest):
+            raise BadRule(f"INTERVAL and {name} may never meet in a {parts['FREQ']} rule")
+    _check_weekdays(parts)
+    _check_dates(parts, every=interval)
+
+
+def _check_weekdays(parts: Mapping[str, str]) -> None:
+    """First and last weekdays, in the two ways that there are.
+
+    Raises:
+        BadRule: there is nothing that it could pick from.
+    """
+    numbered = bool(re.search(r"\d", parts.get("BYDAY", "")))
+    if numbered and parts["FREQ"] not in {"MONTHLY", "YEARLY"}:
+        raise BadRule("only a MONTHLY or YEARLY rule has a first or last weekday")
+    if "BYSETPOS" in parts and (
+        numbered or parts["FREQ"] != "MONTHLY" or "BYDAY" not in parts or "BYMONTHDAY" in parts
+    ):
+        raise BadRule("BYSETPOS picks among a month's weekdays, like BYDAY=MO,TU,WE,TH,FR")
+
+
+def _check_dates(parts: Mapping[str, str], *, every: int) -> None:
+    """A date that no year has would be looked for until the end of time.
+
+    Raises:
+        BadRule: it may never come.
+    """
+    if "BYMONTHDAY" not in parts:
+        return
+    months = [int(month) for month in parts.get("BYMONTH", "").split(",") if month]
+    longest = max((_LONGEST_MONTH.get(month, 31) for month in months), default=31)
+    if every > 1:
+        longest = _ALWAYS_A_DATE
+    days = [abs(int(day)) for day in parts["BYMONTHDAY"].split(",")]
+    if min(days) > longest:
+        raise BadRule(f"BYMONTHDAY has no day that surely comes; the {longest}th would")

@@ -1,0 +1,9 @@
+"""Templates in the database: the life of their versions, files in and out, news to all processes.
+
+    versions  drafted, published, rolled back; who did it, and when
+    sources   stored texts as the rules know them; why a version may not be published
+    exchange  taken in from files and given out
+    news      who changes one tells every process at once
+
+What a version says is a matter of `rules.templates`.
+"""

@@ -1,0 +1,154 @@
+"""Taking templates in from files, and giving them out: what is the same already makes no version.
+
+The files themselves may lie in a folder, a zip or a test; `file_format` (in `rules`) says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Final
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from notifications.models import Template
+from notifications.rules.language import locales, variables
+from notifications.rules.templates import contents, file_format
+from notifications.rules.templates.contents import Content
+from notifications.rules.templates.file_format import BrokenFiles
+from notifications.store.templates import versions
+
+NOTE: Final = "From files"
+
+
+class Change(StrEnum):
+    """What an import does to one template."""
+
+    NOTHING = "unchanged"
+    """The files say what the version says that would be replaced."""
+    DRAFT = "new draft"
+    """They differ from the newest version."""
+    PUBLISH = "new version published"
+    """They differ from the current version."""
+    PUBLISH_DRAFT = "draft published"
+    """The newest version is a draft that says the same."""
+
+
+def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) -> Change:
+    """Import one template, by its files' names and texts; tells what it did.
+
+    Raises:
+        BrokenFiles: a file makes no sense. Nothing was imported.
+    """
+    with transaction.atomic():
+        versions.lock(template_id)
+        content = _content(template_id, files)
+        change = _change(template_id, content, publish=publish)
+        match change:
+            case Change.NOTHING:
+                pass
+            case Change.DRAFT:
+                versions.draft(template_id, content, by=by, note=NOTE)
+            case Change.PUBLISH:
+                made = versions.draft(template_id, content, by=by, note=NOTE)
+                _publish(made, by=by)
+            case Change.PUBLISH_DRAFT:
+                _publish(versions.newest(template_id), by=by)
+    return change
+
+
+def foresee(template_id: str, files: Mapping[str, str], *, publish: bool) -> Change:
+    """What `load` would do now.
+
+    Raises:
+        BrokenFiles: as `load`.
+    """
+    content = _content(template_id, files)
+    return _change(template_id, content, publish=publish)
+
+
+def everything() -> Iterator[tuple[str, dict[str, str]]]:
+    """Every template's files: of its current version, or the newest draft where there is none."""
+    names = Template.objects.order_by("template_id").values_list("template_id", flat=True)
+    for name in names.distinct():
+        version = versions.current(name) or versions.newest(name)
+        if version is not None:
+            yield name, file_format.write(versions.content_of(version))
+
+
+def _change(template_id: str, content: Content, *, publish: bool) -> Change:
+    newest = versions.newest(template_id)
+    current = versions.current(template_id)
+    compared = current if publish else newest
+    if compared is not None and versions.content_of(compared) == content:
+        return Change.NOTHING
+    if not publish:
+        return Change.DRAFT
+    is_draft = newest is not None and newest.published_at is None
+    if is_draft and newest and versions.content_of(newest) == content:
+        return Change.PUBLISH_DRAFT
+    return Change.PUBLISH
+
+
+def _content(template_id: str, files: Mapping[str, str]) -> Content:
+    """What the files say, with every setting that a version has.
+
+    Raises:
+        BrokenFiles: with the template's name before the file's.
+    """
+    try:
+        return _completed(template_id, file_format.read(files))
+    except BrokenFiles as error:
+        raise BrokenFiles(f"{template_id}/{error}") from error
+
+
+def _publish(version: Template | None, *, by: str) -> None:
+    try:
+        if version is not None:
+            versions.publish(version, by=by)
+    except versions.NotPublishable as error:
+        raise BrokenFiles(f"{version}: {error}") from error
+
+
+def _completed(template_id: str, content: Content) -> Content:
+    """With every setting that a version has, checked; those that no file names have their default.
+
+    Raises:
+        BrokenFiles: a name or a setting is none.
+    """
+    known = versions.settings()
+    for name in content.settings:
+        if name not in known:
+            there_are = ", ".join(sorted(known))
+            raise BrokenFiles(f"{file_format.SETTINGS_FILE}: no {name}; there are {there_are}")
+    blank = Template()
+    for name, value in content.settings.items():
+        expected = type(getattr(blank, name))
+        if not isinstance(value, expected):
+            raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {name} is a {expected.__name__}")
+    candidate = Template(template_id=template_id, **content.settings)
+    _check_meaning(candidate)
+    try:
+        candidate.clean_fields()
+    except ValidationError as error:
+        told = "; ".join(f"{name}: {' '.join(said)}" for name, said in error.message_dict.items())
+        raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {told}") from error
+    settings = {name: getattr(candidate, name) for name in known}
+    return contents.content(content.texts, settings)
+
+
+def _check_meaning(candidate: Template) -> None:
+    """Look at what only a reader of the column understands.
+
+    Raises:
+        BrokenFiles: the declarations or the locale make no sense.
+    """
+    try:
+        variables.read(candidate.variables)
+    except variables.MalformedDeclaration as error:
+        raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {error}") from error
+    if not locales.is_known(candidate.default_locale):
+        detail = f"{candidate.default_locale}: CLDR knows no such locale"
+        raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {detail}")
+    candidate.default_locale = locales.normalised(candidate.default_locale)

@@ -1,0 +1,42 @@
+"""Stored templates as the rules know them."""
+
+from __future__ import annotations
+
+from notifications import conf
+from notifications.models import Template, TemplateText
+from notifications.rules.language import variables
+from notifications.rules.language.variables import MalformedDeclaration
+from notifications.rules.templates import publishing
+from notifications.rules.texts.wording import Source
+from providers.contract import Channel
+
+
+def source_of(text: TemplateText) -> Source:
+    """One text, as its author wrote it."""
+    return Source(
+        channel=Channel(text.channel),
+        locale=text.locale,
+        title=text.title,
+        body=text.body,
+        html=text.html,
+        transliterate=text.transliterate,
+        max_segments=text.max_segments,
+        shorten_links=text.shorten_links,
+    )
+
+
+def objections(template: Template) -> list[str]:
+    """Why this version may not be published, each as a sentence; empty when it may."""
+    sources = [source_of(text) for text in template.texts.all()]
+    if not sources:
+        return ["a version without a text cannot be published"]
+    try:
+        declared = variables.read(template.variables)
+    except MalformedDeclaration as error:
+        return [str(error)]
+    return publishing.objections(
+        sources,
+        declared=declared,
+        sensitive=template.sensitive_variables,
+        public_url=conf.current().public_url,
+    )

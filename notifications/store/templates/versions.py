@@ -1,0 +1,194 @@
+"""The life of a template's versions: drafted, published, rolled back; who did it, and when.
+
+    draft  ->  edited, as long as it is one  ->  published  ->  never changed again
+                                                    |
+    an older version again: its content as a new version, published at once
+
+The highest published version is the current one. Rolling back makes a new version rather than
+pointing back, so that the numbers tell the order in which producers got them, and undoing it is the
+same step again. Each step leaves a TemplateEvent, and is told to all processes when it has
+committed (`news`). What was accepted stays with the version that it was accepted with.
+
+Promise: two people who draft or publish the same template at once get two numbers, in order; the
+database itself refuses a change to what is published (see the migration).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Max
+
+from notifications import clock
+from notifications.models import Template, TemplateEvent, TemplateText
+from notifications.rules.templates import contents
+from notifications.rules.templates.contents import Content
+from notifications.store import db
+from notifications.store.templates import news, sources
+
+Verb = TemplateEvent.Verb
+
+SOURCES: Final = ("title", "body", "html")
+"""The parts of a text."""
+_LIFE: Final = frozenset(
+    {"id", "template_id", "version", "note", "published_at", "published_by", "created_at"}
+    | {"created_by", "updated_at"}
+)
+"""Columns of a version that are no part of what it says; every other one is copied and compared."""
+
+
+class NotPublishable(Exception):
+    """This version cannot become the current one; the message says why. Make a new draft."""
+
+
+def settings() -> frozenset[str]:
+    """The names of a content's settings: the version's columns that say how its texts are used."""
+    return frozenset(field.attname for field in Template._meta.concrete_fields) - _LIFE  # noqa: SLF001 - Django's documented API
+
+
+def content_of(version: Template) -> Content:
+    """What a version says."""
+    return contents.content(
+        (contents.spelled(sources.source_of(text)) for text in version.texts.all()),
+        {name: getattr(version, name) for name in settings()},
+    )
+
+
+def newest(template_id: str) -> Template | None:
+    """The version with the highest number, draft or not."""
+    return Template.objects.filter(template_id=template_id).order_by("-version").first()
+
+
+def current(template_id: str) -> Template | None:
+    """The version that producers get."""
+    published = Template.objects.filter(template_id=template_id).exclude(published_at=None)
+    return published.order_by("-version").first()
+
+
+@transaction.atomic
+def draft(template_id: str, content: Content, *, by: str, note: str = "") -> Template:
+    """A new draft with the next number."""
+    made = _add(template_id, content, by=by, note=note)
+    record(made, Verb.DRAFTED, by=by, detail=note)
+    return made
+
+
+@transaction.atomic
+def edit(version: Template, content: Content, *, by: str) -> None:
+    """Let a draft say something else.
+
+    Raises:
+        django.db.IntegrityError: it is published by now.
+    """
+    version.texts.all().delete()
+    _write(version, content)
+    record(version, Verb.EDITED, by=by)
+
+
+@transaction.atomic
+def publish(version: Template, *, by: str) -> Template:
+    """Make a draft the current version; returns it as it is now.
+
+    Raises:
+        NotPublishable: it is published already or too late, or `sources.objections` has some.
+    """
+    lock(version.template_id)
+    found = Template.objects.select_for_update().get(pk=version.pk)
+    _check(found)
+    _make_current(found, Verb.PUBLISHED, by=by)
+    return found
+
+
+@transaction.atomic
+def roll_back(version: Template, *, by: str) -> Template:
+    """Publish an earlier version's content as a new version; returns that.
+
+    Raises:
+        NotPublishable: it never was published, or says what the current one says.
+    """
+    lock(version.template_id)
+    if version.published_at is None:
+        raise NotPublishable(f"{version} was never published: publish it instead")
+    content = content_of(version)
+    now_valid = current(version.template_id)
+    if now_valid is not None and content_of(now_valid) == content:
+        raise NotPublishable(f"{now_valid} is the current one and says the same")
+    made = _add(version.template_id, content, by=by, note=f"Back to version {version.version}")
+    _make_current(made, Verb.ROLLED_BACK, by=by, detail=f"to version {version.version}")
+    return made
+
+
+def record(version: Template, verb: Verb, *, by: str, detail: str = "") -> None:
+    """Leave a line of what was done, and tell every process once it has committed."""
+    TemplateEvent.objects.create(
+        template_id=version.template_id, version=version.version, verb=verb, by=by, detail=detail
+    )
+    transaction.on_commit(functools.partial(news.tell, version.template_id))
+
+
+def next_number(template_id: str) -> int:
+    """The number of the next version; hold the lock."""
+    highest = Template.objects.filter(template_id=template_id).aggregate(Max("version"))
+    return (highest["version__max"] or 0) + 1
+
+
+def lock(template_id: str) -> None:
+    """Be the only one who changes this template until the transaction ends."""
+    db.rows("lock_template", {"template_id": template_id})
+
+
+def _add(template_id: str, content: Content, *, by: str, note: str) -> Template:
+    lock(template_id)
+    columns: Mapping[str, Any] = content.settings
+    made = Template.objects.create(
+        template_id=template_id,
+        version=next_number(template_id),
+        created_by=by,
+        note=note,
+        **columns,
+    )
+    _write(made, content)
+    return made
+
+
+def _write(version: Template, content: Content) -> None:
+    TemplateText.objects.bulk_create(
+        TemplateText(
+            template=version,
+            channel=text.channel,
+            locale=text.locale,
+            title=text.title,
+            body=text.body,
+            html=text.html,
+            transliterate=text.transliterate,
+            max_segments=text.max_segments,
+            shorten_links=text.shorten_links,
+        )
+        for text in content.texts
+    )
+
+
+def _make_current(version: Template, verb: Verb, *, by: str, detail: str = "") -> None:
+    version.published_at = clock.now()
+    version.published_by = by
+    version.save(update_fields=("published_at", "published_by", "updated_at"))
+    record(version, verb, by=by, detail=detail)
+
+
+def _check(version: Template) -> None:
+    """Refuse what must not become current.
+
+    Raises:
+        NotPublishable: for the reason that it names.
+    """
+    if version.published_at:
+        raise NotPublishable(f"{version} is published already")
+    now_valid = current(version.template_id)
+    if now_valid is not None and now_valid.version > version.version:
+        raise NotPublishable(f"{now_valid} is newer and published: make a new draft from this one")
+    objections = sources.objections(version)
+    if objections:
+        raise NotPublishable("; ".join(objections))

@@ -1,0 +1,94 @@
+"""A person gets their language where there is one, and a message always."""
+
+from __future__ import annotations
+
+import pytest
+from babel.core import get_global
+
+from notifications.rules.language.locales import choose, cldr, direction, normalised, of_reader
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen"),
+    [
+        ("pt-BR", "pt-BR"),
+        ("PT_br", "pt-BR"),
+        ("es-MX", "es"),
+        ("zh-hant-tw", "zh_Hant"),
+        ("pt-PT", "pt-BR"),
+        ("fr", "en"),
+        ("", "en"),
+        ("no such locale!", "en"),
+    ],
+)
+def test_the_nearest_language_is_chosen(wanted: str, chosen: str) -> None:
+    assert choose(["pt-BR", "es", "en", "zh_Hant"], wanted) == chosen
+
+
+def test_without_english_any_text_is_better_than_none() -> None:
+    assert choose(["tr", "es"], "fr") == "es"
+
+
+def test_without_texts_there_is_no_choice() -> None:
+    assert choose([], "en") is None
+
+
+@pytest.mark.parametrize(
+    ("available", "wanted", "chosen"),
+    [
+        (["es", "es-419"], "es-MX", "es-419"),
+        (["es", "es-419"], "es-ES", "es"),
+        (["pt", "pt-PT"], "pt-AO", "pt-PT"),
+        (["en", "en-001"], "en-AU", "en-001"),
+        (["zh", "zh-Hant"], "zh-TW", "zh-Hant"),
+        (["zh", "zh-Hant"], "zh-Hant-HK", "zh-Hant"),
+        (["zh-Hans", "en"], "zh-CN", "zh-Hans"),
+        (["zh_CN", "zh_TW"], "zh-Hant-TW", "zh_TW"),
+        (["sr", "sr-Latn"], "sr-ME", "sr-Latn"),
+        (["he", "en"], "iw", "he"),
+        (["nb", "en"], "no", "nb"),
+        (["no", "en"], "nn-NO", "no"),
+        (["nb", "en"], "nn", "nb"),
+    ],
+)
+def test_parents_are_those_of_cldr(available: list[str], wanted: str, chosen: str) -> None:
+    assert choose(available, wanted) == chosen
+
+
+def test_a_templates_own_default_comes_before_english() -> None:
+    assert choose(["en", "de-AT", "fr"], "ja", default="de") == "de-AT"
+    assert choose(["en", "fr"], "ja", default="de") == "en"
+
+
+@pytest.mark.parametrize("tag", sorted(get_global("parent_exceptions")))
+def test_every_locale_with_a_parent_of_its_own_gets_that_parents_text(tag: str) -> None:
+    parent = get_global("parent_exceptions")[tag]
+    assert choose(["aa", parent], tag, default="aa") == parent
+
+
+@pytest.mark.parametrize("tag", ["ar", "he", "fa-IR", "ur", "pa-PK", "ckb"])
+def test_what_is_written_from_the_right_says_so(tag: str) -> None:
+    assert direction(tag) == "rtl"
+
+
+def test_a_locale_that_nobody_knows_is_written_like_english() -> None:
+    assert (cldr("no such locale!").language, direction("xx-YY")) == ("en", "ltr")
+
+
+def test_a_text_keeps_its_language_and_takes_its_readers_region() -> None:
+    assert of_reader("de", "de-AT") == "de-AT"
+    assert of_reader("en", "fr-FR") == "en"
+
+
+@pytest.mark.parametrize(
+    ("given", "tag"),
+    [
+        ("EN", "en"),
+        ("pt_br", "pt-BR"),
+        ("sr-latn_rs", "sr-Latn-RS"),
+        ("ca-valencia", "ca-valencia"),
+        ("es-419", "es-419"),
+    ],
+)
+def test_tags_are_spelled_one_way(given: str, tag: str) -> None:
+    assert normalised(given) == tag

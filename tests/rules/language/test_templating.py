@@ -1,0 +1,186 @@
+"""Templates render what they say, and nothing that a template can say hurts the process."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from notifications.rules.language import syntax
+from notifications.rules.language.templating import RenderError, check, compile_text, declared
+
+SECOND = 1.0
+"""No template may take longer, on a slow machine; the worst below takes a tenth of it."""
+
+
+def body(source: str, **variables: object) -> str:
+    return compile_text("", source).render(variables).body
+
+
+def test_names_are_filled_in() -> None:
+    assert body("{{ place }}: {{ order.id }}", place="Café", order={"id": 7}) == "Café: 7"
+
+
+def test_html_is_escaped_and_text_is_not() -> None:
+    text = compile_text("{{ x }}", "{{ x }}", "<b>{{ x }}</b>").render({"x": "<i>&"})
+    assert (text.title, text.body, text.html) == ("<i>&", "<i>&", "<b>&lt;i&gt;&amp;</b>")
+
+
+def test_html_is_escaped_after_a_filter_too() -> None:
+    html = compile_text("", "", "{{ x|upper }} {{ y|join(', ') }}").render({"x": "<i>", "y": ["<"]})
+    assert html.html == "&lt;I&gt; &lt;"
+
+
+def test_a_title_stays_on_one_line_whatever_its_variables_hold() -> None:
+    text = compile_text("Hi {{ x }}", "").render({"x": "a\r\nBcc: everybody@example.com"})
+    assert text.title == "Hi a Bcc: everybody@example.com"
+
+
+def test_a_null_renders_as_nothing() -> None:
+    assert body("<{{ x }}>{{ x|upper if x else '' }}", x=None) == "<>"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("{{ x }}", "{{ x|upper }}", "{% for i in x %}{{ i }}{% endfor %}", "{{ x + 1 }}"),
+        *("{{ y.x }}", "{{ y.x|upper }}", "{{ y['x'] }}", "{% if x %}a{% endif %}", "{{ x.y }}"),
+    ],
+)
+def test_a_missing_variable_is_named(source: str) -> None:
+    with pytest.raises(RenderError, match="the variable 'x' is missing"):
+        body(source, y={})
+
+
+def test_a_default_stands_in_for_a_missing_variable() -> None:
+    assert body("{{ x|default('friend') }}{% if y is defined %}!{% endif %}") == "friend"
+
+
+def test_loops_know_where_they_are() -> None:
+    source = (
+        "{% for i in items %}{{ loop.index }}{{ i.n }}{{ '' if loop.last else ', ' }}{% endfor %}"
+    )
+    assert body(source, items=[{"n": "a"}, {"n": "b"}]) == "1a, 2b"
+
+
+def test_declared_names_what_a_source_mentions() -> None:
+    assert declared("{{ a.b }}{% for i in c %}{{ i }}{{ loop.index }}{% endfor %}{{ d|d }}") == {
+        *("a", "c", "d")
+    }
+
+
+def test_a_method_is_a_missing_key() -> None:
+    assert body("{{ order.items }}", order={"items": "two"}) == "two"
+    with pytest.raises(RenderError, match="'items' is missing"):
+        body("{{ order.items }}", order={})
+
+
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [
+        ("{{ x.__class__ }}", "underscore"),
+        ("{{ x['__class__'] }}", "underscore"),
+        ("{{ _meter }}", "underscore"),
+        ("{% for _meter in x %}{% endfor %}", "underscore"),
+        ("{{ x() }}", "call"),
+        ("{{ x.format(1) }}", "call"),
+        ("{{ x|attr('y') }}", "attr"),
+        ("{{ x|center(50000000) }}", "center"),
+        ("{{ x|replace('a', 'aa') }}", "replace"),
+        ("{{ x|safe }}", "safe"),
+        ("{{ x|_metered(1) }}", "_metered"),
+        ("{{ x ** 9 }}", "pow"),
+        ("{{ x ~ x }}", "concat"),
+        ("{{ self }}", "self"),
+        ("{% set a = x %}", "assign"),
+        ("{% macro m() %}{% endmacro %}", "macro"),
+        ("{% include 'x' %}", "include"),
+        ("{% extends 'x' %}", "extends"),
+        ("{% block x %}{% endblock %}", "block"),
+        ("{% filter upper %}x{% endfilter %}", "filterblock"),
+        ("{% for i in 'abc' %}{% endfor %}", "variable"),
+        ("{% for i in x recursive %}{% endfor %}", "variable"),
+        ("{% for i in x %}" * 3 + "{% endfor %}" * 3, "2 deep"),
+        ("{% if x %}" * 60 + "{% endif %}" * 60, "deeply"),
+        ("{{ " + "(" * 5_000 + "x" + ")" * 5_000 + " }}", "deeply"),
+        ("{{ x }}" * syntax.MAX_NODES, "more than"),
+        ("x" * (syntax.MAX_SOURCE + 1), "longer"),
+        ("{{ x", "expected"),
+        ("{% frob %}", "frob"),
+    ],
+)
+def test_what_could_hurt_is_refused_before_it_runs(source: str, word: str) -> None:
+    assert any(word in fault.detail for fault in check(source)), check(source)
+    with pytest.raises(syntax.BrokenTemplate):
+        compile_text("", source)
+
+
+def test_every_fault_is_told_with_its_line() -> None:
+    faults = check("fine\n{{ a() }}\n\n{{ b|center(9) }}")
+    assert [(fault.line, "available" in fault.detail) for fault in faults] == [
+        (2, True),
+        (4, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "variables"),
+    [
+        ("{% for a in x %}{% for b in x %}{% endfor %}{% endfor %}", {"x": [0] * 32_000}),
+        ("{% for a in x %}{% if a %}{% endif %}{% endfor %}", {"x": "y" * 64_000}),
+        ("{% for a in x %}{{ y|upper }}{% endfor %}", {"x": [0] * 3_000, "y": "é" * 60_000}),
+        ("{{ 'x' * 50000000 }}", {}),
+        ("{{ x * 50000000 }}", {"x": "x"}),
+        ("{{ x % 1 }}", {"x": "%50000000d"}),
+        ("{{ x|join(y) }}", {"x": [0] * 30_000, "y": "y" * 60_000}),
+        ("{{ x|round(999999999, 'ceil') }}", {"x": 1.5}),
+        ("{{ x|round(y) }}", {"x": 5, "y": -999999999}),
+        ("{{ x }}" * 2_000, {"x": "x" * 60_000}),
+        ("{{ x|upper }}" * 1_000, {"x": "x" * 60_000}),
+        ("{{ " + "*".join(["x"] * 35) + " }}", {"x": 10**300}),
+        ("{{ x / 0 }}", {"x": 1}),
+        ("{{ x|truncate(2, true, '') }}", {"x": [1, 2, 3] * 5}),
+        ("{{ x|truncate(9) }}", {"x": [1] * 99}),
+        ("{{ x }}{{ x + 1 }}", {"x": []}),
+        ("{% for a in x %}{% endfor %}", {"x": 5}),
+    ],
+)
+def test_what_grows_with_its_variables_ends_soon_in_an_error(
+    source: str, variables: dict[str, object]
+) -> None:
+    compiled = compile_text("", source)
+    began = time.perf_counter()
+    with pytest.raises(RenderError):
+        compiled.render(variables)
+    assert time.perf_counter() - began < SECOND
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
+JSON_VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.just("b"), SCALARS)
+SOURCES = st.lists(
+    st.sampled_from((
+        *("{{ a }}", "{{ a.b.c }}", "{{ a|upper }}", "{{ a + b }}", "{{ a[b] }}", "{{ a|int(b) }}"),
+        *("{% for i in a %}{{ i|join(b) }}{% endfor %}", "{{ a|truncate(b) }}", "{{ a|round(b) }}"),
+        *(
+            "{% if a > b %}x{% endif %}",
+            "{{ a|urlencode }}",
+            "{{ c.items }}",
+            "{{ a is divisibleby b }}",
+        ),
+        *("{{ a|default(b)|first }}", "{{ a|length }}", "{{ a in b }}", "{{ -a }}", "{{ a[1:b] }}"),
+    )),
+    max_size=4,
+).map("".join)
+
+
+@settings(deadline=None)  # a busy machine is no fault; how long a render may take is tested above
+@given(SOURCES, st.dictionaries(st.sampled_from("abc"), JSON_VALUES))
+def test_any_json_gives_a_message_or_a_render_error(
+    source: str, variables: dict[str, object]
+) -> None:
+    compiled = compile_text(source, source, source)
+    with contextlib.suppress(RenderError):
+        assert isinstance(compiled.render(variables).html, str)

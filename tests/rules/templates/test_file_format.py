@@ -1,0 +1,112 @@
+"""A template as files: what is written is read again, and nothing else is taken for it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from notifications.rules.templates import contents, diff, file_format
+from notifications.rules.templates.contents import Content
+from notifications.rules.templates.file_format import BrokenFiles
+from notifications.rules.texts.wording import Source
+from providers.contract import Channel
+
+PLAIN = st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), max_size=60)
+TEXTS = st.lists(
+    st.builds(
+        Source,
+        channel=st.sampled_from(Channel),
+        locale=st.sampled_from(["en", "pt_BR", "zh-hant-tw"]),
+        title=PLAIN,
+        body=PLAIN,
+        html=PLAIN,
+        transliterate=st.booleans(),
+        max_segments=st.sampled_from([None, 0, 1, 3]),
+        shorten_links=st.booleans(),
+    ).map(contents.spelled),
+    unique_by=lambda words: (words.channel, words.locale),
+)
+
+
+@given(TEXTS, st.lists(st.sampled_from(["code", "iban"]), unique=True))
+def test_what_is_written_is_read_again(texts: list[Source], sensitive: list[str]) -> None:
+    content = contents.content(texts, {"sensitive_variables": sensitive})
+    files = file_format.write(content)
+    assert file_format.read(files) == content
+    assert file_format.write(file_format.read(files)) == files
+
+
+def test_a_browsers_line_ends_and_a_files_last_newline_are_no_difference() -> None:
+    typed = contents.words(Channel.EMAIL, "pt_br", title=" Oi\n", body="a\r\nb", html="<p>")
+    read = file_format.read({"email.pt-BR.txt": "Oi\n\na\nb\n\n", "email.pt-BR.html": "<p>\n"})
+    assert read.texts == (typed,)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("pigeon.en.txt", "coo", "pigeon.en.txt: a text is called"),
+        ("README.md", "hello", "README.md: a text is called"),
+        ("email.en.html", "<p>", "there is no email.en.txt beside it"),
+        ("push.en.txt", "only a title", "a title comes first, then an empty line"),
+        ("sms.en.txt", "fine\n{{ x.__class__ }}", "sms.en.txt: line 2: __class__"),
+        ("template.json", "[]", "holds one JSON object"),
+        ("template.json", "{", "template.json: "),
+        ("template.json", '{"sms": []}', "sms is an object"),
+        ("template.json", '{"sms": {"max_segment": 1}}', "max_segment means nothing"),
+        ("template.json", '{"sms": {"max_segments": true}}', "max_segments is 1 to 32767, or null"),
+        ("template.json", '{"sms": {"shorten_links": 1}}', "shorten_links is true or false"),
+        ("template.json", '{"texts": {"sms.de": {}}}', "there is no SMS called sms.de"),
+        ("push.xx.txt", "Hi\n\nx", "CLDR knows no such locale"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_named(name: str, text: str, told: str) -> None:
+    with pytest.raises(BrokenFiles, match=told):
+        file_format.read({name: text})
+
+
+def test_what_holds_for_every_sms_is_said_once() -> None:
+    texts = [
+        Source(channel=Channel.SMS, locale=locale, body="x", max_segments=1)
+        for locale in ("de", "en")
+    ]
+    shared = file_format.write(contents.content(texts))
+    assert orjson.loads(shared["template.json"]) == {"sms": {"max_segments": 1}}
+    longer = dataclasses.replace(texts[0], max_segments=2)
+    apart = file_format.write(contents.content([longer, texts[1]]))
+    assert orjson.loads(apart["template.json"]) == {
+        "texts": {"sms.de": {"max_segments": 2}, "sms.en": {"max_segments": 1}}
+    }
+
+
+def _says(**bodies: str) -> Content:
+    return contents.content(
+        contents.words(Channel.from_label(label), "en", title="Hi", body=body)
+        for label, body in bodies.items()
+    )
+
+
+def test_a_diff_reads_as_gits() -> None:
+    told = diff.unified(
+        _says(sms="one\ntwo"), _says(sms="one\n2", push="new"), old_name="v1", new_name="v2"
+    )
+    assert told.splitlines() == [
+        *("--- v1/push.en.txt", "+++ v2/push.en.txt", "@@ -0,0 +1,3 @@", "+Hi", "+", "+new"),
+        *("--- v1/sms.en.txt", "+++ v2/sms.en.txt", "@@ -1,2 +1,2 @@", " one", "-two", "+2"),
+    ]
+
+
+def test_the_same_content_has_no_diff() -> None:
+    assert not diff.unified(_says(sms="x"), _says(sms="x"), old_name="a", new_name="b")
+    assert diff.side_by_side(_says(sms="x"), _says(sms="x")) == []
+
+
+def test_both_sides_of_a_change_stand_in_one_row() -> None:
+    [changed] = diff.side_by_side(_says(sms="one\ntwo"), _says(sms="one\n2\nthree"))
+    assert changed.name == "sms.en.txt"
+    sides = [(row.old, row.new, row.is_change) for row in changed.rows]
+    assert sides == [("one", "one", False), ("two", "2", True), (None, "three", True)]

@@ -1,0 +1,106 @@
+"""A text comes out as its channel takes it, and what could not is not published."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from notifications.rules.language.templating import Reader
+from notifications.rules.language.variables import Type, Variable
+from notifications.rules.templates.publishing import objections
+from notifications.rules.texts import push_size
+from notifications.rules.texts.wording import Source, compiled, fitted, needed
+from providers.contract import Channel
+
+NAME = Variable(name="name", type=Type.STRING, example="Ana")
+URL = Variable(name="url", type=Type.STRING, example="https://shop.example/" + "x" * 200)
+
+
+source = functools.partial(Source, channel=Channel.SMS, locale="en")
+
+
+def test_an_sms_is_said_in_seven_bits_only_where_its_author_asked() -> None:
+    plain, cheap = source(body="“{{ x }}”"), source(body="“{{ x }}”", transliterate=True)
+    assert compiled(plain).render({"x": "á"}, Reader()).body == "“á”"
+    assert compiled(cheap).render({"x": "á"}, Reader()).body == '"a"'
+
+
+def test_links_are_cut_short_only_where_their_author_asked() -> None:
+    body = "See {{ url }}."
+    given = {"url": "https://shop.example/" + "x" * 50}
+    plain, short = source(body=body), source(body=body, shorten_links=True)
+
+    def shorten(link: str) -> str:
+        return f"https://s.example/{len(link)}"
+
+    assert compiled(plain).render(given, Reader(), shorten=shorten).body == f"See {given['url']}."
+    assert compiled(short).render(given, Reader(), shorten=shorten).body == (
+        "See https://s.example/71."
+    )
+
+
+def test_a_push_gives_way_in_its_body_alone() -> None:
+    push = source(channel=Channel.PUSH, title="{{ x }}", body="{{ y }}")
+    rendered = compiled(push).render({"x": "t" * 200, "y": "é" * 9_000}, Reader())
+    assert rendered.title == "t" * 200
+    assert push_size.size(rendered.title) + push_size.size(rendered.body) <= push_size.TEXT_BYTES
+    assert fitted(Channel.EMAIL, rendered) is rendered
+
+
+def test_a_mail_has_a_text_whether_its_author_wrote_one_or_not() -> None:
+    html = "<p>Hi {{ name }}</p>"
+    without, with_text = (
+        compiled(source(channel=Channel.EMAIL, html=html, body=body))
+        for body in ("", "Dear {{ name }}")
+    )
+    assert without.render({"name": "<Ana>"}, Reader()).body == "Hi <Ana>"
+    assert "Hi &lt;Ana&gt;" in without.render({"name": "<Ana>"}, Reader()).html
+    assert with_text.render({"name": "Ana"}, Reader()).body == "Dear Ana"
+
+
+def test_an_english_sentence_takes_no_french_number() -> None:
+    text = compiled(source(body="{{ n|number }}"))
+    assert text.render({"n": 1.5}, Reader(locale="fr-FR")).body == "1.5"
+    assert text.render({"n": 1234}, Reader(locale="en-IN")).body == "1,234"
+
+
+def test_a_text_needs_what_any_of_its_parts_needs() -> None:
+    mail = source(
+        channel=Channel.EMAIL, title="{{ a }}", body="{{ b }}", html="{{ c }}{{ d|d('') }}"
+    )
+    assert needed(mail) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (source(), "says nothing"),
+        (source(body="{{ x"), "line 1"),
+        (source(body="{{ other }}"), "it needs other"),
+        (source(body="{{ name|number }}"), "numbers was given a text"),
+        (source(body="{{ name }}" + "x" * 158, max_segments=1), "2 segments (161 units of GSM-7)"),
+        (source(body="ê" * 71, max_segments=1), "2 segments (71 units of UCS-2)"),
+        (source(body="{{ url }}", max_segments=1), "2 segments"),
+        (source(body="{{ secret }}", shorten_links=True), "stored in the clear"),
+    ],
+)
+def test_each_objection_names_its_text_and_its_reason(text: Source, word: str) -> None:
+    found = objections([source(body="fine"), text], declared=[NAME, URL], sensitive=["secret"])
+    assert any(word in objection for objection in found), found
+    assert all(objection.startswith(f"{text.label}: ") for objection in found)
+
+
+def test_a_good_version_meets_no_objection() -> None:
+    good = [
+        source(body="{{ name }}: {{ url }}", shorten_links=True, max_segments=1),
+        source(channel=Channel.EMAIL, title="{{ name }}", html="<p>{{ url }}</p>"),
+        source(channel=Channel.PUSH, body="“{{ name }}”"),
+    ]
+    assert objections(good, declared=[NAME, URL], public_url="https://n.example") == []
+
+
+def test_without_declarations_only_what_needs_them_is_refused() -> None:
+    assert objections([source(body="{{ x }}")], declared=[]) == []
+    [objection] = objections([source(body="{{ x }}", max_segments=1)], declared=[])
+    assert "declared" in objection
