@@ -24,7 +24,7 @@ from notifications.rules.language import variables
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import MAX_TTL, NotificationRequest, fingerprint
 from notifications.rules.states import Status, overall
-from notifications.rules.times.wall_clock import When
+from notifications.rules.times.local_time import When
 from notifications.store import line, reads, vault
 from notifications.store.inserts import NewDelivery, NotificationRow
 from providers.contract import Channel

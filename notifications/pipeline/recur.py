@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -34,7 +33,7 @@ from notifications.rules import request
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import NotificationRequest
-from notifications.rules.times import recurrence
+from notifications.rules.times import local_time, recurrence
 from notifications.store import reads
 
 AHEAD: Final = dt.timedelta(days=1)
@@ -190,7 +189,7 @@ def _occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterat
     every = recurrence.occurrences(
         recurrence.parse(schedule.rrule),
         begins=schedule.starts_at,
-        zone=ZoneInfo(zone or "UTC"),
+        zone=local_time.zone(zone),
         after=after,
     )
     for local, at in every:

@@ -23,7 +23,7 @@ from notifications.rules import channels, ids
 from notifications.rules.channels import Reach, Spread, Stop, Target
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
-from notifications.rules.times.wall_clock import When
+from notifications.rules.times.local_time import When
 from notifications.store import db, inserts, line, moves, reads
 from notifications.store.inserts import NewDelivery
 from notifications.store.moves import Move

@@ -16,7 +16,7 @@ from notifications.rules.lane import Mode
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import MAX_TTL
 from notifications.rules.states import Status
-from notifications.rules.times.wall_clock import When
+from notifications.rules.times.local_time import When
 from notifications.store import db, reads
 
 _LEFT = Problem(Kind.CONFLICT, "it has left, or was stopped: there is nothing to reschedule")

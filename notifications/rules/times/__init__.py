@@ -1,7 +1,6 @@
 """When: wall clocks as instants, and what is decided by them.
 
-    local_time    what a clock on a wall says, as an instant
-    wall_clock    when a time that was asked for by a wall clock is
+    local_time    what a clock on a wall says, as an instant; when it says so next
     quiet_hours   when a person wants no message, and when the next may come
     deferral      whether a message waits for its person, why, and until when
     recurrence    an RFC 5545 rule, and the local times at which it occurs

@@ -5,7 +5,7 @@
 
 Promise: every wall time of every zone is one instant, and later ones never give earlier instants.
 Python refuses neither sort of wall time and shifts the skipped ones, and between two aware values
-of one zone it compares wall times; so everything here goes in as a wall time and comes out in UTC.
+of one zone it compares wall times; so a wall time is naive here, and an instant is in UTC.
 A zone's rules are read from the tz database once a process.
 """
 
@@ -14,8 +14,10 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import zoneinfo
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
+_DAY: Final = dt.timedelta(days=1)
 _SECOND: Final = dt.timedelta(seconds=1)
 """Transitions lie on whole seconds."""
 
@@ -44,6 +46,37 @@ def first(wall: dt.datetime, *, zone: dt.tzinfo) -> dt.datetime:
 def last(wall: dt.datetime, *, zone: dt.tzinfo) -> dt.datetime:
     """The last instant, in UTC, at which they show it; as `first` where it is skipped."""
     return _resolved(wall.replace(tzinfo=zone, fold=1))
+
+
+def next_time(time: dt.time, *, zone: dt.tzinfo, after: dt.datetime) -> dt.datetime:
+    """The naive wall time at which clocks in `zone` next show a time of day.
+
+    Its first instant lies after `after`, by two days at most.
+    """
+    wall = dt.datetime.combine(after.astimezone(zone).date(), time)
+    while first(wall, zone=zone) <= after:
+        wall += _DAY
+    return wall
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A time to leave: an instant, and where it came from a recipient's wall clock, that too."""
+
+    at: dt.datetime
+    local: str = ""
+    """ISO 8601 without a zone."""
+    zone: str = ""
+
+    @classmethod
+    def by_wall_clock(cls, wall: dt.datetime, name: str) -> Self:
+        """The first instant at which the clocks of the zone of this name show this."""
+        return cls(first(wall, zone=zone(name)), wall.isoformat(timespec="minutes"), name)
+
+    @classmethod
+    def next_by_wall_clock(cls, time: dt.time, name: str, *, after: dt.datetime) -> Self:
+        """The next time that they show this time of day."""
+        return cls.by_wall_clock(next_time(time, zone=zone(name), after=after), name)
 
 
 def _resolved(local: dt.datetime) -> dt.datetime:

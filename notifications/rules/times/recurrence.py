@@ -1,7 +1,7 @@
 """Recurrence: an RFC 5545 rule, and the local times at which it occurs.
 
 The rule runs on the wall clock of a zone, so that 09:00 stays 09:00 when the clocks change; where a
-local time does not exist or comes twice, `wall_clock` says which instant it is.
+local time does not exist or comes twice, `local_time` says which instant it is.
 
 A rule comes from outside and dateutil would look for the next occurrence of `30 February` until the
 year 9999. So only rules are taken of which something soon occurs: known parts, nothing under a
@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrulestr
 
-from notifications.rules.times.wall_clock import instant_of
+from notifications.rules.times import local_time
 
 MAX_LENGTH: Final = 300
 MAX_COUNT: Final = 1_000
@@ -105,7 +104,7 @@ def parse(text: str) -> Rule:
 
 
 def occurrences(
-    rule: Rule, *, begins: dt.datetime, zone: ZoneInfo, after: dt.datetime
+    rule: Rule, *, begins: dt.datetime, zone: dt.tzinfo, after: dt.datetime
 ) -> Iterator[tuple[dt.datetime, dt.datetime]]:
     """Each occurrence after an instant: its local time, and its instant in UTC. In order; endless.
 
@@ -119,7 +118,7 @@ def occurrences(
     near = max(after, begins).astimezone(dt.UTC).replace(tzinfo=None) - _MARGIN
     last = after
     for local in rrulestr(rule.text, dtstart=_near(rule, start, near)).xafter(near):
-        instant = instant_of(local, zone)
+        instant = local_time.first(local, zone=zone)
         # Several local times of one gap are one instant.
         if instant > last and instant >= begins.replace(microsecond=0):
             last = instant
@@ -130,7 +129,7 @@ def upcoming(
     rule: Rule,
     *,
     begins: dt.datetime,
-    zone: ZoneInfo,
+    zone: dt.tzinfo,
     after: dt.datetime,
     until: dt.datetime,
 ) -> Iterator[tuple[dt.datetime, dt.datetime]]:

@@ -27,6 +27,7 @@ def _first(wall: str, zone: str) -> str:
         ("2026-03-29T02:30", "Europe/Berlin", "2026-03-29T01:00:00+00:00"),  # skipped: 03:00
         ("2026-10-25T02:30", "Europe/Berlin", "2026-10-25T00:30:00+00:00"),  # twice: the first
         ("2026-09-06T00:00", "America/Santiago", "2026-09-06T04:00:00+00:00"),  # no midnight
+        ("2011-12-30T09:00", "Pacific/Apia", "2011-12-30T10:00:00+00:00"),  # a day that never was
         ("2026-10-04T02:10", "Australia/Lord_Howe", "2026-10-03T15:30:00+00:00"),  # half an hour
     ],
 )
@@ -57,6 +58,27 @@ def test_a_later_wall_time_is_no_earlier_instant(name: str, walls: list[dt.datet
     earlier, later = sorted(walls)
     assert local_time.first(earlier, zone=zone) <= local_time.first(later, zone=zone)
     assert local_time.last(earlier, zone=zone) <= local_time.last(later, zone=zone)
+
+
+def test_a_time_that_comes_twice_is_used_once() -> None:
+    # After the first 02:30, before the second.
+    between = dt.datetime(2026, 10, 25, 0, 45, tzinfo=dt.UTC)
+    berlin = local_time.zone("Europe/Berlin")
+    following = local_time.next_time(dt.time(2, 30), zone=berlin, after=between)
+    assert following.isoformat() == "2026-10-26T02:30:00"
+
+
+@given(ZONES, WALLS, st.times().map(lambda each: each.replace(second=0, microsecond=0)))
+def test_the_next_time_is_ahead_and_what_the_wall_shows_or_just_after_a_gap(
+    name: str, moment: dt.datetime, time: dt.time
+) -> None:
+    zone, after = local_time.zone(name), moment.replace(tzinfo=dt.UTC)
+    wall = local_time.next_time(time, zone=zone, after=after)
+    instant = local_time.first(wall, zone=zone)
+    assert dt.timedelta(0) < instant - after <= dt.timedelta(hours=26)
+    shown = instant.astimezone(zone).replace(tzinfo=None)
+    before = (instant - dt.timedelta(seconds=1)).astimezone(zone).replace(tzinfo=None)
+    assert shown == wall or before < wall < shown
 
 
 def test_a_zone_that_is_not_known_any_more_is_utc() -> None:
