@@ -20,7 +20,7 @@ from notifications.api.recipients import Zone
 from notifications.api.shapes import Answer, Asked, Instant
 from notifications.models import Schedule
 from notifications.pipeline import recur
-from notifications.pipeline.plan import Caller
+from notifications.pipeline.check import Caller
 from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest, Text
 from notifications.rules.times.recurrence import MAX_LENGTH

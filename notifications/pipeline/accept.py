@@ -22,8 +22,9 @@ from django.db import IntegrityError, OperationalError, transaction
 from notifications import clock
 from notifications.models import Rejected
 from notifications.pipeline import keys, publish
+from notifications.pipeline.check import Caller
 from notifications.pipeline.keys import WholeKey
-from notifications.pipeline.plan import Caller, Plan, planned
+from notifications.pipeline.plan import Plan, planned
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.redaction import redacted
 from notifications.rules.request import NotificationRequest

@@ -32,9 +32,10 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.language.templating import Reader, RenderError
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
-from notifications.store import db, moves, reads, vault
+from notifications.store import db, moves, type_rules, vault
 from notifications.store.moves import Move
-from notifications.store.reads import TemplateVersion
+from notifications.store.templates import shelf
+from notifications.store.templates.shelf import TemplateVersion
 from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
@@ -74,10 +75,10 @@ def _templates() -> dict[str, TemplateVersion]:
     """Type -> the published template of its digests."""
     wanted = {
         name: rule.digest_template
-        for name, rule in reads.type_rules().items()
+        for name, rule in type_rules.every().items()
         if rule.digest_template
     }
-    known = reads.templates_by_name(set(wanted.values())) if wanted else {}
+    known = shelf.by_name(set(wanted.values())) if wanted else {}
     return {name: known[template] for name, template in wanted.items() if template in known}
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
-from notifications.pipeline.plan import Caller, Plan
+from notifications.pipeline.check import Caller
+from notifications.pipeline.plan import Plan
 from notifications.store import bloom, idempotency
 
 _WORTH_ASKING: Final = 10

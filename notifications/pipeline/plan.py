@@ -1,15 +1,10 @@
-"""Plan: what accepting a request would store.
-
-Reads what it needs in one query each for the whole list; writes nothing, but for the ordering keys
-that it meets for the first time.
-"""
+"""Plan: what accepting a request would store and answer, once `check` has said what it means."""
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -17,30 +12,20 @@ from uuid import UUID
 import orjson
 
 from notifications import clock
+from notifications.pipeline import check
+from notifications.pipeline.check import Caller, Checked, Known
 from notifications.rules import channels, ids
-from notifications.rules.channels import Reach, Target
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
-from notifications.rules.language import variables
-from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.request import MAX_TTL, NotificationRequest, fingerprint
+from notifications.rules.channels import Target
+from notifications.rules.lane import Priority
+from notifications.rules.problems import Problem
+from notifications.rules.request import NotificationRequest, fingerprint
 from notifications.rules.states import Status, overall
-from notifications.rules.times.local_time import When
-from notifications.store import line, reads, vault
+from notifications.store import vault
 from notifications.store.inserts import NewDelivery, NotificationRow
 from providers.contract import Channel
 
 _FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
 """When the relay looks at what the accepting process was to publish itself."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Who asks: the producer behind a key, and what it may do."""
-
-    producer_id: int
-    mode: Mode
-    priorities: frozenset[Priority]
-    may_send_content: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,212 +42,38 @@ class Plan:
     """Of the line that its deliveries join."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
-    """What the whole list needs of the database, read once."""
-
-    caller: Caller
-    now: dt.datetime
-    traceparent: str
-    types: Mapping[str, reads.TypeRule]
-    reaches: Mapping[str, Reach]
-    templates: Mapping[str, reads.TemplateVersion]
-    ordering_keys: Mapping[str, line.Key]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Checked:
-    """What a request was found to mean."""
-
-    rule: reads.TypeRule
-    template: reads.TemplateVersion | None
-    reach: Reach
-    when: When | None
-    expires_at: dt.datetime
-
-
-class _Refusal(Exception):
-    """Carries the problem out of the checks of one request."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
-
-
 def planned(
     caller: Caller, asked: Sequence[NotificationRequest | Problem], *, traceparent: str
 ) -> list[Plan | Problem]:
     """Plan each request, or say what is wrong with it, in order."""
-    requests = [each for each in asked if isinstance(each, NotificationRequest)]
-    types = reads.type_rules()
-    known = _Known(
-        caller=caller,
-        now=clock.now(),
-        traceparent=traceparent,
-        types=types,
-        reaches=reads.reaches(caller.mode, {each.user_id for each in requests}),
-        templates=reads.templates_by_name({
-            each.template_id for each in requests if each.template_id
-        }),
-        ordering_keys=_ordering_keys(caller, requests, types),
+    known = check.known_of(
+        caller, [each for each in asked if isinstance(each, NotificationRequest)]
     )
-    return [each if isinstance(each, Problem) else _planned(each, known) for each in asked]
+    return [
+        each if isinstance(each, Problem) else _planned(each, known, traceparent=traceparent)
+        for each in asked
+    ]
 
 
-def _ordering_keys(
-    caller: Caller, requests: Sequence[NotificationRequest], types: Mapping[str, reads.TypeRule]
-) -> Mapping[str, line.Key]:
-    wanted: dict[str, Priority] = {}
-    for each in requests:
-        rule = types.get(each.type)
-        priority = each.priority if each.priority is not None or rule is None else rule.priority
-        if each.ordering_key and priority is not None:
-            wanted.setdefault(each.ordering_key, priority)
-    return line.keys(caller.producer_id, caller.mode, wanted) if wanted else {}
-
-
-def _planned(request: NotificationRequest, known: _Known) -> Plan | Problem:
-    try:
-        rule = _routed(request, known)
-        key_id = _line(request, rule.priority, known)
-        template, reach = _template(request, known), _recipient(request, known)
-        when = _when(request, reach, known.now)
-        checked = _Checked(
-            rule=rule,
-            template=template,
-            reach=reach,
-            when=when,
-            expires_at=_expiry(request, rule.priority, when, known.now),
-        )
-    except _Refusal as refusal:
-        return refusal.problem
+def _planned(request: NotificationRequest, known: Known, *, traceparent: str) -> Plan | Problem:
+    checked = check.checked(request, known)
+    if isinstance(checked, Problem):
+        return checked
     notification_id = clock.new_notification_id()
     born = _deliveries(notification_id, request, checked, known)
     return Plan(
         id=notification_id,
-        row=_row(notification_id, request, checked, known),
+        row=_row(notification_id, request, checked, known, traceparent),
         deliveries=born,
-        response=_response(notification_id, rule.priority, born, known.now),
+        response=_response(notification_id, checked.rule.priority, born, known.now),
         key=request.idempotency_key or "",
         body_hash=fingerprint(request) if request.idempotency_key else b"",
-        ordering_key=key_id,
+        ordering_key=checked.line,
     )
-
-
-def _routed(request: NotificationRequest, known: _Known) -> reads.TypeRule:
-    """The type's rule, with the priority that counts.
-
-    Raises:
-        _Refusal: nothing says which priority, or the producer may not use it.
-    """
-    unknown = reads.TypeRule(priority=Priority.P3, category="", retry_preset="")
-    rule = known.types.get(request.type, unknown)
-    if rule is unknown and request.priority is None:
-        detail = f"the router knows no type {request.type}; give a priority with it"
-        raise _Refusal(_invalid("/type", detail))
-    priority = rule.priority if request.priority is None else request.priority
-    if priority not in known.caller.priorities:
-        detail = f"this producer may not send with priority {priority.name}"
-        raise _Refusal(Problem(Kind.FORBIDDEN, detail))
-    return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
-
-
-def _line(request: NotificationRequest, priority: Priority, known: _Known) -> int | None:
-    """The key of the line that it joins.
-
-    Raises:
-        _Refusal: the key's line is on another lane.
-    """
-    if request.ordering_key is None:
-        return None
-    key = known.ordering_keys[request.ordering_key]
-    if key.priority is not priority:
-        detail = f"this ordering_key is in use with priority {key.priority.name}; a key has one"
-        raise _Refusal(Problem(Kind.CONFLICT, detail, (FieldError("/ordering_key", detail),)))
-    return key.id
-
-
-def _template(request: NotificationRequest, known: _Known) -> reads.TemplateVersion | None:
-    """The version to pin; None for raw content.
-
-    Raises:
-        _Refusal: there is none, it lacks a channel or a variable, or raw content is not allowed.
-    """
-    if request.template_id is None:
-        if not known.caller.may_send_content:
-            detail = "this producer may not send raw content; use a template"
-            raise _Refusal(Problem(Kind.FORBIDDEN, detail))
-        return None
-    template = known.templates.get(request.template_id)
-    if template is None:
-        detail = f"there is no published template {request.template_id}"
-        raise _Refusal(_invalid("/template_id", detail))
-    for position, channel in enumerate(request.channels):
-        if channel not in template.texts:
-            detail = f"template {request.template_id} has no text for {channel.label}"
-            raise _Refusal(_invalid(f"/channels/{position}", detail))
-    wrong = tuple(
-        FieldError(f"/variables/{name}", detail) for name, detail in _mistakes(request, template)
-    )
-    if wrong:
-        detail = f"{wrong[0].pointer}: {wrong[0].detail}"
-        raise _Refusal(Problem(Kind.INVALID, detail, wrong))
-    return template
-
-
-def _mistakes(
-    request: NotificationRequest, template: reads.TemplateVersion
-) -> Iterable[tuple[str, str]]:
-    """What is wrong with the variables: by declaration, else by what the texts cannot lack."""
-    if template.declared:
-        return variables.mistakes(template.declared, request.variables)
-    texts = request.channels or template.texts
-    needed = frozenset[str]().union(*(template.needed[channel] for channel in texts))
-    missing = sorted(needed - request.variables.keys())
-    return [(name, "the template needs this variable, and it is missing") for name in missing]
-
-
-def _recipient(request: NotificationRequest, known: _Known) -> Reach:
-    """How the recipient can be reached.
-
-    Raises:
-        _Refusal: there is no such recipient in this mode.
-    """
-    reach = known.reaches.get(request.user_id)
-    if reach is None:
-        detail = f"there is no recipient with this user_id in {known.caller.mode.label} mode"
-        raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
-    return reach
-
-
-def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When | None:
-    """When it is to leave; None: now."""
-    if request.send_at_local is not None:
-        time = dt.time.fromisoformat(request.send_at_local)
-        return When.next_by_wall_clock(time, reach.timezone, after=now)
-    return When(request.scheduled_at) if request.scheduled_at is not None else None
-
-
-def _expiry(
-    request: NotificationRequest, priority: Priority, when: When | None, now: dt.datetime
-) -> dt.datetime:
-    """When its time to live ends.
-
-    Raises:
-        _Refusal: too far ahead.
-    """
-    ttl = DEFAULT_TIME_TO_LIVE[priority]
-    if request.ttl_seconds:
-        ttl = dt.timedelta(seconds=request.ttl_seconds)
-    begins = max(when.at, now) if when else now
-    if begins - now + ttl > MAX_TTL:
-        detail = f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
-        raise _Refusal(_invalid("/scheduled_at", detail))
-    return begins + ttl
 
 
 def _deliveries(
-    notification_id: UUID, request: NotificationRequest, checked: _Checked, known: _Known
+    notification_id: UUID, request: NotificationRequest, checked: Checked, known: Known
 ) -> list[NewDelivery]:
     rule = checked.rule
     targets = channels.targets(
@@ -286,8 +97,8 @@ def _delivery(
     delivery_id: UUID,
     target: Target,
     later: dt.datetime | None,
-    checked: _Checked,
-    known: _Known,
+    checked: Checked,
+    known: Known,
 ) -> NewDelivery:
     priority = checked.rule.priority
     due_at: dt.datetime | None = known.now
@@ -313,7 +124,11 @@ def _delivery(
 
 
 def _row(
-    notification_id: UUID, request: NotificationRequest, checked: _Checked, known: _Known
+    notification_id: UUID,
+    request: NotificationRequest,
+    checked: Checked,
+    known: Known,
+    traceparent: str,
 ) -> NotificationRow:
     rule, template, when = checked.rule, checked.template, checked.when
     variables, sealed = request.variables, None
@@ -341,7 +156,7 @@ def _row(
         [int(channel) for channel in request.channels],
         request.delivery.value,
         request.idempotency_key or "",
-        known.traceparent,
+        traceparent,
         when.at if when else None,
         when.local if when else "",
         when.zone if when else "",
@@ -385,7 +200,3 @@ def _instant(now: dt.datetime) -> str:
 
 def _json(value: Mapping[str, Any]) -> str:
     return orjson.dumps(value).decode() if value else "{}"
-
-
-def _invalid(pointer: str, detail: str) -> Problem:
-    return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))

@@ -28,13 +28,14 @@ from notifications import clock
 from notifications.models import Notification, Occurrence, Producer, Schedule
 from notifications.pipeline import accept, cancel, plan
 from notifications.pipeline.accept import Refused, Taken
-from notifications.pipeline.plan import Caller
+from notifications.pipeline.check import Caller
 from notifications.rules import request
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.times import local_time, recurrence
-from notifications.store import reads
+from notifications.store import reads, type_rules
+from notifications.store.templates import shelf
 
 AHEAD: Final = dt.timedelta(days=1)
 """How long before its time an occurrence becomes a notification: seen, and still to be stopped."""
@@ -280,7 +281,7 @@ def _asked(body: NotificationRequest, at: dt.datetime, *, now: dt.datetime) -> N
 def _time_to_live(body: NotificationRequest) -> dt.timedelta:
     if body.ttl_seconds is not None:
         return dt.timedelta(seconds=body.ttl_seconds)
-    rule = reads.type_rules().get(body.type)
+    rule = type_rules.every().get(body.type)
     known = rule.priority if rule else Priority.P3
     return DEFAULT_TIME_TO_LIVE[known if body.priority is None else body.priority]
 
@@ -300,7 +301,7 @@ def _caller(schedule: Schedule) -> Caller | None:
 def _sensitive(asked: NotificationRequest) -> list[str]:
     if asked.template_id is None:
         return []
-    template = reads.templates_by_name([asked.template_id]).get(asked.template_id)
+    template = shelf.by_name([asked.template_id]).get(asked.template_id)
     return sorted(template.sensitive & asked.variables.keys()) if template else []
 
 

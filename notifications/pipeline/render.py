@@ -15,15 +15,16 @@ from notifications.pipeline.job import Job
 from notifications.pipeline.links import Book
 from notifications.rules.language.templating import Reader, Rendered, RenderError
 from notifications.rules.texts import wording
-from notifications.store import reads, vault
+from notifications.store import vault
+from notifications.store.templates import shelf
 from providers.contract import Message
 
-Versions = Mapping[int, reads.TemplateVersion]
+Versions = Mapping[int, shelf.TemplateVersion]
 
 
 def versions_for(jobs: Iterable[Job]) -> Versions:
     """The pinned versions of these jobs, from this process's cache."""
-    return reads.templates_by_id({job.asked.template for job in jobs if job.asked.template})
+    return shelf.by_id({job.asked.template for job in jobs if job.asked.template})
 
 
 def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> Message:

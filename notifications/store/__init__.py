@@ -4,8 +4,9 @@
     moves         the only code that writes a status, and the events that go with it
     inserts       accepting: COPY of notifications, deliveries, events
     idempotency   the first answer to a key
-    reads         what a claimed delivery needs to be sent
-    templates/    their versions; from and to files; told to all processes
+    reads         how a person can be reached; what a claimed delivery needs to be sent
+    type_rules    what a type of notification means
+    templates/    their versions; from and to files; told to all processes; kept at hand
     timelines     what API and admin show of a notification
     partitions    daily partitions: made ahead, dropped after retention
     dead_letters  letters and replay jobs

@@ -10,7 +10,7 @@ from django.urls import reverse
 from notifications import clock
 from notifications.models import OrderingKey, Producer, Recipient, Schedule
 from notifications.pipeline import recur
-from notifications.pipeline.plan import Caller
+from notifications.pipeline.check import Caller
 from notifications.rules.lane import Mode, Priority
 
 LIST = reverse("admin:notifications_schedule_changelist")

@@ -11,7 +11,8 @@ from django.test import Client
 
 from notifications.models import Producer, Recipient
 from notifications.rules.lane import Mode
-from notifications.store import keys, limits, reads, state
+from notifications.store import keys, limits, state, type_rules
+from notifications.store.templates import shelf
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
@@ -49,7 +50,8 @@ MakeCaller = Callable[..., Caller]
 def _fresh_state(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
     """A database, and no key, limit or Redis entry of another test."""
     keys.forget()
-    reads.forget()
+    shelf.forget()
+    type_rules.forget()
     state.client().flushdb()
     limits.forget()
     yield

@@ -28,7 +28,8 @@ from notifications.pipeline.accept import Caller, Refused, Taken
 from notifications.rules import request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
-from notifications.store import reads, state
+from notifications.store import state, type_rules
+from notifications.store.templates import shelf
 from providers import registry
 from providers.contract import Channel
 from tests.pipeline.vendors import AliasVendor
@@ -85,7 +86,8 @@ def add_vendor(
 def caller(db: None) -> Caller:  # noqa: ARG001 - pytest-django asks for it by name
     """A producer that may do anything, in a world with one type and one template."""
     state.client().flushdb()
-    reads.forget()
+    shelf.forget()
+    type_rules.forget()
     NotificationType.objects.create(name="LIKE", priority=Priority.P2, category="social")
     template = Template.objects.create(template_id="otp", sensitive_variables=["code"])
     for channel in (Channel.PUSH, Channel.SMS, Channel.EMAIL):

@@ -24,7 +24,8 @@ from notifications.pipeline import cancel, confirm, deliver, replay, rescue
 from notifications.pipeline.accept import Caller
 from notifications.rules.letters import LetterFilter
 from notifications.rules.states import Status
-from notifications.store import ledger, reads
+from notifications.store import ledger
+from notifications.store.templates import shelf
 from providers.contract import Channel, Receipt, ReceiptKind
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -190,7 +191,7 @@ def test_an_accepted_template_is_pinned(reach: Reach, take: Accept, outbox: Outb
     newer = Template.objects.create(template_id="otp", version=2)
     TemplateText.objects.create(template=newer, channel=Channel.EMAIL, body="another text")
     Template.objects.filter(pk=newer.pk).update(published_at=clock.now())
-    reads.forget()
+    shelf.forget()
     [later] = deliveries_of(take())
     deliver.deliver([row.id, later.id])
     assert outbox(row.id)[0]["body"] == "Ana: 4711"

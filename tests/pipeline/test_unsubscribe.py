@@ -15,7 +15,7 @@ from notifications.pipeline.links import Book
 from notifications.pipeline.unsubscribe import Choice
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
-from notifications.store import moves, reads
+from notifications.store import moves, type_rules
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -67,7 +67,7 @@ def test_leaving_a_kind_of_message_stops_what_is_queued_but_no_code(
 @pytest.mark.usefixtures("outbox")
 def test_a_message_without_a_category_is_left_by_its_type(reach: Reach, take: Accept) -> None:
     NotificationType.objects.create(name="POLL", priority=Priority.P3)
-    reads.forget()
+    type_rules.forget()
     person = reach(email="maria@example.com")
     [poll], [like] = deliveries_of(take(type="POLL")), deliveries_of(take())
     link = unsubscribe.Link(recipient_id=person.pk, channel=Channel.EMAIL, topic="POLL")

@@ -34,7 +34,8 @@ from notifications.rules.caps import Cap
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.rules.states import OPEN, Status
-from notifications.store import breakers, controls, departures, moves, partitions, reads, state
+from notifications.store import breakers, controls, departures, moves, partitions, state, type_rules
+from notifications.store.templates import shelf
 from notifications.sweeps import due
 from providers.contract import Channel
 from tests.store.ageing import age_caps
@@ -50,7 +51,7 @@ def _world(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # noqa
     state.client().flushdb()
     settings = replace(conf.current(), caps={Channel.PUSH: Cap(2, HOUR)}, dry_run=True)
     monkeypatch.setattr(conf, "current", lambda: settings)
-    stores = (breakers, controls, departures, reads, route)
+    stores = (breakers, controls, departures, route, shelf, type_rules)
     for store in stores:
         store.forget()
     NotificationType.objects.create(name="LIKE", priority=Priority.P2, digest_template="many_likes")
@@ -234,7 +235,8 @@ def test_where_the_template_does_not_fit_each_leaves_by_itself(caller: Caller, b
         _template("many_likes", body)
     else:
         NotificationType.objects.update(digest_template="never_published")
-    reads.forget()
+    shelf.forget()
+    type_rules.forget()
     _release()
     _deliver()
     assert _statuses(held) == [(Status.SENT, "")] * 2

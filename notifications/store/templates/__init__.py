@@ -4,6 +4,7 @@
     sources   stored texts as the rules know them; why a version may not be published
     exchange  taken in from files and given out
     news      who changes one tells every process at once
+    shelf     versions as messages are made of them, kept in each process
 
 What a version says is a matter of `rules.templates`.
 """

@@ -3,7 +3,7 @@
 A process that has read a template listens from then on, in one thread of its own. What it may have
 missed (it had not begun, the connection broke) it treats as news of everything.
 
-Promise: none that anybody depends on. A template is believed for a second (`reads`), so a message
+Promise: none that anybody depends on. A template is believed for a second (`shelf`), so a message
 that is lost, or a Redis that is away, makes an edit act in a second instead of milliseconds.
 """
 

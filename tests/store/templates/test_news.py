@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 
 from notifications import clock
-from notifications.store import reads, state
-from notifications.store.templates import news
+from notifications.store import state
+from notifications.store.templates import news, shelf
 from notifyproj.stories.scene import until
 from tests.store.templates import watchers
 
@@ -25,7 +25,7 @@ def environ(transactional_db: None) -> Iterator[dict[str, str]]:  # noqa: ARG001
     found = connection.settings_dict
     url = f"postgresql://{found['USER']}:{found['PASSWORD']}@{found['HOST']}:{found['PORT']}"
     yield {**os.environ, "DATABASE_URL": f"{url}/{found['NAME']}"}
-    reads.forget()
+    shelf.forget()
 
 
 def test_four_processes_hear_of_a_new_version_at_once(environ: dict[str, str]) -> None:
@@ -40,7 +40,7 @@ def test_without_redis_four_processes_believe_the_old_one_for_a_second(
     environ: dict[str, str],
 ) -> None:
     alone = {**environ, "REDIS_URL": "redis://127.0.0.1:1/0"}
-    with watchers.watching(alone, patience=reads._FRESH) as watching:
+    with watchers.watching(alone, patience=shelf._FRESH) as watching:
         assert watching.seconds_until_last("second") < LIMIT_SECONDS
 
 
@@ -69,16 +69,16 @@ def test_news_that_come_while_a_version_is_read_are_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     watchers.publish("first")
-    shelf, read = reads._Shelf(), reads._load
+    ours, read = shelf._Shelf(), shelf._load
 
-    def overtaken(*, names: list[str]) -> list[reads.TemplateVersion]:
+    def overtaken(*, names: list[str]) -> list[shelf.TemplateVersion]:
         found = read(names=names)
-        shelf._hear(watchers.NAME)
+        ours._hear(watchers.NAME)
         return found
 
-    monkeypatch.setattr(reads, "_load", overtaken)
+    monkeypatch.setattr(shelf, "_load", overtaken)
     monkeypatch.setattr(clock, "monotonic", lambda: 1_000.0)
-    shelf.by_name([watchers.NAME])
-    monkeypatch.setattr(reads, "_load", read)
+    ours.by_name([watchers.NAME])
+    monkeypatch.setattr(shelf, "_load", read)
     newer = watchers.publish("second")
-    assert shelf.by_name([watchers.NAME])[watchers.NAME].id == newer.pk
+    assert ours.by_name([watchers.NAME])[watchers.NAME].id == newer.pk

@@ -1,0 +1,225 @@
+"""Check: what a request means, or what is wrong with it.
+
+Reads what it needs in one query each for the whole list; writes nothing, but for the ordering keys
+that it meets for the first time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from notifications import clock
+from notifications.rules.channels import Reach
+from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
+from notifications.rules.language import variables
+from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.request import MAX_TTL, NotificationRequest
+from notifications.rules.times.local_time import When
+from notifications.store import line, reads, type_rules
+from notifications.store.templates import shelf
+from notifications.store.templates.shelf import TemplateVersion
+from notifications.store.type_rules import TypeRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks: the producer behind a key, and what it may do."""
+
+    producer_id: int
+    mode: Mode
+    priorities: frozenset[Priority]
+    may_send_content: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the whole list needs of the database, read once."""
+
+    caller: Caller
+    now: dt.datetime
+    types: Mapping[str, TypeRule]
+    reaches: Mapping[str, Reach]
+    templates: Mapping[str, TemplateVersion]
+    ordering_keys: Mapping[str, line.Key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a request was found to mean."""
+
+    rule: TypeRule
+    template: TemplateVersion | None
+    reach: Reach
+    line: int | None
+    """The key of the line that its deliveries join."""
+    when: When | None
+    """When it is to leave; None: now."""
+    expires_at: dt.datetime
+
+
+class _Refusal(Exception):
+    """Carries the problem out of the checks of one request."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def known_of(caller: Caller, requests: Sequence[NotificationRequest]) -> Known:
+    """Read what checking these needs."""
+    types = type_rules.every()
+    return Known(
+        caller=caller,
+        now=clock.now(),
+        types=types,
+        reaches=reads.reaches(caller.mode, {each.user_id for each in requests}),
+        templates=shelf.by_name({each.template_id for each in requests if each.template_id}),
+        ordering_keys=_ordering_keys(caller, requests, types),
+    )
+
+
+def checked(request: NotificationRequest, known: Known) -> Checked | Problem:
+    """What it means; the first thing that is wrong with it otherwise."""
+    try:
+        rule = _routed(request, known)
+        joins = _line(request, rule.priority, known)
+        template, reach = _template(request, known), _recipient(request, known)
+        when = _when(request, reach, known.now)
+        return Checked(
+            rule=rule,
+            template=template,
+            reach=reach,
+            line=joins,
+            when=when,
+            expires_at=_expiry(request, rule.priority, when, known.now),
+        )
+    except _Refusal as refusal:
+        return refusal.problem
+
+
+def _ordering_keys(
+    caller: Caller, requests: Sequence[NotificationRequest], types: Mapping[str, TypeRule]
+) -> Mapping[str, line.Key]:
+    wanted: dict[str, Priority] = {}
+    for each in requests:
+        rule = types.get(each.type)
+        priority = each.priority if each.priority is not None or rule is None else rule.priority
+        if each.ordering_key and priority is not None:
+            wanted.setdefault(each.ordering_key, priority)
+    return line.keys(caller.producer_id, caller.mode, wanted) if wanted else {}
+
+
+def _routed(request: NotificationRequest, known: Known) -> TypeRule:
+    """The type's rule, with the priority that counts.
+
+    Raises:
+        _Refusal: nothing says which priority, or the producer may not use it.
+    """
+    unknown = TypeRule(priority=Priority.P3, category="", retry_preset="")
+    rule = known.types.get(request.type, unknown)
+    if rule is unknown and request.priority is None:
+        detail = f"the router knows no type {request.type}; give a priority with it"
+        raise _Refusal(_invalid("/type", detail))
+    priority = rule.priority if request.priority is None else request.priority
+    if priority not in known.caller.priorities:
+        detail = f"this producer may not send with priority {priority.name}"
+        raise _Refusal(Problem(Kind.FORBIDDEN, detail))
+    return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
+
+
+def _line(request: NotificationRequest, priority: Priority, known: Known) -> int | None:
+    """The key of the line that it joins.
+
+    Raises:
+        _Refusal: the key's line is on another lane.
+    """
+    if request.ordering_key is None:
+        return None
+    key = known.ordering_keys[request.ordering_key]
+    if key.priority is not priority:
+        detail = f"this ordering_key is in use with priority {key.priority.name}; a key has one"
+        raise _Refusal(Problem(Kind.CONFLICT, detail, (FieldError("/ordering_key", detail),)))
+    return key.id
+
+
+def _template(request: NotificationRequest, known: Known) -> TemplateVersion | None:
+    """The version to pin; None for raw content.
+
+    Raises:
+        _Refusal: there is none, it lacks a channel or a variable, or raw content is not allowed.
+    """
+    if request.template_id is None:
+        if not known.caller.may_send_content:
+            detail = "this producer may not send raw content; use a template"
+            raise _Refusal(Problem(Kind.FORBIDDEN, detail))
+        return None
+    template = known.templates.get(request.template_id)
+    if template is None:
+        detail = f"there is no published template {request.template_id}"
+        raise _Refusal(_invalid("/template_id", detail))
+    for position, channel in enumerate(request.channels):
+        if channel not in template.texts:
+            detail = f"template {request.template_id} has no text for {channel.label}"
+            raise _Refusal(_invalid(f"/channels/{position}", detail))
+    wrong = tuple(
+        FieldError(f"/variables/{name}", detail) for name, detail in _mistakes(request, template)
+    )
+    if wrong:
+        detail = f"{wrong[0].pointer}: {wrong[0].detail}"
+        raise _Refusal(Problem(Kind.INVALID, detail, wrong))
+    return template
+
+
+def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterable[tuple[str, str]]:
+    """What is wrong with the variables: by declaration, else by what the texts cannot lack."""
+    if template.declared:
+        return variables.mistakes(template.declared, request.variables)
+    texts = request.channels or template.texts
+    needed = frozenset[str]().union(*(template.needed[channel] for channel in texts))
+    missing = sorted(needed - request.variables.keys())
+    return [(name, "the template needs this variable, and it is missing") for name in missing]
+
+
+def _recipient(request: NotificationRequest, known: Known) -> Reach:
+    """How the recipient can be reached.
+
+    Raises:
+        _Refusal: there is no such recipient in this mode.
+    """
+    reach = known.reaches.get(request.user_id)
+    if reach is None:
+        detail = f"there is no recipient with this user_id in {known.caller.mode.label} mode"
+        raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
+    return reach
+
+
+def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When | None:
+    if request.send_at_local is not None:
+        time = dt.time.fromisoformat(request.send_at_local)
+        return When.next_by_wall_clock(time, reach.timezone, after=now)
+    return When(request.scheduled_at) if request.scheduled_at is not None else None
+
+
+def _expiry(
+    request: NotificationRequest, priority: Priority, when: When | None, now: dt.datetime
+) -> dt.datetime:
+    """When its time to live ends.
+
+    Raises:
+        _Refusal: too far ahead.
+    """
+    ttl = DEFAULT_TIME_TO_LIVE[priority]
+    if request.ttl_seconds:
+        ttl = dt.timedelta(seconds=request.ttl_seconds)
+    begins = max(when.at, now) if when else now
+    if begins - now + ttl > MAX_TTL:
+        detail = f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
+        raise _Refusal(_invalid("/scheduled_at", detail))
+    return begins + ttl
+
+
+def _invalid(pointer: str, detail: str) -> Problem:
+    return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))
