@@ -17,7 +17,7 @@ from notifications import clock
 from notifications.admin import reading
 from notifications.admin.actions import action
 from notifications.models import Occurrence, OrderingKey, Schedule
-from notifications.pipeline import recur
+from notifications.pipeline import arrange, recur
 
 _PREVIEWED: Final = 10
 """Occurrences on a schedule's page: to come, and made."""
@@ -77,13 +77,13 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
     @action("Pause: withdraw what has not left", permissions=["pause"])
     def pause(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
         """Nothing of them leaves until they are resumed."""
-        recur.set_paused(queryset, to=True)
+        arrange.set_paused(queryset, to=True)
         self.message_user(request, f"{queryset.count()} schedules are paused.", messages.SUCCESS)
 
     @action("Resume", permissions=["pause"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
         """From now on; what would have occurred meanwhile is not made up for."""
-        recur.set_paused(queryset, to=False)
+        arrange.set_paused(queryset, to=False)
         self.message_user(request, f"{queryset.count()} schedules go on.", messages.SUCCESS)
 
 

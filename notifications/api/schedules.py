@@ -19,7 +19,7 @@ from notifications.api.problems import refuse
 from notifications.api.recipients import Zone
 from notifications.api.shapes import Answer, Asked, Instant
 from notifications.models import Schedule
-from notifications.pipeline import recur
+from notifications.pipeline import arrange, recur
 from notifications.pipeline.check import Caller
 from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest, Text
@@ -107,7 +107,7 @@ class Schedules(Door):
             "paused": wanted.paused,
             "request": _notification(request.data),
         }
-        return Response(_told(recur.create(_caller(request), fields)), status=201)
+        return Response(_told(arrange.create(_caller(request), fields)), status=201)
 
     @extend_schema(
         operation_id="list_schedules",
@@ -161,7 +161,7 @@ class OneSchedule(Door):
         """Occurrences that have not left are withdrawn and made anew by what it says now."""
         wanted = shaped(request.data, ScheduleChange)
         changes = _changes(wanted, request.data)
-        return Response(_told(recur.change(_caller(request), min(schedule_id, MAX_ID), changes)))
+        return Response(_told(arrange.change(_caller(request), min(schedule_id, MAX_ID), changes)))
 
     @extend_schema(
         operation_id="delete_schedule",
@@ -171,7 +171,7 @@ class OneSchedule(Door):
     )
     def delete(self, request: Request, schedule_id: int) -> Response:
         """Occurrences that have not left are withdrawn."""
-        if not recur.remove(_caller(request), min(schedule_id, MAX_ID)):
+        if not arrange.remove(_caller(request), min(schedule_id, MAX_ID)):
             absent("schedule")
         return Response(status=204)
 

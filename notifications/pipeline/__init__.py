@@ -14,7 +14,7 @@
         release, rescue, replay: back to queued   confirm: receipts
         digest: one notification in place of many that caps held back
         accept asks check what a request means, and plan what to store of it
-        cancel, reschedule, recur: the producer's word
+        cancel, reschedule, arrange (recur): the producer's word
         unsubscribe, inbound: the person's stop   suppression_files: many addresses in and out
 
 Every step takes a list. No step holds a transaction or a row lock while a provider is called: claim

@@ -1,7 +1,4 @@
-"""Recur: schedules, and the notifications that they become a day ahead.
-
-    create, change, remove     the producer's word; what had been made of the future is withdrawn
-    materialise                the sweep's: each occurrence of the coming day becomes a notification
+"""Recur: the notifications that a schedule becomes, a day ahead of their time.
 
 The promise: each occurrence becomes one notification. The row of the schedule is locked while
 notifications are made of it, and where it stands moves in the same transaction; two sweeps, a
@@ -10,32 +7,29 @@ none is missed. After more than that, the last occurrence missed is sent if its 
 over, and the others are not: yesterday's nine reminders help nobody.
 
 An occurrence is a time on a wall clock. Where that is the recipient's, it is looked at again when
-the notification is released.
+the notification is released. Schedules themselves are made and changed by `arrange`.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db import transaction
 
-from notifications import clock
 from notifications.models import Notification, Occurrence, Producer, Schedule
-from notifications.pipeline import accept, cancel, plan
+from notifications.pipeline import accept
 from notifications.pipeline.accept import Refused, Taken
 from notifications.pipeline.check import Caller
 from notifications.rules import request
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
-from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.times import local_time, recurrence
 from notifications.store import reads, type_rules
-from notifications.store.templates import shelf
 
 AHEAD: Final = dt.timedelta(days=1)
 """How long before its time an occurrence becomes a notification: seen, and still to be stopped."""
@@ -52,53 +46,6 @@ class _Busy(Exception):
     """An ordering key is locked by somebody else: nothing is stored, the next sweep tries again."""
 
 
-def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
-    """Store a schedule.
-
-    Args:
-        caller: whose.
-        fields: columns of the model.
-    """
-    made = Schedule(producer_id=caller.producer_id, mode=caller.mode, **fields)
-    return problem_of(caller, made) or _saved(made)
-
-
-def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:
-    """Change a schedule; what was made of its future is withdrawn and made anew."""
-    with transaction.atomic():
-        found = _mine(caller).select_for_update().filter(id=schedule_id).first()
-        if found is None:
-            return Problem(Kind.NOT_FOUND, "there is no such schedule")
-        for name, value in fields.items():
-            setattr(found, name, value)
-        problem = problem_of(caller, found)
-        if problem is not None:
-            return problem
-        withdraw(found)
-        return _saved(found)
-
-
-def remove(caller: Caller, schedule_id: int) -> bool:
-    """Forget a schedule and withdraw what was made of its future; False when there is none."""
-    with transaction.atomic():
-        found = _mine(caller).select_for_update().filter(id=schedule_id).first()
-        if found is None:
-            return False
-        withdraw(found)
-        found.delete()
-    return True
-
-
-def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
-    """Pause or resume: nothing that would have occurred in a pause is made up for."""
-    with transaction.atomic():
-        locked = Schedule.objects.select_for_update().filter(id__in=[each.pk for each in schedules])
-        for each in locked.order_by("id"):
-            each.paused = to
-            withdraw(each)
-            _saved(each)
-
-
 def materialise(schedule_id: int, *, now: dt.datetime) -> int:
     """Make notifications of what occurs within a day; returns how many occurrences.
 
@@ -113,9 +60,23 @@ def materialise(schedule_id: int, *, now: dt.datetime) -> int:
         return 0
 
 
+def occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterator[Pair]:
+    """What is to come of it on the clocks of a zone, till it ends; paused or not."""
+    every = recurrence.occurrences(
+        recurrence.parse(schedule.rrule),
+        begins=schedule.starts_at,
+        zone=local_time.zone(zone),
+        after=after,
+    )
+    for local, at in every:
+        if schedule.ends_at is not None and at > schedule.ends_at:
+            return
+        yield local, at
+
+
 def next_times(schedule: Schedule, *, after: dt.datetime) -> Iterator[dt.datetime]:
     """When it occurs after an instant, paused or not."""
-    for _, at in _occurrences(schedule, zone_of(schedule), after=after):
+    for _, at in occurrences(schedule, zone_of(schedule), after=after):
         yield at
 
 
@@ -136,67 +97,10 @@ def zone_of(schedule: Schedule) -> str:
     return reach.timezone if reach else ""
 
 
-def problem_of(caller: Caller, schedule: Schedule) -> Problem | None:
-    """Why a schedule cannot be taken: its rule, or the notification that it would become."""
-    if schedule.ends_at is not None and schedule.ends_at <= schedule.starts_at:
-        return _invalid("/ends_at", "it must lie after starts_at")
-    try:
-        recurrence.parse(schedule.rrule)
-        next(next_times(schedule, after=clock.now()), None)
-    except ValueError as error:
-        return _invalid("/rrule", str(error))
-    asked = request.parse(schedule.request)
-    if isinstance(asked, Problem):
-        return _within(asked)
-    if asked.idempotency_key or asked.scheduled_at or asked.send_at_local:
-        said = "leave idempotency_key, scheduled_at and send_at_local out: the rule says when"
-        return _invalid("/notification", said)
-    if hidden := _sensitive(asked):
-        said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
-        return _invalid("/notification/variables", said)
-    [planned] = plan.planned(caller, [asked], traceparent="")
-    return _within(planned) if isinstance(planned, Problem) else None
-
-
-def withdraw(schedule: Schedule) -> None:
-    """Stop what was made of a locked schedule's future. What is being sent stays."""
-    ahead = schedule.occurrences.filter(at__gt=clock.now())
-    made = [each.notification_id for each in ahead if each.notification_id is not None]
-    if made:
-        cancel.stop(made)
-    ahead.delete()
-
-
-def _saved(schedule: Schedule) -> Schedule | Problem:
-    """Save it with the first occurrence from now on as its next one."""
-    following = _occurrences(schedule, zone_of(schedule), after=clock.now())
-    _stand(schedule, None if schedule.paused else next(following, None))
-    try:
-        with transaction.atomic():
-            schedule.save()
-    except IntegrityError:
-        said = f"there is a schedule with the name {schedule.name}"
-        return Problem(Kind.CONFLICT, said, (FieldError("/name", said),))
-    return schedule
-
-
-def _stand(schedule: Schedule, following: Pair | None) -> None:
-    """Where it stands: before this one; None: nothing more is to come."""
+def stand(schedule: Schedule, following: Pair | None) -> None:
+    """Put it before this occurrence; None: nothing more is to come. The row is not saved."""
     schedule.next_local = following[0].isoformat(timespec="seconds") if following else ""
     schedule.due_at = following[1] - AHEAD if following else None
-
-
-def _occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterator[Pair]:
-    every = recurrence.occurrences(
-        recurrence.parse(schedule.rrule),
-        begins=schedule.starts_at,
-        zone=local_time.zone(zone),
-        after=after,
-    )
-    for local, at in every:
-        if schedule.ends_at is not None and at > schedule.ends_at:
-            return
-        yield local, at
 
 
 def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
@@ -208,7 +112,7 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
     # By local time: the recipient may have moved since the last look.
     stands = dt.datetime.fromisoformat(schedule.next_local)
     since = max(now - time_to_live, (schedule.due_at or now) + AHEAD - _ZONES_DIFFER)
-    coming = (pair for pair in _occurrences(schedule, zone, after=since) if pair[0] >= stands)
+    coming = (pair for pair in occurrences(schedule, zone, after=since) if pair[0] >= stands)
     missed: list[Pair] = []
     due: list[Pair] = []
     following: Pair | None = None
@@ -222,7 +126,7 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
             break
     due = missed + due
     _make(_Making(schedule, caller, body, zone), due, now=now)
-    _stand(schedule, following)
+    stand(schedule, following)
     schedule.save(update_fields=["next_local", "due_at"])
     return len(due)
 
@@ -296,26 +200,3 @@ def _caller(schedule: Schedule) -> Caller | None:
         priorities=frozenset(map(Priority, producer.priorities)),
         may_send_content=producer.may_send_content,
     )
-
-
-def _sensitive(asked: NotificationRequest) -> list[str]:
-    if asked.template_id is None:
-        return []
-    template = shelf.by_name([asked.template_id]).get(asked.template_id)
-    return sorted(template.sensitive & asked.variables.keys()) if template else []
-
-
-def _mine(caller: Caller) -> QuerySet[Schedule]:
-    return Schedule.objects.filter(producer_id=caller.producer_id, mode=caller.mode)
-
-
-def _invalid(pointer: str, said: str) -> Problem:
-    return Problem(Kind.INVALID, said, (FieldError(pointer, said),))
-
-
-def _within(problem: Problem) -> Problem:
-    """A notification's problem as one of the schedule around it."""
-    errors = tuple(
-        FieldError(f"/notification{each.pointer}", each.detail) for each in problem.errors
-    )
-    return Problem(problem.kind, problem.detail, errors)

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from notifications import clock
 from notifications.models import OrderingKey, Producer, Recipient, Schedule
-from notifications.pipeline import recur
+from notifications.pipeline import arrange
 from notifications.pipeline.check import Caller
 from notifications.rules.lane import Mode, Priority
 
@@ -27,7 +27,7 @@ def schedule(maria: Recipient, operator: User) -> Schedule:
         may_send_content=True,
     )
     asked = {"user_id": maria.user_id, "type": "DIGEST", "priority": "P3"}
-    made = recur.create(
+    made = arrange.create(
         caller,
         {
             "name": "weekly",

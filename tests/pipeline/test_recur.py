@@ -13,7 +13,7 @@ from django.db import connection
 
 from notifications import clock
 from notifications.models import Delivery, Notification, Occurrence, Recipient, Schedule, Template
-from notifications.pipeline import recur
+from notifications.pipeline import arrange, recur
 from notifications.pipeline.accept import Caller
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
@@ -41,7 +41,7 @@ def _asked(**fields: object) -> dict[str, Any]:
 
 def _create(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule | Problem:
     wanted = {"name": "digest", "rrule": rrule, "starts_at": clock.now(), "request": _asked()}
-    return recur.create(caller, {**wanted, **fields})
+    return arrange.create(caller, {**wanted, **fields})
 
 
 def _made(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule:
@@ -125,7 +125,7 @@ def test_what_was_missed_for_too_long_is_not_sent(caller: Caller) -> None:
 def test_a_change_withdraws_what_has_not_left_and_makes_it_anew(caller: Caller) -> None:
     schedule = _made(caller)
     _sweep()
-    changed = recur.change(caller, schedule.pk, {"rrule": "FREQ=HOURLY;BYMINUTE=30"})
+    changed = arrange.change(caller, schedule.pk, {"rrule": "FREQ=HOURLY;BYMINUTE=30"})
     assert isinstance(changed, Schedule)
     assert Delivery.objects.filter(status=Status.CANCELLED).count() == 24
     assert _sweep() == 24
@@ -136,11 +136,11 @@ def test_a_change_withdraws_what_has_not_left_and_makes_it_anew(caller: Caller) 
 def test_a_pause_withdraws_and_a_resumed_one_makes_up_for_nothing(caller: Caller) -> None:
     schedule = _made(caller)
     _sweep()
-    recur.set_paused([schedule], to=True)
+    arrange.set_paused([schedule], to=True)
     schedule.refresh_from_db()
     assert (_waiting(), recur.next_at(schedule, now=clock.now())) == ([], None)
     assert _sweep(later=2 * DAY) == 0
-    recur.set_paused([schedule], to=False)
+    arrange.set_paused([schedule], to=False)
     assert _sweep() == 24
 
 
@@ -148,8 +148,8 @@ def test_a_pause_withdraws_and_a_resumed_one_makes_up_for_nothing(caller: Caller
 def test_a_schedule_that_is_gone_leaves_nothing_behind(caller: Caller) -> None:
     schedule = _made(caller)
     _sweep()
-    assert recur.remove(caller, schedule.pk)
-    assert not recur.remove(caller, schedule.pk)
+    assert arrange.remove(caller, schedule.pk)
+    assert not arrange.remove(caller, schedule.pk)
     assert (_waiting(), Occurrence.objects.count()) == ([], 0)
 
 

@@ -1,0 +1,138 @@
+"""Arrange: schedules as their producers want them; what had been made of the future is withdrawn.
+
+Promise: a schedule that is stored is one that can be kept: its rule occurs, and the notification
+that it would become is one that would be accepted today. What a change withdraws has not left, and
+`recur` makes it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from notifications import clock
+from notifications.models import Schedule
+from notifications.pipeline import cancel, plan, recur
+from notifications.pipeline.check import Caller
+from notifications.rules import request
+from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.request import NotificationRequest
+from notifications.rules.times import recurrence
+from notifications.store.templates import shelf
+
+
+def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
+    """Store a schedule.
+
+    Args:
+        caller: whose.
+        fields: columns of the model.
+    """
+    made = Schedule(producer_id=caller.producer_id, mode=caller.mode, **fields)
+    return _problem_of(caller, made) or _saved(made)
+
+
+def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:
+    """Change a schedule; what was made of its future is withdrawn and made anew."""
+    with transaction.atomic():
+        found = _mine(caller).select_for_update().filter(id=schedule_id).first()
+        if found is None:
+            return Problem(Kind.NOT_FOUND, "there is no such schedule")
+        for name, value in fields.items():
+            setattr(found, name, value)
+        problem = _problem_of(caller, found)
+        if problem is not None:
+            return problem
+        _withdraw(found)
+        return _saved(found)
+
+
+def remove(caller: Caller, schedule_id: int) -> bool:
+    """Forget a schedule and withdraw what was made of its future; False when there is none."""
+    with transaction.atomic():
+        found = _mine(caller).select_for_update().filter(id=schedule_id).first()
+        if found is None:
+            return False
+        _withdraw(found)
+        found.delete()
+    return True
+
+
+def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
+    """Pause or resume: nothing that would have occurred in a pause is made up for."""
+    with transaction.atomic():
+        locked = Schedule.objects.select_for_update().filter(id__in=[each.pk for each in schedules])
+        for each in locked.order_by("id"):
+            each.paused = to
+            _withdraw(each)
+            _saved(each)
+
+
+def _problem_of(caller: Caller, schedule: Schedule) -> Problem | None:
+    """Why a schedule cannot be taken: its rule, or the notification that it would become."""
+    if schedule.ends_at is not None and schedule.ends_at <= schedule.starts_at:
+        return _invalid("/ends_at", "it must lie after starts_at")
+    try:
+        recurrence.parse(schedule.rrule)
+        next(recur.next_times(schedule, after=clock.now()), None)
+    except ValueError as error:
+        return _invalid("/rrule", str(error))
+    asked = request.parse(schedule.request)
+    if isinstance(asked, Problem):
+        return _within(asked)
+    if asked.idempotency_key or asked.scheduled_at or asked.send_at_local:
+        said = "leave idempotency_key, scheduled_at and send_at_local out: the rule says when"
+        return _invalid("/notification", said)
+    if hidden := _sensitive(asked):
+        said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
+        return _invalid("/notification/variables", said)
+    [planned] = plan.planned(caller, [asked], traceparent="")
+    return _within(planned) if isinstance(planned, Problem) else None
+
+
+def _saved(schedule: Schedule) -> Schedule | Problem:
+    """Save it with the first occurrence from now on as its next one."""
+    following = recur.occurrences(schedule, recur.zone_of(schedule), after=clock.now())
+    recur.stand(schedule, None if schedule.paused else next(following, None))
+    try:
+        with transaction.atomic():
+            schedule.save()
+    except IntegrityError:
+        said = f"there is a schedule with the name {schedule.name}"
+        return Problem(Kind.CONFLICT, said, (FieldError("/name", said),))
+    return schedule
+
+
+def _withdraw(schedule: Schedule) -> None:
+    """Stop what was made of a locked schedule's future. What is being sent stays."""
+    ahead = schedule.occurrences.filter(at__gt=clock.now())
+    made = [each.notification_id for each in ahead if each.notification_id is not None]
+    if made:
+        cancel.stop(made)
+    ahead.delete()
+
+
+def _sensitive(asked: NotificationRequest) -> list[str]:
+    if asked.template_id is None:
+        return []
+    template = shelf.by_name([asked.template_id]).get(asked.template_id)
+    return sorted(template.sensitive & asked.variables.keys()) if template else []
+
+
+def _mine(caller: Caller) -> QuerySet[Schedule]:
+    return Schedule.objects.filter(producer_id=caller.producer_id, mode=caller.mode)
+
+
+def _invalid(pointer: str, said: str) -> Problem:
+    return Problem(Kind.INVALID, said, (FieldError(pointer, said),))
+
+
+def _within(problem: Problem) -> Problem:
+    """A notification's problem as one of the schedule around it."""
+    errors = tuple(
+        FieldError(f"/notification{each.pointer}", each.detail) for each in problem.errors
+    )
+    return Problem(problem.kind, problem.detail, errors)
