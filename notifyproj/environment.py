@@ -15,21 +15,29 @@ from enum import StrEnum
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from cryptography.fernet import Fernet
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from notifications.rules.allowed import AllowList
-from notifications.rules.caps import DEFAULTS, Cap, Caps
+from notifications.rules.caps import DEFAULTS
 from notifyproj.esp import anymail_vendor
+from notifyproj.values import (
+    BrokerUrl,
+    FernetKeys,
+    MostOfEach,
+    Names,
+    PostgresUrl,
+    Providers,
+    PublicUrl,
+    Reachable,
+    RedisUrl,
+    Secret,
+    Secrets,
+)
 from providers import registry
-from providers.contract import Channel
 from providers.errors import ConfigurationError
 
 registry.add(anymail_vendor)
 
 PREFIX: Final = "NOTIFY_"
-_MIN_SECRET_LENGTH = 32
-"""Characters; Django asks for 50, 32 of a random alphabet cannot be guessed."""
 _DEFAULT_PORTS: Final = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
 
 
@@ -59,157 +67,54 @@ class Delivery(StrEnum):
     """Everything happens but the call of a provider."""
 
 
-def _postgres_url(value: str) -> str:
-    return _url(value, schemes=("postgresql", "postgres"))
-
-
-def _redis_url(value: str) -> str:
-    return _url(value, schemes=("redis", "rediss"))
-
-
-def _broker_url(value: str) -> str:
-    return _url(value, schemes=("redis", "rediss", "amqp", "amqps"))
-
-
-def _public_url(value: str) -> str:
-    return _url(value, schemes=("https", "http")).rstrip("/")
-
-
-def _url(value: str, *, schemes: tuple[str, ...]) -> str:
-    """Check an URL's shape.
-
-    Raises:
-        ValueError: another scheme, no host, or a port that is none.
-    """
-    parts = urlsplit(value)
-    if parts.scheme not in schemes:
-        raise ValueError(f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
-    if not parts.hostname:
-        raise ValueError("names no host")
-    try:
-        _ = parts.port
-    except ValueError:
-        raise ValueError("has a port that is no number up to 65535") from None
-    return value
-
-
-def _secret(value: str) -> str:
-    if len(value) < _MIN_SECRET_LENGTH:
-        raise ValueError(f"is shorter than {_MIN_SECRET_LENGTH} characters")
-    return value
-
-
-def _secrets(value: str) -> tuple[str, ...]:
-    return tuple(_secret(part) for part in _names(value))
-
-
-def _fernet_keys(value: str) -> tuple[str, ...]:
-    keys = _names(value)
-    for position, key in enumerate(keys, start=1):
-        try:
-            Fernet(key)
-        except ValueError:
-            raise ValueError(f"key {position} is no Fernet key") from None
-    return keys
-
-
-def _names(value: str) -> tuple[str, ...]:
-    names = tuple(part.strip() for part in value.split(",") if part.strip())
-    if not names:
-        raise ValueError("lists nothing")
-    return names
-
-
-def _allow_list(value: str) -> AllowList:
-    return AllowList.of(_names(value))
-
-
-def _caps(value: str) -> Caps:
-    """Read `push=10/hour,sms=3/day`, or `none`.
-
-    Raises:
-        ValueError: an item is no channel=cap, or names a channel twice or one that is none.
-    """
-    if value == "none":
-        return {}
-    return {channel: Cap.parse(text) for channel, text in _by_channel(value, "cap").items()}
-
-
-def _routes(value: str) -> Mapping[Channel, str]:
-    """Read `push=sandbox,email=smtp`."""
-    return _by_channel(value, "provider")
-
-
-def _by_channel(value: str, what: str) -> Mapping[Channel, str]:
-    """Read a comma list of channel=something.
-
-    Raises:
-        ValueError: an item has another form, or names a channel twice or one that is none.
-    """
-    found: dict[Channel, str] = {}
-    for item in _names(value):
-        label, separator, given = (part.strip() for part in item.partition("="))
-        if not (label and separator and given):
-            raise ValueError(f"{item!r} is not of the form channel={what}")
-        try:
-            channel = Channel.from_label(label)
-        except KeyError:
-            known = ", ".join(channel.label for channel in Channel)
-            raise ValueError(f"{label!r} is no channel ({known})") from None
-        if channel in found:
-            raise ValueError(f"names the channel {label} twice")
-        found[channel] = given
-    return found
-
-
 class Environment(BaseModel):
     """A valid environment. Each description completes the sentence "Give ..."."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    database_url: Annotated[str, AfterValidator(_postgres_url)] = Field(
+    database_url: PostgresUrl = Field(
         alias="DATABASE_URL",
         description="PostgreSQL's address, such as postgresql://user:password@host:5432/notify",
         repr=False,
     )
-    state_url: Annotated[str, AfterValidator(_redis_url)] = Field(
+    state_url: RedisUrl = Field(
         alias="REDIS_URL",
         description="the state Valkey's or Redis's address, such as redis://:password@state:6379/0",
         repr=False,
     )
-    broker_url: Annotated[str, AfterValidator(_broker_url)] = Field(
+    broker_url: BrokerUrl = Field(
         alias="CELERY_BROKER_URL",
         description="the broker's address, such as redis://:password@broker:6379/0 or amqp://user:password@broker//",
         repr=False,
     )
-    secret_key: Annotated[str, AfterValidator(_secret)] = Field(
+    secret_key: Secret = Field(
         alias="NOTIFY_SECRET_KEY",
         description="what signs sessions and tokens; make one with `openssl rand -hex 32`",
         repr=False,
     )
-    secret_key_fallbacks: Annotated[tuple[str, ...], BeforeValidator(_secrets)] = Field(
+    secret_key_fallbacks: Secrets = Field(
         alias="NOTIFY_SECRET_KEY_FALLBACKS",
         default=(),
         description="a comma list of former NOTIFY_SECRET_KEYs: what they signed is still believed,"
         " unsubscribe links above all",
         repr=False,
     )
-    encryption_keys: Annotated[tuple[str, ...], BeforeValidator(_fernet_keys)] = Field(
+    encryption_keys: FernetKeys = Field(
         alias="NOTIFY_ENCRYPTION_KEYS",
         description="a comma list of Fernet keys: the first encrypts sensitive variables, all"
         " decrypt; make one with `openssl rand -base64 32 | tr +/ -_`",
         repr=False,
     )
-    public_url: Annotated[str, AfterValidator(_public_url)] = Field(
+    public_url: PublicUrl = Field(
         alias="NOTIFY_PUBLIC_URL",
         description="where producers, providers and browsers reach this service, such as"
         " https://notify.example.com",
     )
-    routes: Annotated[Mapping[Channel, str], BeforeValidator(_routes)] = Field(
+    routes: Providers = Field(
         alias="NOTIFY_ROUTES",
         description="the provider of each channel, such as push=sandbox,email=smtp",
     )
-    caps: Annotated[Caps, BeforeValidator(_caps)] = Field(
+    caps: MostOfEach = Field(
         alias="NOTIFY_CAPS",
         default_factory=lambda: DEFAULTS,
         description="what a person gets at most, such as push=10/hour,sms=3/day,email=20/day, or"
@@ -220,7 +125,7 @@ class Environment(BaseModel):
         default=Delivery.LIVE,
         description=f"one of {', '.join(Delivery)}; in a dry run nothing leaves for a provider",
     )
-    allowed_recipients: Annotated[AllowList | None, BeforeValidator(_allow_list)] = Field(
+    allowed_recipients: Reachable = Field(
         alias="NOTIFY_ALLOWED_RECIPIENTS",
         default=None,
         description="a comma list of who may be reached, others are suppressed: user ids,"
@@ -233,7 +138,7 @@ class Environment(BaseModel):
         description="a number of seconds from 0 to 3600, over which P2 and P3 that waited for the"
         " end of quiet hours are spread",
     )
-    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(
+    allowed_hosts: Names = Field(
         alias="NOTIFY_ALLOWED_HOSTS",
         default=(),
         description="a comma list of further host names that requests may be addressed to",

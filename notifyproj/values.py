@@ -1,0 +1,140 @@
+"""What the text of a setting means: its type, or what is wrong with it.
+
+A type refuses with the end of a sentence that begins with the variable's name: "names no host". It
+never repeats what was given, which may be a secret; of lists it repeats the item that has no secret
+in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from cryptography.fernet import Fernet
+from pydantic import AfterValidator, BeforeValidator
+
+from notifications.rules.allowed import AllowList
+from notifications.rules.caps import Cap, Caps
+from providers.contract import Channel
+
+_MIN_SECRET_LENGTH: Final = 32
+"""Characters; Django asks for 50, 32 of a random alphabet cannot be guessed."""
+
+
+def _postgres_url(value: str) -> str:
+    return _url(value, schemes=("postgresql", "postgres"))
+
+
+def _redis_url(value: str) -> str:
+    return _url(value, schemes=("redis", "rediss"))
+
+
+def _broker_url(value: str) -> str:
+    return _url(value, schemes=("redis", "rediss", "amqp", "amqps"))
+
+
+def _public_url(value: str) -> str:
+    return _url(value, schemes=("https", "http")).rstrip("/")
+
+
+def _url(value: str, *, schemes: tuple[str, ...]) -> str:
+    """Check an URL's shape.
+
+    Raises:
+        ValueError: another scheme, no host, or a port that is none.
+    """
+    parts = urlsplit(value)
+    if parts.scheme not in schemes:
+        raise ValueError(f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
+    if not parts.hostname:
+        raise ValueError("names no host")
+    try:
+        _ = parts.port
+    except ValueError:
+        raise ValueError("has a port that is no number up to 65535") from None
+    return value
+
+
+def _secret(value: str) -> str:
+    if len(value) < _MIN_SECRET_LENGTH:
+        raise ValueError(f"is shorter than {_MIN_SECRET_LENGTH} characters")
+    return value
+
+
+def _secrets(value: str) -> tuple[str, ...]:
+    return tuple(_secret(part) for part in _names(value))
+
+
+def _fernet_keys(value: str) -> tuple[str, ...]:
+    keys = _names(value)
+    for position, key in enumerate(keys, start=1):
+        try:
+            Fernet(key)
+        except ValueError:
+            raise ValueError(f"key {position} is no Fernet key") from None
+    return keys
+
+
+def _names(value: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in value.split(",") if part.strip())
+    if not names:
+        raise ValueError("lists nothing")
+    return names
+
+
+def _allow_list(value: str) -> AllowList:
+    return AllowList.of(_names(value))
+
+
+def _caps(value: str) -> Caps:
+    """Read `push=10/hour,sms=3/day`, or `none`.
+
+    Raises:
+        ValueError: an item is no channel=cap, or names a channel twice or one that is none.
+    """
+    if value == "none":
+        return {}
+    return {channel: Cap.parse(text) for channel, text in _by_channel(value, "cap").items()}
+
+
+def _routes(value: str) -> Mapping[Channel, str]:
+    """Read `push=sandbox,email=smtp`."""
+    return _by_channel(value, "provider")
+
+
+def _by_channel(value: str, what: str) -> Mapping[Channel, str]:
+    """Read a comma list of channel=something.
+
+    Raises:
+        ValueError: an item has another form, or names a channel twice or one that is none.
+    """
+    found: dict[Channel, str] = {}
+    for item in _names(value):
+        label, separator, given = (part.strip() for part in item.partition("="))
+        if not (label and separator and given):
+            raise ValueError(f"{item!r} is not of the form channel={what}")
+        try:
+            channel = Channel.from_label(label)
+        except KeyError:
+            known = ", ".join(channel.label for channel in Channel)
+            raise ValueError(f"{label!r} is no channel ({known})") from None
+        if channel in found:
+            raise ValueError(f"names the channel {label} twice")
+        found[channel] = given
+    return found
+
+
+PostgresUrl = Annotated[str, AfterValidator(_postgres_url)]
+RedisUrl = Annotated[str, AfterValidator(_redis_url)]
+BrokerUrl = Annotated[str, AfterValidator(_broker_url)]
+PublicUrl = Annotated[str, AfterValidator(_public_url)]
+Secret = Annotated[str, AfterValidator(_secret)]
+Secrets = Annotated[tuple[str, ...], BeforeValidator(_secrets)]
+FernetKeys = Annotated[tuple[str, ...], BeforeValidator(_fernet_keys)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+Reachable = Annotated[AllowList | None, BeforeValidator(_allow_list)]
+Providers = Annotated[Mapping[Channel, str], BeforeValidator(_routes)]
+"""Of each channel the one that takes it: `push=sandbox,email=smtp`."""
+MostOfEach = Annotated[Caps, BeforeValidator(_caps)]
+"""Of each channel what a person gets at most: `push=10/hour,sms=3/day`, or `none`."""
