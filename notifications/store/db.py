@@ -19,7 +19,7 @@ from django.db import OperationalError, connection, transaction
 from psycopg import postgres, sql
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
-from psycopg.rows import dict_row
+from psycopg.rows import RowFactory, args_row, dict_row
 
 from notifications.store import copy_text
 
@@ -42,8 +42,12 @@ def statement(name: str) -> LiteralString:
 
 def cursor() -> psycopg.Cursor[dict[str, Any]]:
     """A server-binding cursor on this thread's connection; rows are dicts."""
+    return _cursor(dict_row)
+
+
+def _cursor(factory: RowFactory[Answer]) -> psycopg.Cursor[Answer]:
     connection.ensure_connection()
-    fresh = psycopg.Cursor(connection.connection, row_factory=dict_row)
+    fresh = psycopg.Cursor(connection.connection, row_factory=factory)
     fresh.format = Format.BINARY
     fresh.adapters.register_dumper(_Ids, _IdsDumper)
     fresh.adapters.register_dumper(_Texts, _TextsDumper)
@@ -56,7 +60,22 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     Raises:
         django.db.Error: what psycopg raised, in Django's words.
     """
-    with connection.wrap_database_errors, cursor() as running:
+    return _rows(name, parameters, dict_row)
+
+
+def made(name: str, parameters: Mapping[str, object], make: Callable[..., Answer]) -> list[Answer]:
+    """Run `sql/<name>.sql` and make something of each row: `make` gets its columns, in order.
+
+    For hot paths: no dict stands between the row and what is made of it.
+
+    Raises:
+        django.db.Error: as `rows`.
+    """
+    return _rows(name, parameters, args_row(make))
+
+
+def _rows(name: str, parameters: Mapping[str, object], factory: RowFactory[Answer]) -> list[Answer]:
+    with connection.wrap_database_errors, _cursor(factory) as running:
         running.execute(statement(name), bound(parameters), prepare=True)
         return running.fetchall() if running.description else []
 
@@ -180,14 +199,22 @@ def in_transaction(work: Callable[[], Answer]) -> Answer:
 def alone(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     """Run `sql/<name>.sql` as a transaction of its own, and again after a deadlock.
 
-    One statement needs no BEGIN and no COMMIT: two waits less on the way of an OTP.
+    Raises:
+        OperationalError: whatever else the database refused.
+    """
+    return retried(lambda: rows(name, parameters))
+
+
+def retried(one: Callable[[], Answer]) -> Answer:
+    """Run one statement, and again when Postgres ends it to break a deadlock.
+
+    It needs no BEGIN and no COMMIT: two waits less on the way of an OTP. Inside a transaction that
+    is already open it simply joins.
 
     Raises:
         OperationalError: whatever else the database refused.
     """
-    if connection.in_atomic_block:
-        return rows(name, parameters)
-    return _tried(lambda: rows(name, parameters))
+    return one() if connection.in_atomic_block else _tried(one)
 
 
 def _tried(work: Callable[[], Answer]) -> Answer:

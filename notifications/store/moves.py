@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
 from notifications.rules import ids as id_rules
@@ -31,8 +31,7 @@ _LEASES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class Claimed(NamedTuple):
     """A delivery under our lease."""
 
     id: UUID
@@ -48,6 +47,8 @@ class Claimed:
     slot_provider: str
     slot_at: dt.datetime | None
     """When that provider's bucket lets it leave, if it was given a time before."""
+    claimed_at: dt.datetime
+    """By Postgres's clock, as all of one claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +61,7 @@ class Claim:
     """Postgres's clock at the claim."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Move(NamedTuple):
     """One delivery's part of a move."""
 
     id: UUID
@@ -80,37 +80,21 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
     The others are somebody else's, gone, or not due.
     """
     token = uuid4()
-    rows = db.alone(
-        "claim",
-        {
-            "ids": list(delivery_ids),
-            "queued": Status.QUEUED,
-            "waiting": [Status.RETRYING, Status.SCHEDULED],
-            "poison": POISON_AFTER,
-            "suspect": SUSPECT_AFTER,
-            "token": token,
-            **_LEASES,
-        },
-    )
-    at = rows[0]["claimed_at"] if rows else now
-    return Claim(token=token, deliveries=[_claimed(row) for row in rows], at=at)
+    parameters = {
+        "ids": list(delivery_ids),
+        "queued": Status.QUEUED,
+        "waiting": [Status.RETRYING, Status.SCHEDULED],
+        "poison": POISON_AFTER,
+        "suspect": SUSPECT_AFTER,
+        "token": token,
+        **_LEASES,
+    }
+    taken = db.retried(lambda: db.made("claim", parameters, _claimed))
+    return Claim(token=token, deliveries=taken, at=taken[0].claimed_at if taken else now)
 
 
-def _claimed(row: dict[str, Any]) -> Claimed:
-    return Claimed(
-        id=row["id"],
-        mode=Mode(row["mode"]),
-        priority=Priority(row["priority"]),
-        channel=Channel(row["channel"]),
-        recipient_id=row["recipient_id"],
-        contact_id=row["contact_id"],
-        attempts=row["attempts"],
-        attempts_before=row["attempts_before"],
-        resent=row["resent"],
-        generation=row["generation"],
-        slot_provider=row["slot_provider"],
-        slot_at=row["slot_at"],
-    )
+def _claimed(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
+    return Claimed(delivery_id, Mode(mode), Priority(priority), Channel(channel), *others)
 
 
 def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[UUID, int]:

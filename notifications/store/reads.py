@@ -6,8 +6,7 @@ import datetime as dt
 import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -20,12 +19,14 @@ from notifications.store import db
 from providers.contract import Channel
 
 _NO_CAPS: Final[Caps] = {}
+_NOTHING: Final = frozenset[Any]()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A notification as the pipeline needs it."""
+class Asked(NamedTuple):
+    """A notification as the pipeline needs it: a row of `notifications_of.sql`."""
 
+    content: dict[str, str] | None
+    variables: dict[str, Any]
     id: UUID
     producer_id: int
     type: str
@@ -33,8 +34,6 @@ class Asked:
     retry_preset: str
     user_id: str
     template: int | None
-    content: dict[str, str] | None
-    variables: dict[str, Any]
     sealed: bytes | None
     collapse_key: str
     ordering_key: str
@@ -43,68 +42,55 @@ class Asked:
     is_cancelled: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
-    """A contact, and what its person allows at this moment."""
+class Destination(NamedTuple):
+    """A contact, and what its person allows at this moment: a row of `contacts.sql`."""
 
+    channels_off: frozenset[Channel]
+    categories_off: frozenset[str]
+    caps: Caps
+    contact_id: int
     kind: str
     address: str
     is_valid: bool
     is_suppressed: bool
     """Whether its address is on the suppression list."""
     locale: str
-    channels_off: frozenset[Channel]
-    categories_off: frozenset[str]
     timezone: str
     """Theirs, or what their phone number suggests; empty where nobody knows."""
     quiet_hours: str
     """JSON, as `rules.times.quiet_hours` reads it."""
     do_not_disturb_until: dt.datetime | None
-    caps: Caps
 
 
 def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
     """The notifications of these ids that exist."""
-    return {
-        row["id"]: Asked(
-            id=row["id"],
-            producer_id=row["producer_id"],
-            type=row["type"],
-            category=row["category"],
-            retry_preset=row["retry_preset"],
-            user_id=row["user_id"],
-            template=row["template"],
-            content=orjson.loads(row["content"]) if row["content"] else None,
-            variables=orjson.loads(row["variables"]),
-            sealed=row["secrets"],
-            collapse_key=row["collapse_key"],
-            ordering_key=row["ordering_key"],
-            traceparent=row["traceparent"],
-            expires_at=row["expires_at"],
-            is_cancelled=row["cancelled_at"] is not None,
-        )
-        for row in db.rows("notifications_of", {"ids": list(notification_ids)})
-    }
+    found = db.made("notifications_of", {"ids": list(notification_ids)}, _asked)
+    return {each.id: each for each in found}
+
+
+def _asked(content: str | None, variables: str, *others: Any) -> Asked:  # noqa: ANN401 - the rest of the row, as it comes
+    parsed = orjson.loads(content) if content else None
+    return Asked(parsed, orjson.loads(variables), *others)
 
 
 def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
     """The contacts of these ids that exist."""
-    return {
-        row["id"]: Destination(
-            kind=row["kind"],
-            address=row["address"],
-            is_valid=row["invalidated_at"] is None,
-            is_suppressed=row["suppressed"],
-            locale=row["locale"],
-            channels_off=frozenset(Channel(off) for off in row["channels_off"] or ()),
-            categories_off=frozenset(row["categories_off"] or ()),
-            timezone=row["timezone"],
-            quiet_hours=row["quiet_hours"] or "[]",
-            do_not_disturb_until=row["do_not_disturb_until"],
-            caps=_caps(row["caps"]) if row["caps"] else _NO_CAPS,
-        )
-        for row in db.rows("contacts", {"ids": list(set(contact_ids)), "live": Mode.LIVE})
-    }
+    parameters = {"ids": list(set(contact_ids)), "live": Mode.LIVE}
+    return {each.contact_id: each for each in db.made("contacts", parameters, _destination)}
+
+
+def _destination(
+    channels_off: list[int] | None,
+    categories_off: list[str] | None,
+    own_caps: str | None,
+    *others: Any,  # noqa: ANN401 - the rest of the row, as it comes
+) -> Destination:
+    return Destination(
+        frozenset([_CHANNELS[off] for off in channels_off]) if channels_off else _NOTHING,
+        frozenset(categories_off) if categories_off else _NOTHING,
+        _caps(own_caps) if own_caps else _NO_CAPS,
+        *others,
+    )
 
 
 @functools.lru_cache(maxsize=4096)

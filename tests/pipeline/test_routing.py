@@ -183,7 +183,7 @@ def test_what_expired_during_a_call_goes_to_nobody_else(
     [claimed], _ = job.load(moves.claim([row.id], now=clock.now()))
     route.assign([claimed])
     left = dt.timedelta(seconds=seconds_left)
-    claimed.asked = replace(claimed.asked, expires_at=clock.now() + left)
+    claimed.asked = claimed.asked._replace(expires_at=clock.now() + left)
     down = Result(delivery_id=row.id, outcome=Unavailable(), latency=dt.timedelta())
     sandbox = route.provider_named("sandbox")
     assert sandbox is not None

@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jinja2 import StrictUndefined, Template, TemplateSyntaxError, meta, nodes, pass_context
 from jinja2.exceptions import TemplateRuntimeError
@@ -72,8 +72,7 @@ _LOOP_FACTS: Final = frozenset({
 })
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(NamedTuple):
     """A message's words, ready for a provider."""
 
     title: str

@@ -10,7 +10,6 @@ for each message costs a few microseconds beside the rendering itself.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -85,7 +84,7 @@ class Wording:
             body = short_links.replaced(body, shorten)
         if self.source.transliterate:
             body = sms_transliteration.transliterated(body)
-        return rendered if body is rendered.body else dataclasses.replace(rendered, body=body)
+        return rendered if body is rendered.body else rendered._replace(body=body)
 
 
 def compiled(source: Source) -> Wording:
@@ -123,7 +122,7 @@ def fitted(channel: Channel, rendered: Rendered) -> Rendered:
     if channel is not Channel.PUSH:
         return rendered
     body = push_size.shortened(rendered.title, rendered.body)
-    return rendered if body is rendered.body else dataclasses.replace(rendered, body=body)
+    return rendered if body is rendered.body else rendered._replace(body=body)
 
 
 @functools.lru_cache(maxsize=4096)

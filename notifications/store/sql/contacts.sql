@@ -1,12 +1,12 @@
 -- Where claimed deliveries go, and what the person and the suppression list allow now. Served by primary keys and
 -- suppression_by_address.
-SELECT c.id, c.kind, c.address, c.invalidated_at, r.locale, p.channels_off, p.categories_off,
-       coalesce(nullif(r.timezone, ''), r.phone_timezone) AS timezone, p.quiet_hours::text, p.do_not_disturb_until,
-       nullif(p.caps, '{}')::text AS caps,
+SELECT p.channels_off, p.categories_off, nullif(p.caps, '{}')::text, c.id, c.kind, c.address, c.invalidated_at IS NULL,
        r.mode = %(live)s AND EXISTS (
            SELECT FROM notifications_suppression s
            WHERE s.channel = c.channel AND s.address = suppressible(c.channel, c.address) AND s.undone_at IS NULL
-       ) AS suppressed
+       ),
+       r.locale, coalesce(nullif(r.timezone, ''), r.phone_timezone), coalesce(p.quiet_hours::text, '[]'),
+       p.do_not_disturb_until
 FROM notifications_contact c
 JOIN notifications_recipient r ON r.id = c.recipient_id
 LEFT JOIN notifications_preference p ON p.recipient_id = r.id
