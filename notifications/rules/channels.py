@@ -7,9 +7,10 @@ between.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from providers.contract import Channel
 
@@ -43,14 +44,14 @@ class Stop(StrEnum):
     """This environment may not reach them (NOTIFY_ALLOWED_RECIPIENTS)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Reach(NamedTuple):
     """How one recipient can be reached now."""
 
     recipient_id: int
+    user_id: str = ""
     timezone: str = ""
     """Empty when nobody knows."""
-    contacts: Mapping[Channel, Sequence[int]] = field(default_factory=dict)
+    contacts: Mapping[Channel, Sequence[int]] = MappingProxyType({})
     """Valid contacts by channel, the primary one first; none that is on the suppression list."""
     suppressed: frozenset[Channel] = frozenset()
     """Channels that have valid contacts on the suppression list."""

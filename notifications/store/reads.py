@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -86,7 +85,7 @@ def _destination(
     *others: Any,  # noqa: ANN401 - the rest of the row, as it comes
 ) -> Destination:
     return Destination(
-        frozenset([_CHANNELS[off] for off in channels_off]) if channels_off else _NOTHING,
+        _channels(channels_off),
         frozenset(categories_off) if categories_off else _NOTHING,
         _caps(own_caps) if own_caps else _NO_CAPS,
         *others,
@@ -105,32 +104,39 @@ def _caps(written: str) -> Caps:
 
 def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, Reach]:
     """How these users can be reached now; unknown users are missing."""
-    parameters = {"mode": mode, "user_ids": list(user_ids), "ids": [], "live": Mode.LIVE}
-    found = db.rows("reaches", parameters)
-    return {row["user_id"]: _reach(row) for row in found}
+    return {reach.user_id: reach for reach in _reaches(mode, user_ids=user_ids)}
 
 
 def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, Reach]:
     """The same by recipient id."""
-    live = Mode.LIVE
-    parameters = {"mode": live, "user_ids": [], "ids": list(recipient_ids), "live": live}
-    return {row["id"]: _reach(row) for row in db.rows("reaches", parameters)}
+    found = _reaches(Mode.LIVE, recipient_ids=recipient_ids)
+    return {reach.recipient_id: reach for reach in found}
 
 
-def _reach(row: Mapping[str, Any]) -> Reach:
-    contacts: dict[Channel, list[int]] = defaultdict(list)
-    pairs = zip(row["contact_channels"] or (), row["contact_ids"] or (), strict=True)
-    for channel, contact_id in pairs:
-        contacts[_CHANNELS[channel]].append(contact_id)
+def _reaches(
+    mode: Mode, *, user_ids: Iterable[str] = (), recipient_ids: Iterable[int] = ()
+) -> list[Reach]:
+    whose = {"user_ids": list(user_ids), "ids": list(recipient_ids)}
+    return db.made("reaches", {**whose, "mode": mode, "live": Mode.LIVE}, _reach)
+
+
+def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql
+    *whom, off, order, categories_off, contact_channels, contact_ids, suppressed = row
+    contacts: dict[Channel, list[int]] = {}
+    for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
+        contacts.setdefault(_CHANNELS[channel], []).append(contact_id)
     return Reach(
-        recipient_id=row["id"],
-        timezone=row["timezone"],
+        *whom,
         contacts=contacts,
-        suppressed=frozenset(_CHANNELS[each] for each in row["channels_suppressed"] or ()),
-        channel_order=[_CHANNELS[channel] for channel in row["channel_order"] or ()],
-        channels_off=frozenset(_CHANNELS[channel] for channel in row["channels_off"] or ()),
-        categories_off=frozenset(row["categories_off"] or ()),
+        suppressed=_channels(suppressed),
+        channel_order=[_CHANNELS[channel] for channel in order or ()],
+        channels_off=_channels(off),
+        categories_off=frozenset(categories_off) if categories_off else _NOTHING,
     )
+
+
+def _channels(numbers: Collection[int] | None) -> frozenset[Channel]:
+    return frozenset([_CHANNELS[number] for number in numbers]) if numbers else _NOTHING
 
 
 _CHANNELS: Final = {channel.value: channel for channel in Channel}
