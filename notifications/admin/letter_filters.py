@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -18,14 +18,13 @@ Choices = list[tuple[str, str]]
 
 
 class _Choice(admin.SimpleListFilter):
+    offered: ClassVar[staticmethod[[], Choices]]
+
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Leaves the rows alone: `StateFilter` reads every parameter at once."""
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> Choices:  # noqa: ARG002 - Django's signature
         return self.offered()
-
-    def offered(self) -> Choices:
-        raise NotImplementedError
 
 
 class StateFilter(_Choice):
@@ -33,9 +32,7 @@ class StateFilter(_Choice):
 
     title = "state"
     parameter_name = "state"
-
-    def offered(self) -> Choices:  # noqa: D102 - said above
-        return [("open", "Open"), ("resolved", "Resolved")]
+    offered = staticmethod(lambda: [("open", "Open"), ("resolved", "Resolved")])
 
     def choices(self, changelist: Any) -> Any:  # noqa: ANN401 - Django's types
         """Without `All`: a resolved letter among open ones would be replayed in vain."""
@@ -62,27 +59,21 @@ class ReasonFilter(_Choice):
     """Reasons that open letters have (by `dead_letter_open`)."""
 
     title = parameter_name = "reason"
-
-    def offered(self) -> Choices:  # noqa: D102 - said above
-        return _values("reason")
+    offered = staticmethod(lambda: _values("reason"))
 
 
 class ProviderFilter(_Choice):
     """Providers that open letters name."""
 
     title = parameter_name = "provider"
-
-    def offered(self) -> Choices:  # noqa: D102 - said above
-        return _values("provider")
+    offered = staticmethod(lambda: _values("provider"))
 
 
 class ChannelFilter(_Choice):
     """Every channel."""
 
     title = parameter_name = "channel"
-
-    def offered(self) -> Choices:  # noqa: D102 - said above
-        return [(str(value), label) for value, label in CHANNELS]
+    offered = staticmethod(lambda: [(str(value), label) for value, label in CHANNELS])
 
 
 class NewerFilter(_Choice):
@@ -90,9 +81,7 @@ class NewerFilter(_Choice):
 
     title = "newer than"
     parameter_name = "within"
-
-    def offered(self) -> Choices:  # noqa: D102 - said above
-        return [(name, f"A {name}") for name in RECENT]
+    offered = staticmethod(lambda: [(name, f"A {name}") for name in RECENT])
 
 
 class OlderFilter(_Choice):
@@ -100,27 +89,23 @@ class OlderFilter(_Choice):
 
     title = "older than"
     parameter_name = "before"
-
-    def offered(self) -> Choices:  # noqa: D102 - said above
-        return [(name, f"A {name}") for name in RECENT]
+    offered = staticmethod(lambda: [(name, f"A {name}") for name in RECENT])
 
 
 class ProducerFilter(_Choice):
     """Whose letters."""
 
     title = parameter_name = "producer"
-
-    def offered(self) -> Choices:  # noqa: D102 - said above
-        return [(str(producer.pk), producer.name) for producer in Producer.objects.all()]
+    offered = staticmethod(
+        lambda: [(str(producer.pk), producer.name) for producer in Producer.objects.all()]
+    )
 
 
 class ModeFilter(_Choice):
     """Live or test."""
 
     title = parameter_name = "mode"
-
-    def offered(self) -> Choices:  # noqa: D102 - said above
-        return [(str(value), label) for value, label in MODES]
+    offered = staticmethod(lambda: [(str(value), label) for value, label in MODES])
 
 
 FILTERS = (

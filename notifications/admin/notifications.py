@@ -26,7 +26,7 @@ class _LastDeliveryOf(Func):
 
 
 @admin.register(Notification)
-class NotificationAdmin(reading.PageAdmin):
+class NotificationAdmin(reading.ReadOnlyAdmin):
     """Read-only: a notification changes through its deliveries."""
 
     list_display = ("created_at", "id", "user_id", "type", "priority", "mode", "status")
@@ -66,7 +66,8 @@ class NotificationAdmin(reading.PageAdmin):
         statuses: list[int] = row.statuses  # type: ignore[attr-defined]  # annotated above
         return overall([Status(status) for status in statuses]).label if statuses else "-"
 
-    def show(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    @reading.own_page
+    def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """One notification with its timeline.
 
         Raises:

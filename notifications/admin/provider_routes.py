@@ -25,13 +25,10 @@ from providers.contract import Provider
 class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
     """A provider that is there, and that takes the channel and the platform."""
 
-    provider = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
-
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Django's signature
         super().__init__(*arguments, **options)
-        field = self.fields["provider"]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - tells mypy which field it is
-        field.choices = [(name, name) for name in _names(self.instance)]
+        offered = [(name, name) for name in _names(self.instance)]
+        self.fields["provider"] = forms.ChoiceField(choices=offered, widget=UnfoldAdminSelectWidget)
 
     def clean(self) -> dict[str, Any]:
         """Refuse what the router would pass by."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 from uuid import UUID
 
@@ -86,33 +87,21 @@ class ReadOnlyAdmin(ModelAdmin):
         return False
 
 
-class PageAdmin(ReadOnlyAdmin):
-    """A model whose rows have a page of our own instead of a form."""
+def own_page(show: Callable[[Any, HttpRequest, str], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Make a `change_view` that shows a row on a page of our own instead of a form.
 
+    Who may not view the rows gets Django's PermissionDenied.
+    """
+
+    @functools.wraps(show)
     def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",  # noqa: ARG002 - Django's signature
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - the same
+        self: ModelAdmin, request: HttpRequest, object_id: str, *_form: object, **_more: object
     ) -> HttpResponse:
-        """The page of one row.
-
-        Raises:
-            Http404: there is none with this id.
-            PermissionDenied: the operator may not view them.
-        """
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return self.show(request, object_id)
+        return show(self, request, object_id)
 
-    def show(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Make the page.
-
-        Raises:
-            Http404: there is no such row.
-        """
-        raise NotImplementedError
+    return change_view
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # it is not subscriptable at run time

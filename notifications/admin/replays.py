@@ -12,7 +12,7 @@ from notifications.models import ReplayJob
 
 
 @admin.register(ReplayJob)
-class ReplayJobAdmin(reading.PageAdmin):
+class ReplayJobAdmin(reading.ReadOnlyAdmin):
     """Read-only: a job is started from the dead letters."""
 
     list_display = ("id", "created_at", "requested_by", "total", "replayed", "skipped", "state")
@@ -23,7 +23,8 @@ class ReplayJobAdmin(reading.PageAdmin):
         """Running or finished."""
         return "finished" if job.finished_at else "running"
 
-    def show(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    @reading.own_page
+    def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The job's progress; the page renews itself until the job has ended.
 
         Raises:

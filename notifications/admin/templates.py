@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -12,14 +13,13 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from unfold.admin import ModelAdmin, StackedInline
+from unfold.admin import ModelAdmin
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications.admin import reading, template_archive, template_compare, template_editor
 from notifications.admin.actions import action
-from notifications.models import Template, TemplateEvent, TemplateText
-from notifications.rules.language import locales, templating, variables
+from notifications.admin.template_forms import TemplateForm, TextInline, is_draft
+from notifications.models import Template, TemplateEvent
 from notifications.rules.templates.file_format import BrokenFiles
 from notifications.store.templates import versions
 from notifications.store.templates.versions import Verb
@@ -28,87 +28,15 @@ _LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
 """What is shown of a version's life, and written by none of the form's fields."""
 
 
-class TextForm(forms.ModelForm[TemplateText]):
-    """A text whose sources could be rendered whatever their variables hold."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """One of a version's life, as its button says it."""
 
-    def clean_locale(self) -> str:
-        """As BCP 47 spells it.
-
-        Raises:
-            forms.ValidationError: CLDR knows no such locale.
-        """
-        return _locale(self.cleaned_data["locale"])
-
-    def clean(self) -> dict[str, Any]:
-        """Every fault of every source becomes that field's error, with its line."""
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        for source in ("body", "html"):
-            cleaned[source] = (cleaned.get(source) or "").replace("\r\n", "\n")
-        for source in versions.SOURCES:
-            for fault in templating.check(cleaned.get(source) or ""):
-                self.add_error(source, f"Line {fault.line}: {fault.detail}.")
-        return cleaned
-
-
-class TextInline(StackedInline):
-    """The texts of a version, one for each channel and locale."""
-
-    model = TemplateText
-    form = TextForm
-    extra = 0
-
-    def has_change_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
-        """Only in a draft."""
-        return _is_draft(obj) and super().has_change_permission(request, obj)
-
-    def has_add_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
-        """Only in a draft."""
-        return _is_draft(obj) and super().has_add_permission(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
-        """Only in a draft."""
-        return _is_draft(obj) and super().has_delete_permission(request, obj)
-
-
-class TemplateForm(forms.ModelForm[Template]):
-    """Refuses to save what somebody else has published since the page was opened."""
-
-    class Meta:
-        """A line is enough for a few names."""
-
-        widgets = {"sensitive_variables": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
-
-    def clean_default_locale(self) -> str:
-        """As BCP 47 spells it.
-
-        Raises:
-            forms.ValidationError: CLDR knows no such locale.
-        """
-        return _locale(self.cleaned_data["default_locale"])
-
-    def clean_variables(self) -> list[Any]:
-        """Only what says a type for each name, and an example that is of it.
-
-        Raises:
-            forms.ValidationError: the first that does not.
-        """
-        declared = self.cleaned_data["variables"] or []
-        try:
-            variables.read(declared)
-        except variables.MalformedDeclaration as error:
-            raise forms.ValidationError(str(error)) from error
-        return list(declared)
-
-    def clean(self) -> dict[str, Any]:
-        """Look again.
-
-        Raises:
-            forms.ValidationError: the version is published by now.
-        """
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        if Template.objects.filter(pk=self.instance.pk).exclude(published_at=None).exists():
-            raise forms.ValidationError("This version is published. Make a new draft from it.")
-        return cleaned
+    verb: str
+    consequence: str
+    outcome: str
+    """What is said of the version that came of it."""
+    take: Callable[..., Template]
 
 
 @admin.register(Template)
@@ -135,11 +63,11 @@ class TemplateAdmin(ModelAdmin):
 
     def has_change_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
         """Only a draft."""
-        return _is_draft(obj) and super().has_change_permission(request, obj)
+        return is_draft(obj) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
         """Only a draft: a published version is pinned by what was accepted with it."""
-        return obj is not None and _is_draft(obj) and super().has_delete_permission(request, obj)
+        return obj is not None and is_draft(obj) and super().has_delete_permission(request, obj)
 
     def has_write_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
         """Who may change templates may publish them and begin new drafts."""
@@ -193,41 +121,35 @@ class TemplateAdmin(ModelAdmin):
     @action("Publish", url_path="publish", permissions=["write"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """From now on producers get this version."""
-        version = get_object_or_404(Template, pk=object_id)
-        if request.method != "POST":
-            return self._ask(
-                request,
-                version,
-                verb="Publish",
-                consequence="Producers get this version from now on; it cannot be edited any more.",
-            )
-        return self._done(request, version, versions.publish, "is published")
+        step = _Step(
+            verb="Publish",
+            consequence="Producers get this version from now on; it cannot be edited any more.",
+            outcome="is published",
+            take=versions.publish,
+        )
+        return self._step(request, object_id, step)
 
     @action("Roll back to this", url_path="roll-back", permissions=["write"], icon="history")
     def roll_back(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """From now on producers get these words again."""
-        version = get_object_or_404(Template, pk=object_id)
-        if request.method != "POST":
-            return self._ask(
-                request,
-                version,
-                verb="Roll back",
-                consequence="These words become a new version, published at once.",
-            )
-        return self._done(request, version, versions.roll_back, "is published")
+        step = _Step(
+            verb="Roll back",
+            consequence="These words become a new version, published at once.",
+            outcome="is published",
+            take=versions.roll_back,
+        )
+        return self._step(request, object_id, step)
 
     @action("New draft from this", url_path="draft", permissions=["write"], icon="edit")
     def new_draft(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """A copy with the next version's number."""
-        version = get_object_or_404(Template, pk=object_id)
-        if request.method != "POST":
-            return self._ask(
-                request,
-                version,
-                verb="Make a draft",
-                consequence="A copy with the next number; nothing changes until it is published.",
-            )
-        return self._done(request, version, _copy, "is a draft")
+        step = _Step(
+            verb="Make a draft",
+            consequence="A copy with the next number; nothing changes until it is published.",
+            outcome="is a draft",
+            take=_copy,
+        )
+        return self._step(request, object_id, step)
 
     @action("Download all", url_path="download", permissions=["view"], icon="download")
     def download(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002 - unfold's signature
@@ -260,34 +182,28 @@ class TemplateAdmin(ModelAdmin):
             self.message_user(request, told or "The zip has no template.", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:notifications_template_changelist"))
 
-    def _done(
-        self,
-        request: HttpRequest,
-        version: Template,
-        step: Callable[..., Template],
-        outcome: str,
-    ) -> HttpResponse:
-        """Take a step of the version's life, and tell what became of it."""
+    def _step(self, request: HttpRequest, object_id: int, step: _Step) -> HttpResponse:
+        """Ask first: a link must change nothing, it could stand in any page that is opened."""
+        version = get_object_or_404(Template, pk=object_id)
+        if request.method != "POST":
+            return reading.page(
+                self,
+                request,
+                "admin/ask.html",
+                title=f"{step.verb}: {version}",
+                context={
+                    "verb": step.verb,
+                    "consequence": step.consequence,
+                    "back": _page_of(version),
+                },
+            )
         try:
-            made = step(version, by=_name(request))
+            made = step.take(version, by=_name(request))
         except versions.NotPublishable as error:
             self.message_user(request, f"Not done: {error}.", messages.ERROR)
-            return _to_page(version)
-        self.message_user(request, f"{made} {outcome}.", messages.SUCCESS)
-        return _to_page(made)
-
-    def _ask(
-        self, request: HttpRequest, version: Template, *, verb: str, consequence: str
-    ) -> HttpResponse:
-        """A link must change nothing: it could stand in any page that the operator opens."""
-        back = reverse("admin:notifications_template_change", args=[version.pk])
-        return reading.page(
-            self,
-            request,
-            "admin/ask.html",
-            title=f"{verb}: {version}",
-            context={"verb": verb, "consequence": consequence, "back": back},
-        )
+            return HttpResponseRedirect(_page_of(version))
+        self.message_user(request, f"{made} {step.outcome}.", messages.SUCCESS)
+        return HttpResponseRedirect(_page_of(made))
 
 
 @admin.register(TemplateEvent)
@@ -300,18 +216,8 @@ class TemplateEventAdmin(reading.ReadOnlyAdmin):
     sortable_by = ()
 
 
-def _is_draft(template: Template | None) -> bool:
-    return template is None or template.published_at is None
-
-
-def _locale(typed: str) -> str:
-    if not locales.is_known(typed):
-        raise forms.ValidationError("CLDR knows no such locale; write one like en, pt-BR, zh-Hant.")
-    return locales.normalised(typed)
-
-
-def _to_page(template: Template) -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse("admin:notifications_template_change", args=[template.pk]))
+def _page_of(template: Template) -> str:
+    return reverse("admin:notifications_template_change", args=[template.pk])
 
 
 def _copy(version: Template, *, by: str) -> Template:
