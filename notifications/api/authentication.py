@@ -13,6 +13,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from notifications.api.problems import refuse
+from notifications.pipeline.check import Caller
 from notifications.rules.problems import Kind, Problem
 from notifications.store import keys
 from notifications.store.keys import KnownKey, Scope
@@ -68,3 +69,14 @@ class HasScope(BasePermission):
 def key_of(request: Request) -> KnownKey:
     """The key that an authenticated request came with."""
     return cast("KnownKey", request.auth)
+
+
+def caller_of(request: Request) -> Caller:
+    """The producer behind that key, as the pipeline knows callers."""
+    key = key_of(request)
+    return Caller(
+        producer_id=key.producer_id,
+        mode=key.mode,
+        priorities=key.priorities,
+        may_send_content=key.may_send_content,
+    )

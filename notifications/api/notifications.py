@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from notifications import clock
 from notifications.api import correlation, problems, schema, wire
-from notifications.api.authentication import key_of
+from notifications.api.authentication import caller_of, key_of
 from notifications.api.door import Door, absent, shaped
 from notifications.api.pages import DatedPageQuery, asked, page
 from notifications.api.problems import refuse
@@ -36,7 +36,7 @@ from notifications.api.shapes import (
 )
 from notifications.api.throttle import charge
 from notifications.pipeline import accept, cancel, reschedule
-from notifications.pipeline.accept import Caller, Refused, Taken, WholeAnswer
+from notifications.pipeline.accept import Refused, Taken, WholeAnswer
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import (
     MAX_BATCH,
@@ -117,7 +117,7 @@ class Notifications(Door):
         """
         charge(self, request, notifications=1)
         key = _idempotency_key(request)
-        caller = _caller(request)
+        caller = caller_of(request)
         wanted = parse(request.data)
         if isinstance(wanted, Problem):
             accept.reject(caller, request.data, wanted)
@@ -277,7 +277,7 @@ def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | No
     if key is None:
         return None
     whole = accept.accept_once(
-        _caller(request),
+        caller_of(request),
         key,
         _fingerprint(request.data),
         wanted,
@@ -292,7 +292,7 @@ def _accepted(request: Request, wanted: Sequence[Wish]) -> WholeAnswer:
     """The answer to a batch whose items stand for themselves."""
     good = [found for found in wanted if not isinstance(found, Problem)]
     trace = correlation.traceparent(request)
-    taken = iter(accept.accept(_caller(request), good, traceparent=trace))
+    taken = iter(accept.accept(caller_of(request), good, traceparent=trace))
     results = [Refused(found) if isinstance(found, Problem) else next(taken) for found in wanted]
     return WholeAnswer(results, replayed=False)
 
@@ -304,17 +304,7 @@ def _note_what_is_invalid(
     pairs = zip(items, wanted, strict=True)
     invalid = ((item, found) for item, found in pairs if isinstance(found, Problem))
     for item, found in islice(invalid, _MOST_NOTED):
-        accept.reject(_caller(request), item, found)
-
-
-def _caller(request: Request) -> Caller:
-    key = key_of(request)
-    return Caller(
-        producer_id=key.producer_id,
-        mode=key.mode,
-        priorities=key.priorities,
-        may_send_content=key.may_send_content,
-    )
+        accept.reject(caller_of(request), item, found)
 
 
 def _idempotency_key(request: Request) -> str | None:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from notifications import clock
 from notifications.api import schema
-from notifications.api.authentication import key_of
+from notifications.api.authentication import caller_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
@@ -20,7 +20,6 @@ from notifications.api.recipients import Zone
 from notifications.api.shapes import Answer, Asked, Instant
 from notifications.models import Schedule
 from notifications.pipeline import arrange, recur
-from notifications.pipeline.check import Caller
 from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest, Text
 from notifications.rules.times.recurrence import MAX_LENGTH
@@ -107,7 +106,7 @@ class Schedules(Door):
             "paused": wanted.paused,
             "request": _notification(request.data),
         }
-        return Response(_told(arrange.create(_caller(request), fields)), status=201)
+        return Response(_told(arrange.create(caller_of(request), fields)), status=201)
 
     @extend_schema(
         operation_id="list_schedules",
@@ -161,7 +160,9 @@ class OneSchedule(Door):
         """Occurrences that have not left are withdrawn and made anew by what it says now."""
         wanted = shaped(request.data, ScheduleChange)
         changes = _changes(wanted, request.data)
-        return Response(_told(arrange.change(_caller(request), min(schedule_id, MAX_ID), changes)))
+        return Response(
+            _told(arrange.change(caller_of(request), min(schedule_id, MAX_ID), changes))
+        )
 
     @extend_schema(
         operation_id="delete_schedule",
@@ -171,7 +172,7 @@ class OneSchedule(Door):
     )
     def delete(self, request: Request, schedule_id: int) -> Response:
         """Occurrences that have not left are withdrawn."""
-        if not arrange.remove(_caller(request), min(schedule_id, MAX_ID)):
+        if not arrange.remove(caller_of(request), min(schedule_id, MAX_ID)):
             absent("schedule")
         return Response(status=204)
 
@@ -192,16 +193,6 @@ def _changes(wanted: ScheduleChange, body: object) -> dict[str, Any]:
     if wanted.notification is not None:
         known["request"] = _notification(body)
     return known
-
-
-def _caller(request: Request) -> Caller:
-    key = key_of(request)
-    return Caller(
-        producer_id=key.producer_id,
-        mode=key.mode,
-        priorities=key.priorities,
-        may_send_content=key.may_send_content,
-    )
 
 
 def _told(found: Schedule | Problem) -> dict[str, Any]:

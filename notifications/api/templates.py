@@ -7,6 +7,7 @@ person publishes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from django.db.models import Max, Q
@@ -153,11 +154,7 @@ class Publish(Door):
     )
     def post(self, request: Request, template_id: str) -> Response:
         """In force within two seconds everywhere; what was accepted before keeps its version."""
-        wanted = _known(template_id, shaped(request.data, VersionRequest).version)
-        try:
-            made = versions.publish(wanted, by=key_of(request).prefix)
-        except NotPublishable as error:
-            refuse(Problem(Kind.CONFLICT, str(error)))
+        made = _made_current(request, template_id, versions.publish)
         return Response(_version(made).wire())
 
 
@@ -175,11 +172,7 @@ class Rollback(Door):
     )
     def post(self, request: Request, template_id: str) -> Response:
         """Its content becomes a new version, so that numbers tell what producers got when."""
-        wanted = _known(template_id, shaped(request.data, VersionRequest).version)
-        try:
-            made = versions.roll_back(wanted, by=key_of(request).prefix)
-        except NotPublishable as error:
-            refuse(Problem(Kind.CONFLICT, str(error)))
+        made = _made_current(request, template_id, versions.roll_back)
         return Response(_version(made).wire(), status=201)
 
 
@@ -250,6 +243,15 @@ class Diff(Door):
             template_id=template_id, old_version=old.version, new_version=new.version, diff=patch
         )
         return Response(told.wire())
+
+
+def _made_current(request: Request, template_id: str, step: Callable[..., Template]) -> Template:
+    """Take a step of the life of the version that the body names."""
+    wanted = _known(template_id, shaped(request.data, VersionRequest).version)
+    try:
+        return step(wanted, by=key_of(request).prefix)
+    except NotPublishable as error:
+        refuse(Problem(Kind.CONFLICT, str(error)))
 
 
 def _known(template_id: str, version: int | None) -> Template:
