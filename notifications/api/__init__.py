@@ -8,6 +8,7 @@
 
     notifications  recipients      one file per noun: its shapes, then its views
     dead_letters  alerts  search  receipts  suppressions
+    ..._shapes     the shapes of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click
     health         /healthz, /readyz, /metrics
     shapes         the words and answers that several of them share

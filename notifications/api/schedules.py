@@ -16,7 +16,7 @@ from notifications.api.authentication import caller_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
-from notifications.api.recipients import Zone
+from notifications.api.recipient_shapes import Zone
 from notifications.api.shapes import Answer, Asked, Instant
 from notifications.models import Schedule
 from notifications.pipeline import arrange, recur

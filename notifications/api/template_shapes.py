@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from notifications.api.pages import PageQuery
-from notifications.api.recipients import Locale
+from notifications.api.recipient_shapes import Locale
 from notifications.api.shapes import Answer, Asked, ChannelWord
 from notifications.rules.language import locales, templating
 from notifications.rules.language import variables as declarations

@@ -1,0 +1,173 @@
+"""What callers say of recipients, and what they are told."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Annotated, Final, Self, assert_never
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord, Instant
+from notifications.rules import caps, phone
+from notifications.rules.language import known_locales
+from notifications.rules.request import Name, Text
+from notifications.rules.times import local_time, quiet_hours
+from notifications.rules.times.quiet_hours import Window, Windows
+from notifications.store.address_book import Address
+from providers.contract import Channel
+from providers.errors import ForbiddenAddress
+from providers.transport.guard import AddressPolicy
+
+MAX_CONTACTS: Final = 100
+"""Of one recipient: every device counts."""
+_MAILBOX: Final = re.compile(
+    r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,252}[A-Za-z0-9])"
+)
+
+
+def _zone(name: str) -> str:
+    if name and not local_time.is_zone(name):
+        msg = "is no timezone of the IANA database, like America/Sao_Paulo"
+        raise ValueError(msg)
+    return name
+
+
+def _locale(tag: str) -> str:
+    if not known_locales.is_known(tag):
+        msg = "is no locale that CLDR knows, like pt-BR"
+        raise ValueError(msg)
+    return tag
+
+
+def _windows(windows: Windows) -> Windows:
+    quiet_hours.check(windows)
+    return windows
+
+
+CapText = Annotated[str, StringConstraints(pattern=caps.PATTERN)]
+Locale = Annotated[
+    str,
+    StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$"),
+    AfterValidator(_locale),
+]
+QuietHours = Annotated[Windows, Field(max_length=quiet_hours.MAX_WINDOWS), AfterValidator(_windows)]
+Zone = Annotated[Text, Field(max_length=64), AfterValidator(_zone)]
+
+
+class ContactRequest(Asked):
+    """One address on one channel."""
+
+    channel: ChannelWord
+    address: Annotated[Text, Field(min_length=1, max_length=2048)]
+    """Phone number (stored as E.164), mailbox, https URL, device token, chat target."""
+    kind: Annotated[Text, Field(max_length=24)] = ""
+    """Where a channel has several sorts of address: `fcm_token`, `apns_token` ..."""
+    primary: bool = False
+    """The one that is used where only one is: not for push, which goes to every device."""
+
+    @model_validator(mode="after")
+    def _check_address(self) -> Self:
+        match self.channel:
+            case Channel.SMS:
+                phone.e164(self.address)
+            case Channel.EMAIL:
+                _require(_MAILBOX.fullmatch(self.address), "a mailbox, like maria@example.com")
+            case Channel.WEBHOOK:
+                _check_url(self.address)
+            case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
+                _require(self.address.isprintable(), "free of control characters")
+            case _:
+                assert_never(self.channel)
+        return self
+
+    def as_address(self) -> Address:
+        """In the store's words and spelling."""
+        is_number = self.channel is Channel.SMS
+        return Address(
+            channel=self.channel,
+            address=phone.e164(self.address) if is_number else self.address,
+            kind=self.kind,
+            primary=self.primary,
+        )
+
+
+def _require(holds: object, said: str) -> None:
+    if not holds:
+        msg = f"address must be {said}"
+        raise ValueError(msg)
+
+
+def _check_url(url: str) -> None:
+    try:
+        AddressPolicy().check_url(url)
+    except ForbiddenAddress as error:
+        raise ValueError(str(error)) from error
+
+
+class RecipientRequest(Asked):
+    """A person. What is left out stays as it is."""
+
+    locale: Locale | None = None
+    timezone: Zone | None = None
+    contacts: Annotated[list[ContactRequest], Field(max_length=MAX_CONTACTS)] | None = None
+    """All of their contacts from now on; others are no longer used."""
+
+
+class PreferencesRequest(Asked):
+    """What a person allows. What is left out stays as it is."""
+
+    channels_off: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
+    channel_order: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
+    categories_off: Annotated[list[Name], Field(max_length=100)] | None = None
+    quiet_hours: QuietHours | None = None
+    """All of them from now on. Nothing but a P0 is sent meanwhile: it waits."""
+    do_not_disturb_until: Instant | None = None
+    """The same until an instant; null ends it."""
+
+    caps: Annotated[dict[ChannelLabel, CapText], Field(max_length=len(Channel))] | None = None
+    """How much at most, by channel: `{"sms": "1/day", "push": "5/hour"}`. All of their caps from
+    now on; other channels have the usual ones."""
+
+    def changes(self) -> dict[str, object]:
+        """What is to change, as the columns of a preference take it."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.quiet_hours is not None:
+            given["quiet_hours"] = quiet_hours.stored(self.quiet_hours)
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None or name == "do_not_disturb_until"
+        }
+
+
+class ContactAnswer(Answer):
+    """A contact as it is known."""
+
+    id: int
+    channel: ChannelWord
+    kind: str
+    address: str
+    primary: bool
+    valid: bool
+    invalid_reason: str
+
+
+class RecipientAnswer(Answer):
+    """A person as they are known."""
+
+    user_id: str
+    locale: str
+    timezone: str
+    contacts: list[ContactAnswer]
+
+
+class PreferencesAnswer(Answer):
+    """What a person allows."""
+
+    channels_off: list[ChannelWord]
+    channel_order: list[ChannelWord]
+    categories_off: list[str]
+    quiet_hours: list[Window]
+    do_not_disturb_until: dt.datetime | None
+    caps: dict[str, str]
