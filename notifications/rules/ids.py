@@ -64,11 +64,6 @@ def last_delivery_of(notification: UUID) -> UUID:
     return UUID(int=notification.int | _CHILD_MASK)
 
 
-def born_at(some_id: UUID) -> dt.datetime:
-    """When an id was made, to the millisecond."""
-    return _EPOCH + (some_id.int >> 80) * _MILLISECOND
-
-
 def floor_of(day: dt.date) -> UUID:
     """The lowest id that a UTC day can hold: where its partition begins."""
     midnight = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)

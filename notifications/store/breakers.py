@@ -206,15 +206,6 @@ def noted() -> dict[Pair, tuple[Row, Standing]]:
     return {pair: (row, found[pair]) for pair, row in rows.items()}
 
 
-def open_now(pairs: Iterable[Pair]) -> set[Pair]:
-    """Those that would let nothing through at this moment, not even a probe."""
-    return {
-        pair
-        for pair, standing in standings(pairs).items()
-        if standing.is_open and (standing.wait or standing.forced is Forced.OPEN)
-    }
-
-
 def _read(value: bytes | None) -> Breaker:
     if value is None:
         return Breaker()

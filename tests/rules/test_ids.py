@@ -42,7 +42,6 @@ def test_no_two_notifications_share_a_range(at: int, one: int, other: int) -> No
 def test_an_id_lies_in_the_partition_of_its_day(moment: dt.datetime, chance: int) -> None:
     at = moment.replace(tzinfo=dt.UTC, microsecond=moment.microsecond // 1000 * 1000)
     born = ids.notification_id(at_ms=round(at.timestamp() * 1000), entropy=chance)
-    assert ids.born_at(born) == at
     assert ids.floor_of(at.date()) <= born < ids.floor_of(at.date() + dt.timedelta(days=1))
 
 

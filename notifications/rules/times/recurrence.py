@@ -15,7 +15,6 @@ import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
 
@@ -123,19 +122,6 @@ def occurrences(
         if instant > last and instant >= begins.replace(microsecond=0):
             last = instant
             yield local, instant
-
-
-def upcoming(
-    rule: Rule,
-    *,
-    begins: dt.datetime,
-    zone: dt.tzinfo,
-    after: dt.datetime,
-    until: dt.datetime,
-) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-    """The same up to an instant, that one included."""
-    every = occurrences(rule, begins=begins, zone=zone, after=after)
-    return takewhile(lambda pair: pair[1] <= until, every)
 
 
 def _near(rule: Rule, start: dt.datetime, near: dt.datetime) -> dt.datetime:
