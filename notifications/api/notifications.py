@@ -1,4 +1,4 @@
-"""`/v1/notifications`: handing in, reading, cancelling."""
+"""`/v1/notifications`: handing in one or many, and the list."""
 
 from __future__ import annotations
 
@@ -6,41 +6,35 @@ import datetime as dt
 import hashlib
 from collections.abc import Sequence
 from itertools import islice
-from typing import Annotated, Any, ClassVar, Final, Self
-from uuid import UUID
+from typing import Annotated, Any, ClassVar, Final
 
 import orjson
 from drf_spectacular.utils import extend_schema
-from pydantic import Field, model_validator
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import clock
 from notifications.api import correlation, problems, schema, wire
 from notifications.api.authentication import caller_of, key_of
-from notifications.api.door import Door, absent, shaped
+from notifications.api.door import Door, shaped
 from notifications.api.pages import DatedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.shapes import (
     Asked,
     BatchAccepted,
     DeliveryBrief,
-    DeliveryDetail,
-    EventLine,
     Instant,
     NotificationAccepted,
-    NotificationCancelled,
-    NotificationDetail,
     NotificationLine,
     StatusWord,
 )
 from notifications.api.throttle import charge
-from notifications.pipeline import accept, cancel, reschedule
+from notifications.pipeline import accept
 from notifications.pipeline.accept import Refused, Taken, WholeAnswer
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import (
     MAX_BATCH,
-    LocalTime,
     Name,
     NotificationRequest,
     UserId,
@@ -48,7 +42,7 @@ from notifications.rules.request import (
 )
 from notifications.store import address_book, timelines
 from notifications.store.keys import Scope
-from notifications.store.timelines import DeliveryView, Line, Timeline, Wanted
+from notifications.store.timelines import Line, Wanted
 
 Wish = NotificationRequest | Problem
 """One item as it was understood."""
@@ -80,20 +74,6 @@ class ListQuery(DatedPageQuery):
     type: Name | None = None
     status: StatusWord | None = None
     since: Instant | None = None
-
-
-class RescheduleRequest(Asked):
-    """Another time: exactly one of the two."""
-
-    scheduled_at: Instant | None = None
-    send_at_local: LocalTime | None = None
-
-    @model_validator(mode="after")
-    def _check_one(self) -> Self:
-        if (self.scheduled_at is None) == (self.send_at_local is None):
-            msg = "give either scheduled_at or send_at_local"
-            raise ValueError(msg)
-        return self
 
 
 class Notifications(Door):
@@ -196,81 +176,6 @@ class Batch(Door):
         return Response(answer, status=202, headers=_replayed(whole.replayed))
 
 
-class One(Door):
-    """A notification."""
-
-    scopes: ClassVar = {
-        "GET": Scope.NOTIFICATIONS_READ,
-        "PATCH": Scope.NOTIFICATIONS_WRITE,
-    }
-
-    @extend_schema(
-        operation_id="get_notification",
-        summary="Read one notification with its deliveries, attempts and timeline",
-        responses={200: NotificationDetail},
-        tags=["Notifications"],
-    )
-    def get(self, request: Request, notification_id: UUID) -> Response:
-        """Everything that became of it, in order."""
-        key, timeline = key_of(request), timelines.of(notification_id)
-        if timeline is None or (timeline.notification.producer_id, timeline.notification.mode) != (
-            key.producer_id,
-            key.mode,
-        ):
-            absent("notification")
-        return Response(_detail(timeline).wire())
-
-    @extend_schema(
-        operation_id="reschedule_notification",
-        summary="Move a scheduled notification to another time",
-        request=RescheduleRequest,
-        responses={200: NotificationDetail},
-        tags=["Notifications"],
-    )
-    def patch(self, request: Request, notification_id: UUID) -> Response:
-        """Until it leaves: then it is a 409. Its time to live begins at the new time."""
-        wanted, key = shaped(request.data, RescheduleRequest), key_of(request)
-        local = wanted.send_at_local
-        problem = reschedule.reschedule(
-            notification_id,
-            producer_id=key.producer_id,
-            mode=key.mode,
-            scheduled_at=wanted.scheduled_at,
-            send_at_local=dt.time.fromisoformat(local) if local is not None else None,
-        )
-        if problem is not None:
-            refuse(problem)
-        return self.get(request, notification_id)
-
-
-class Cancel(Door):
-    """Stopping what has not left."""
-
-    scopes: ClassVar = {"POST": Scope.NOTIFICATIONS_WRITE}
-
-    @extend_schema(
-        operation_id="cancel_notification",
-        summary="Stop what has not left",
-        request=None,
-        responses={200: NotificationCancelled},
-        tags=["Notifications"],
-    )
-    def post(self, request: Request, notification_id: UUID) -> Response:
-        """What is being sent gets no retry. Cancelling twice does nothing the second time."""
-        key = key_of(request)
-        stopped = cancel.cancel(notification_id, producer_id=key.producer_id, mode=key.mode)
-        timeline = timelines.of(notification_id)
-        if stopped is None or timeline is None:
-            absent("notification")
-        told = NotificationCancelled(
-            notification_id=notification_id,
-            status=timeline.status,
-            stopped=stopped,
-            deliveries=[_brief(delivery) for delivery in timeline.deliveries],
-        )
-        return Response(told.wire())
-
-
 def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | None:
     """The answer to a batch that one key covers as a whole; None when it has no such key."""
     key = _idempotency_key(request)
@@ -352,29 +257,3 @@ def _line(line: Line) -> NotificationLine:
             for delivery_id, channel, status in line.deliveries
         ],
     )
-
-
-def _brief(delivery: DeliveryView) -> DeliveryBrief:
-    return DeliveryBrief(delivery_id=delivery.id, channel=delivery.channel, status=delivery.status)
-
-
-def _detail(timeline: Timeline) -> NotificationDetail:
-    row, template = timeline.notification, timeline.template
-    return NotificationDetail.model_validate(
-        {name: getattr(row, name) for name in NotificationDetail.model_fields if hasattr(row, name)}
-        | {
-            "notification_id": row.id,
-            "status": timeline.status,
-            "template_id": template.template_id if template else None,
-            "template_version": template.version if template else None,
-            "variables": timeline.variables,
-            "delivery": row.spread,
-            "deliveries": [_delivery(delivery) for delivery in timeline.deliveries],
-            "timeline": [EventLine.model_validate(event) for event in timeline.events],
-        }
-    )
-
-
-def _delivery(delivery: DeliveryView) -> DeliveryDetail:
-    read = {name: getattr(delivery, name, None) for name in DeliveryDetail.model_fields}
-    return DeliveryDetail.model_validate(read | {"delivery_id": delivery.id})

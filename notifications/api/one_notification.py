@@ -1,0 +1,145 @@
+"""`/v1/notifications/{id}`: reading one, moving it to another time, cancelling."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import ClassVar, Self
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from pydantic import model_validator
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api.authentication import key_of
+from notifications.api.door import Door, absent, shaped
+from notifications.api.problems import refuse
+from notifications.api.shapes import (
+    Asked,
+    DeliveryBrief,
+    DeliveryDetail,
+    EventLine,
+    Instant,
+    NotificationCancelled,
+    NotificationDetail,
+)
+from notifications.pipeline import cancel, reschedule
+from notifications.rules.request import LocalTime
+from notifications.store import timelines
+from notifications.store.keys import Scope
+from notifications.store.timelines import DeliveryView, Timeline
+
+
+class RescheduleRequest(Asked):
+    """Another time: exactly one of the two."""
+
+    scheduled_at: Instant | None = None
+    send_at_local: LocalTime | None = None
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if (self.scheduled_at is None) == (self.send_at_local is None):
+            msg = "give either scheduled_at or send_at_local"
+            raise ValueError(msg)
+        return self
+
+
+class One(Door):
+    """A notification."""
+
+    scopes: ClassVar = {
+        "GET": Scope.NOTIFICATIONS_READ,
+        "PATCH": Scope.NOTIFICATIONS_WRITE,
+    }
+
+    @extend_schema(
+        operation_id="get_notification",
+        summary="Read one notification with its deliveries, attempts and timeline",
+        responses={200: NotificationDetail},
+        tags=["Notifications"],
+    )
+    def get(self, request: Request, notification_id: UUID) -> Response:
+        """Everything that became of it, in order."""
+        key, timeline = key_of(request), timelines.of(notification_id)
+        if timeline is None or (timeline.notification.producer_id, timeline.notification.mode) != (
+            key.producer_id,
+            key.mode,
+        ):
+            absent("notification")
+        return Response(_detail(timeline).wire())
+
+    @extend_schema(
+        operation_id="reschedule_notification",
+        summary="Move a scheduled notification to another time",
+        request=RescheduleRequest,
+        responses={200: NotificationDetail},
+        tags=["Notifications"],
+    )
+    def patch(self, request: Request, notification_id: UUID) -> Response:
+        """Until it leaves: then it is a 409. Its time to live begins at the new time."""
+        wanted, key = shaped(request.data, RescheduleRequest), key_of(request)
+        local = wanted.send_at_local
+        problem = reschedule.reschedule(
+            notification_id,
+            producer_id=key.producer_id,
+            mode=key.mode,
+            scheduled_at=wanted.scheduled_at,
+            send_at_local=dt.time.fromisoformat(local) if local is not None else None,
+        )
+        if problem is not None:
+            refuse(problem)
+        return self.get(request, notification_id)
+
+
+class Cancel(Door):
+    """Stopping what has not left."""
+
+    scopes: ClassVar = {"POST": Scope.NOTIFICATIONS_WRITE}
+
+    @extend_schema(
+        operation_id="cancel_notification",
+        summary="Stop what has not left",
+        request=None,
+        responses={200: NotificationCancelled},
+        tags=["Notifications"],
+    )
+    def post(self, request: Request, notification_id: UUID) -> Response:
+        """What is being sent gets no retry. Cancelling twice does nothing the second time."""
+        key = key_of(request)
+        stopped = cancel.cancel(notification_id, producer_id=key.producer_id, mode=key.mode)
+        timeline = timelines.of(notification_id)
+        if stopped is None or timeline is None:
+            absent("notification")
+        told = NotificationCancelled(
+            notification_id=notification_id,
+            status=timeline.status,
+            stopped=stopped,
+            deliveries=[_brief(delivery) for delivery in timeline.deliveries],
+        )
+        return Response(told.wire())
+
+
+def _brief(delivery: DeliveryView) -> DeliveryBrief:
+    return DeliveryBrief(delivery_id=delivery.id, channel=delivery.channel, status=delivery.status)
+
+
+def _detail(timeline: Timeline) -> NotificationDetail:
+    row, template = timeline.notification, timeline.template
+    return NotificationDetail.model_validate(
+        {name: getattr(row, name) for name in NotificationDetail.model_fields if hasattr(row, name)}
+        | {
+            "notification_id": row.id,
+            "status": timeline.status,
+            "template_id": template.template_id if template else None,
+            "template_version": template.version if template else None,
+            "variables": timeline.variables,
+            "delivery": row.spread,
+            "deliveries": [_delivery(delivery) for delivery in timeline.deliveries],
+            "timeline": [EventLine.model_validate(event) for event in timeline.events],
+        }
+    )
+
+
+def _delivery(delivery: DeliveryView) -> DeliveryDetail:
+    read = {name: getattr(delivery, name, None) for name in DeliveryDetail.model_fields}
+    return DeliveryDetail.model_validate(read | {"delivery_id": delivery.id})
