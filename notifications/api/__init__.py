@@ -6,7 +6,7 @@
             -> throttle (notifications only)
             -> one call into pipeline/ or store/ -> wire (JSON out)
 
-    notifications  recipients      one file per noun: its shapes, then its views
+    notifications  recipients  schedules  templates     one file per noun: its shapes, its views
     dead_letters  alerts  search  receipts  suppressions
     ..._shapes     the shapes of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click

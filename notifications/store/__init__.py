@@ -1,12 +1,13 @@
 """Bulk SQL and Redis scripts: every step takes a list, and one statement or one call serves it.
 
     db            running a named SQL file; deadlocks retried; transactions
+    copy_text     rows as COPY reads them
     moves         the only code that writes a status, and the events that go with it
     inserts       accepting: COPY of notifications, deliveries, events
     idempotency   the first answer to a key
     reads         how a person can be reached; what a claimed delivery needs to be sent
     type_rules    what a type of notification means
-    templates/    their versions; from and to files; told to all processes; kept at hand
+    templates/    messages' templates: versions, from and to files, kept at hand in each process
     timelines     what API and admin show of a notification
     partitions    daily partitions: made ahead, dropped after retention
     dead_letters  letters and replay jobs
@@ -18,6 +19,7 @@
     contacts      addresses that a provider called dead
     suppressions  addresses that are not used, entered and undone
     opt_outs      one category more that a person does not want
+    short_links   links that an SMS has room for, and their clicks
     search        finding a message by address, user or provider id
     backlog       what waits, by lane and by reason
     routes        which provider takes what, as admin says
@@ -28,6 +30,7 @@
     ledger        the sent-ledger
     bloom         keys that are surely new
     limits        producers' rate limits
+    caps          what each person was sent in the window of their cap
     breakers      what calls came to, told to all processes; how a breaker stands
     departures    may a batch leave now: breakers and buckets in one call
     controls      what operators have set for providers
