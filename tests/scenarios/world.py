@@ -282,8 +282,8 @@ class World:
         """Put one more message with these ids into a lane."""
         app = Celery("scenarios")
         app.config_from_object("celeryconfig")
-        app.conf.broker_url = self.stack.broker.url
-        with app.connection_for_write() as connection:
+        # Celery believes CELERY_BROKER_URL, the other tests' broker, before its setting.
+        with app.connection_for_write(self.stack.broker.url) as connection:
             app.send_task(
                 "deliver",
                 args=[[each.hex for each in delivery_ids]],
