@@ -122,6 +122,14 @@ class World:
         for process in down:
             process.wait_ready()
 
+    def strike(self, *processes: Process) -> None:
+        """Kill these and start them again, all at the same time; they are ready then."""
+        for process in processes:
+            process.kill()
+            process.start()
+        for process in processes:
+            process.wait_ready()
+
     def restart_workers(self, **environ: str) -> None:
         """Run the workers with these variables from now on."""
         for name in WORKERS:
@@ -148,6 +156,11 @@ class World:
         addresses = [{"channel": name, "address": each} for name, each in contacts.items()]
         self.service("operator").person(user_id, contacts=addresses)
         return user_id
+
+    def wish(self, user_id: str, **wishes: object) -> None:
+        """Change what a person allows."""
+        path = f"/v1/recipients/{user_id}/preferences"
+        self.service("operator").ask("PATCH", path, wishes)
 
     def otp(self, user_id: str, **fields: object) -> dict[str, object]:
         """What an OTP's request looks like; by e-mail, where every address can steer."""
@@ -225,6 +238,10 @@ class World:
         )
         return [row["reason"] for row in found]
 
+    def until_more_than(self, count: int, notifications: Sequence[UUID]) -> None:
+        """Wait until the provider has more than so many of these."""
+        until(lambda: len(self.got(notifications)) > count, what=f"more than {count} have come")
+
     def settled(
         self, notifications: Sequence[UUID], *, within: timedelta = timedelta(seconds=40)
     ) -> list[Status]:
@@ -258,6 +275,15 @@ class World:
             "UPDATE delivery SET due_at = now() - interval '6 seconds'"
             " WHERE notification_of(id) = ANY(%s) AND due_at > now()",
             list(notifications),
+        )
+
+    def forget_the_killed(self, notifications: Sequence[UUID]) -> None:
+        """What killed workers had claimed, or got as a message, is due now; no other wait ends."""
+        self.rows(
+            "UPDATE delivery SET due_at = now() WHERE notification_of(id) = ANY(%s)"
+            " AND status = ANY(%s) AND due_at > now()",
+            list(notifications),
+            [Status.QUEUED, Status.SENDING],
         )
 
     @contextmanager

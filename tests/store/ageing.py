@@ -35,6 +35,6 @@ def age(span: dt.timedelta, client: redis.Redis | None = None) -> None:
     (client or state.client()).eval(_SCRIPT, 0, str(span // dt.timedelta(milliseconds=1)))
 
 
-def age_caps(span: dt.timedelta) -> None:
-    """What counts against caps was counted so much earlier."""
-    state.client().eval(_CAPS, 0, str(span // dt.timedelta(microseconds=1)))
+def age_caps(span: dt.timedelta, client: redis.Redis | None = None) -> None:
+    """What counts against caps, in the same Redis, was counted so much earlier."""
+    (client or state.client()).eval(_CAPS, 0, str(span // dt.timedelta(microseconds=1)))
