@@ -77,10 +77,13 @@ class World:
             program(name), ports=self.ports, environ={**self.environ, **environ}, var=self._var
         )
 
-    def beside(self, name: str) -> Process:
-        """Start one more of a program; it is gone after the test."""
+    def beside(self, name: str, *, ports: Ports | None = None) -> Process:
+        """Start one more of a program, on these ports if it listens; it is gone after the test."""
         more = Process(
-            program(name), ports=self.ports, environ=self.environ, var=self._var / "beside"
+            program(name),
+            ports=ports or self.ports,
+            environ=self.environ,
+            var=self._var / "beside",
         )
         self._extra.append(more)
         more.start()
