@@ -122,6 +122,8 @@ def test_the_morning_comes_to_each_once_and_in_turn_though_everything_is_killed(
     )
     world.in_status(Status.SCHEDULED, mails)
     turns = night.turns(mails)
+    assert timedelta(0) <= min(turns.values()) < _TURNS[0]
+    assert _TURNS[-2] < max(turns.values()) < _TURNS[-1]
     assert not world.got(mails)
 
     arrived: dict[UUID, timedelta] = {}

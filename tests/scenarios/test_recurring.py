@@ -131,9 +131,10 @@ def _notifications(world: World, schedule: Schedule) -> list[UUID]:
 
 
 def _next_of(world: World, schedule: Schedule) -> UUID:
-    return next(
+    coming: list[UUID] = [
         row["notification_id"] for row in _occurrences(world, schedule) if row["at"] > now()
-    )
+    ]
+    return coming[0]
 
 
 def _until_made(world: World, schedule: Schedule, *, of_the_past: int) -> None:
