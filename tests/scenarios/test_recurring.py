@@ -69,7 +69,7 @@ def test_a_sweeper_killed_while_it_makes_them_leaves_nothing_half_made(world: Wo
 def test_web_killed_while_it_changes_a_schedule_changes_nothing(world: World) -> None:
     schedule = _made(world, began=now() - _HALF_A_STEP_AGO)
     _until_made(world, schedule, of_the_past=0)
-    before = _occurrences(world, schedule)
+    before, asked = _occurrences(world, schedule), _told(world, schedule)
     with ThreadPoolExecutor(1) as producer, world.locked("notifications_occurrence"):
         asking = producer.submit(_change, world, schedule, {"rrule": "FREQ=HOURLY"})
         _until_waiting_for(world, "notifications_occurrence")
@@ -77,7 +77,7 @@ def test_web_killed_while_it_changes_a_schedule_changes_nothing(world: World) ->
         with pytest.raises(ConnectionError):
             asking.result(timeout=10)
     world.start("web")
-    assert _occurrences(world, schedule) == before
+    assert (_occurrences(world, schedule), _told(world, schedule)) == (before, asked)
     _change(world, schedule, {"rrule": "FREQ=HOURLY"})
     until(lambda: len(_occurrences(world, schedule)) == _DAY // (2 * _STEP), what="its day")
     withdrawn = [row["notification_id"] for row in before]
@@ -104,6 +104,10 @@ def _made(world: World, *, began: datetime) -> Schedule:
 
 def _change(world: World, schedule: Schedule, changes: dict[str, object]) -> None:
     world.service("order-service").ask("PATCH", f"/v1/schedules/{schedule['id']}", changes)
+
+
+def _told(world: World, schedule: Schedule) -> Schedule:
+    return world.service("order-service").ask("GET", f"/v1/schedules/{schedule['id']}").body
 
 
 def _stood_still(world: World, schedule: Schedule) -> None:
