@@ -35,7 +35,7 @@ from notifyproj.values import (
 from providers import registry
 from providers.errors import ConfigurationError
 
-registry.add(anymail_vendor)
+registry.add(anymail_vendor.VENDOR)
 
 PREFIX: Final = "NOTIFY_"
 _DEFAULT_PORTS: Final = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}

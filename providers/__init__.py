@@ -1,9 +1,11 @@
 """Providers: everything that talks to a vendor, and nothing else.
 
     registry --> a vendor's module (sandbox, email.smtp, webhook.standard)
-                   |  Config, configure(), send(batch), parse_receipt()
+                   |  Config, send(batch), parse_receipt(), VENDOR
                    |--> contract        the words: Message, six Outcomes, Receipt
-                   |--> http_outcomes   what HTTP vendors share
+                   |--> vendor          from the environment to an adapter
+                   |--> rounds          a batch over HTTP: prepare, send, judge
+                   |--> http_outcomes   what HTTP's own answers mean
                    |--> aws             what the vendors of one cloud share
                    '--> transport       one libcurl loop per process
 

@@ -6,14 +6,15 @@
         dedup: bool = field(default=True, metadata=read_by(yes_no)) # optional
 
 A reader turns text into a value or raises ValueError with a sentence that does not repeat the
-text: it may be a secret.
+text: it may be a secret. What only several fields together can tell is for the Config's
+`__post_init__`, which raises Misfit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from providers.errors import ConfigurationError
@@ -25,9 +26,21 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound="DataclassInstance")
 
 
-def read_by(reader: Callable[[str], object]) -> Mapping[str, Callable[[str], object]]:
-    """Metadata of a Config field: how its text is read."""
-    return {"reader": reader}
+PUBLIC_URL: Final = "NOTIFY_PUBLIC_URL"
+"""The service's own setting, not a vendor's: where others reach it."""
+
+
+class Misfit(Exception):
+    """A field does not fit the others of its Config; carries its name and how to mend it."""
+
+    def __init__(self, field_name: str, problem: str) -> None:
+        super().__init__(f"{field_name}: {problem}")
+        self.field_name, self.problem = field_name, problem
+
+
+def read_by(reader: Callable[[str], object], *, setting: str = "") -> Mapping[str, object]:
+    """Metadata of a Config field: how its text is read, and whence if not from a vendor's own."""
+    return {"reader": reader, "setting": setting}
 
 
 def setting_name(vendor: str, field_name: str) -> str:
@@ -36,8 +49,9 @@ def setting_name(vendor: str, field_name: str) -> str:
 
 
 def setting_names(vendor: str, config: type[DataclassInstance]) -> frozenset[str]:
-    """Name every environment variable that a vendor knows."""
-    return frozenset(setting_name(vendor, each.name) for each in fields(config))
+    """Name every environment variable that belongs to a vendor."""
+    own = [each.name for each in fields(config) if not each.metadata["setting"]]
+    return frozenset(setting_name(vendor, name) for name in own)
 
 
 def load(config: type[C], *, vendor: str, environ: Mapping[str, str]) -> C:
@@ -48,13 +62,17 @@ def load(config: type[C], *, vendor: str, environ: Mapping[str, str]) -> C:
     """
     values = {}
     for each in fields(config):
-        name = setting_name(vendor, each.name)
+        name = each.metadata["setting"] or setting_name(vendor, each.name)
         text = environ.get(name, "").strip()
         if text:
             values[each.name] = _read(each, name=name, text=text)
         elif each.default is MISSING and each.default_factory is MISSING:
             raise ConfigurationError(name, f"is required once any NOTIFY_{vendor.upper()}_* is set")
-    return config(**values)
+    try:
+        return config(**values)
+    except Misfit as error:
+        name = setting_name(vendor, error.field_name)
+        raise ConfigurationError(name, error.problem) from None
 
 
 def _read(each: Field[object], *, name: str, text: str) -> object:

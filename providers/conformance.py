@@ -30,12 +30,14 @@ from providers.contract import (
     Misconfigured,
     Outcome,
     Provider,
+    ReceiptRequest,
     Rejected,
     Result,
     Throttled,
     Unanswered,
     Unavailable,
 )
+from providers.errors import InvalidSignature, NoReceipts
 
 PATIENCE: Final = timedelta(seconds=10)
 """Deadline of sends that are meant to succeed."""
@@ -260,6 +262,18 @@ def keeps_secrets(subject: Subject) -> None:
         _require(not any(secret in line for line in said), "a secret, address or text leaked")
 
 
+def believes_no_stranger(subject: Subject) -> None:
+    """A callback that nobody signed is refused, and each is where no receipts come."""
+    expected = InvalidSignature if subject.provider.capabilities.gives_receipts else NoReceipts
+    forged = ReceiptRequest(url="https://notify.example/v1/receipts", headers={}, body=b"{}")
+    was_refused = False
+    try:
+        subject.provider.parse_receipt(forged)
+    except expected:
+        was_refused = True
+    _require(was_refused, "a callback that nobody signed was read")
+
+
 class _Listener(logging.Handler):
     def __init__(self, lines: list[str]) -> None:
         super().__init__(level=logging.DEBUG)
@@ -282,6 +296,7 @@ CHECKS: Final[Sequence[Callable[[Subject], None]]] = (
     keeps_the_key_on_every_try,
     serves_several_threads,
     keeps_secrets,
+    believes_no_stranger,
 )
 
 

@@ -16,19 +16,17 @@ from providers.contract import (
     Channel,
     Finding,
     Message,
-    Receipt,
-    ReceiptRequest,
     Repeat,
     Result,
 )
-from providers.errors import NoReceipts
+from providers.vendor import OneWay
 
 NAME: Final = "dry_run"
 
 _NO_TIME: Final = timedelta(0)
 
 
-class DryRun:
+class DryRun(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
@@ -43,15 +41,6 @@ class DryRun:
         del deadline
         for message in batch:
             yield Result(delivery_id=message.delivery_id, outcome=Accepted(), latency=_NO_TIME)
-
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
-        """Refuse it.
-
-        Raises:
-            NoReceipts: always.
-        """
-        del request
-        raise NoReceipts
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """Nobody is there to be asked."""

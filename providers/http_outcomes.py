@@ -16,7 +16,7 @@ A vendor's own table comes first and asks this one for the rest:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, assert_never
 
 from providers.contract import (
@@ -39,13 +39,26 @@ DETAIL_LIMIT: Final = 200
 """Characters of an answer that are kept: enough for every vendor's message."""
 
 
-def outcome_of(reply: Reply, *, accepted: Callable[[Response], Outcome], hide: str) -> Outcome:
-    """Judge a reply; `accepted` reads a 2xx, `hide` is the address, kept out of every detail."""
+def outcome_of(
+    reply: Reply,
+    *,
+    accepted: Callable[[Response], Outcome],
+    hide: str,
+    dead: Collection[int] = (),
+) -> Outcome:
+    """Judge a reply.
+
+    `accepted` reads a 2xx; `hide` is the address, kept out of every detail; `dead` are the statuses
+    that say that the address is gone.
+    """
     match reply:
         case Failure():
             return of_failure(reply)
         case Response(status=status) if 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
             return accepted(reply)
+        case Response(status=status) if status in dead:
+            detail = excerpt(reply.body, hide=hide)
+            return Rejected(code=str(status), detail=detail, contact_is_dead=True)
         case Response():
             return of_status(reply, detail=excerpt(reply.body, hide=hide))
         case _:

@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Final
 from uuid import UUID
 
 import orjson
 
-from providers import clock, configuration, http_outcomes, standard_webhooks
+from providers import clock, configuration, http_outcomes, rounds, standard_webhooks
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -32,16 +33,14 @@ from providers.contract import (
     Receipt,
     ReceiptKind,
     ReceiptRequest,
-    Rejected,
     Repeat,
     Result,
 )
 from providers.errors import MalformedReceipt
 from providers.transport import Reply, Request, Response, Transport
+from providers.vendor import Vendor
 
 NAME: Final = "sandbox"
-
-DEAD_ADDRESS: Final = 410
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +52,6 @@ class Config:
     """Signs the receipts; several while one replaces another."""
     dedup: bool = field(default=True, metadata=read_by(configuration.yes_no))
     """`no`: the sandbox shows repeats, like an SMS vendor without idempotency keys."""
-
-
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Sandbox:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    return Sandbox(config, transport=transport)
 
 
 class Sandbox:
@@ -94,14 +80,13 @@ class Sandbox:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        requests = [self._request(message) for message in batch]
-        for index, reply in self._transport.send(requests, deadline=deadline):
-            message = batch[index]
-            yield Result(
-                delivery_id=message.delivery_id,
-                outcome=_outcome(reply, address=message.address),
-                latency=reply.elapsed,
-            )
+        return rounds.one_round(
+            batch,
+            prepare=self._request,
+            judge=_outcome,
+            transport=self._transport,
+            deadline=deadline,
+        )
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt`.
@@ -147,11 +132,10 @@ class Sandbox:
         return Request(url=self._url, headers=headers, body=orjson.dumps(body))
 
 
-def _outcome(reply: Reply, *, address: str) -> Outcome:
-    if isinstance(reply, Response) and reply.status == DEAD_ADDRESS:
-        detail = http_outcomes.excerpt(reply.body, hide=address)
-        return Rejected(code=str(DEAD_ADDRESS), detail=detail, contact_is_dead=True)
-    return http_outcomes.outcome_of(reply, accepted=_accepted, hide=address)
+def _outcome(reply: Reply, message: Message) -> Outcome:
+    return http_outcomes.outcome_of(
+        reply, accepted=_accepted, hide=message.address, dead={HTTPStatus.GONE}
+    )
 
 
 def _accepted(response: Response) -> Outcome:
@@ -179,3 +163,6 @@ def _text(line: Mapping[str, str]) -> InboundText:
         text=str(line["text"]),
         provider_message_id=line["message_id"],
     )
+
+
+VENDOR: Final = Vendor(NAME, Config, Sandbox)

@@ -1,6 +1,6 @@
 """Any e-mail service that django-anymail knows, behind the contract of `providers`.
 
-    registry.add(anymail_vendor)                     by `environment`, before it reads anything
+    registry.add(anymail_vendor.VENDOR)              by `environment`, before it reads anything
           |
     anymail_vendor   settings, and the Provider
           |--> services   what differs between the services: one row each

@@ -16,29 +16,30 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from email.headerregistry import Address
 from functools import cached_property
-from time import monotonic
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 import orjson
 
 from notifyproj.esp.services import SERVICES, Service
-from providers import configuration, http_outcomes, verdicts
-from providers.configuration import read_by
+from providers import configuration, http_outcomes, rounds, verdicts
+from providers.configuration import Misfit, read_by
 from providers.contract import (
     Capabilities,
     Channel,
     Finding,
     Message,
+    Outcome,
     Pace,
     Receipt,
     ReceiptRequest,
-    Rejected,
     Repeat,
     Result,
 )
 from providers.email import mime
-from providers.errors import ConfigurationError, NoReceipts
-from providers.transport import Request, Transport
+from providers.errors import NoReceipts
+from providers.transport import Reply, Request, Transport
+from providers.vendor import Vendor
 
 if TYPE_CHECKING:
     from notifyproj.esp.callbacks import Reader
@@ -100,46 +101,33 @@ class Config:
     webhook_secret: tuple[str, ...] = field(default=(), repr=False, metadata=read_by(passwords))
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
 
+    def __post_init__(self) -> None:
+        """Hold the options against the service.
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
+        Raises:
+            Misfit: one is missing, unknown or of the wrong type.
+        """
+        service, given = SERVICES[self.esp], self.plain_options
+        known = service.needs | service.knows
+        for name in sorted(given.keys() - known):
+            listed = ", ".join(sorted(known))
+            raise Misfit("options", f"{self.esp} has no option {name}; it knows {listed}")
+        for name in sorted(service.needs):
+            if not given.get(name):
+                raise Misfit("options", f"{self.esp} needs the option {name}")
+        for name, value in given.items():
+            if not isinstance(value, str):
+                raise Misfit("options", f"the option {name} must be a text")
+        try:
+            configuration.http_url(str(given.get("api_url", "https://default.invalid")))
+        except ValueError as error:
+            raise Misfit("options", f"api_url: {error}") from None
 
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Anymail:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    return Anymail(config, options=_options(config), transport=transport)
-
-
-def _options(config: Config) -> Mapping[str, object]:
-    """Give the options without the service's name before them, known and complete.
-
-    Raises:
-        ConfigurationError: one is missing, unknown or of the wrong type.
-    """
-    setting, service = configuration.setting_name(NAME, "options"), SERVICES[config.esp]
-    options = {
-        name.lower().removeprefix(f"{config.esp}_"): value for name, value in config.options.items()
-    }
-    known = service.needs | service.knows
-    for name in sorted(options.keys() - known):
-        raise ConfigurationError(
-            setting, f"{config.esp} has no option {name}; it knows {', '.join(sorted(known))}"
-        )
-    for name in sorted(service.needs):
-        if not options.get(name):
-            raise ConfigurationError(setting, f"{config.esp} needs the option {name}")
-    for name, value in options.items():
-        if not isinstance(value, str):
-            raise ConfigurationError(setting, f"the option {name} must be a text")
-    try:
-        configuration.http_url(str(options.get("api_url", "https://default.invalid")))
-    except ValueError as error:
-        raise ConfigurationError(setting, f"api_url: {error}") from None
-    return options
+    @property
+    def plain_options(self) -> Mapping[str, object]:
+        """The options without the service's name before them."""
+        prefix = f"{self.esp}_"
+        return {name.lower().removeprefix(prefix): value for name, value in self.options.items()}
 
 
 class Anymail:
@@ -147,11 +135,10 @@ class Anymail:
 
     name: Final = NAME
 
-    def __init__(
-        self, config: Config, *, options: Mapping[str, object], transport: Transport
-    ) -> None:
+    def __init__(self, config: Config, *, transport: Transport) -> None:
         """Nothing is imported or contacted until the first `send`."""
-        self._config, self._options, self._transport = config, options, transport
+        self._config, self._transport = config, transport
+        self._options = config.plain_options
         self._service: Service = SERVICES[config.esp]
         self.capabilities = Capabilities(
             channels=frozenset({Channel.EMAIL}),
@@ -163,24 +150,18 @@ class Anymail:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        started_at = monotonic()
-        leaving: list[tuple[Message, Encoded]] = []
-        for message in batch:
-            encoded = self._backend.encode(message)
-            if isinstance(encoded, Rejected):
-                delivery_id = message.delivery_id
-                yield Result(delivery_id=delivery_id, outcome=encoded, latency=timedelta(0))
-            else:
-                leaving.append((message, encoded))
-        requests = [encoded.request for _, encoded in leaving]
-        left = deadline - timedelta(seconds=monotonic() - started_at)
-        for index, reply in self._transport.send(requests, deadline=left):
-            message, encoded = leaving[index]
-            yield Result(
-                delivery_id=message.delivery_id,
-                outcome=self._backend.outcome(reply, encoded),
-                latency=reply.elapsed,
-            )
+        encoded: dict[UUID, Encoded] = {}
+
+        def prepare(message: Message) -> Request:
+            encoded[message.delivery_id] = self._backend.encode(message)
+            return encoded[message.delivery_id].request
+
+        def judge(reply: Reply, message: Message) -> Outcome:
+            return self._backend.outcome(reply, encoded[message.delivery_id])
+
+        return rounds.one_round(
+            batch, prepare=prepare, judge=judge, transport=self._transport, deadline=deadline
+        )
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
         """See `providers.contract.Provider.parse_receipt`.
@@ -226,3 +207,6 @@ class Anymail:
         signed = bool(self._service.signed_with & self._options.keys())
         basic = bool(self._config.webhook_secret) and self._service.takes_basic_auth
         return bool(self._service.view) and (signed or basic)
+
+
+VENDOR: Final = Vendor(NAME, Config, Anymail)

@@ -19,8 +19,9 @@ from requests import Response as PlainResponse
 
 from notifyproj.esp import answers
 from providers import verdicts
-from providers.contract import Message, Misconfigured, Outcome, Rejected, Unanswered
+from providers.contract import Message, Misconfigured, Outcome, Unanswered
 from providers.email import mime
+from providers.rounds import Unsendable
 from providers.transport import Reply, Request, Response
 
 DELIVERY_ID: Final = "delivery_id"
@@ -58,19 +59,23 @@ class Backend:
         """Where the service's API is."""
         return str(self._backend.api_url)
 
-    def encode(self, message: Message) -> Encoded | Rejected:
-        """Build the request; Rejected if this service could never take it."""
+    def encode(self, message: Message) -> Encoded:
+        """Build the request.
+
+        Raises:
+            Unsendable: this service could never take it.
+        """
         try:
             mail = self._mail(message)
             payload = self._backend.build_message_payload(mail, self._backend.send_defaults)
             request = _request(payload.get_request_params(self._backend.api_url))
         except mime.MalformedAddress as error:
-            return Rejected(code="malformed_address", detail=str(error))
+            raise Unsendable("malformed_address", str(error)) from None
         except AnymailError as error:  # its own text repeats the message
-            return Rejected(code="cannot_encode", detail=type(error).__name__)
+            raise Unsendable("cannot_encode", type(error).__name__) from None
         if len(request.body) > SIZE_LIMIT_BYTES:
             detail = f"{len(request.body)} bytes, at most {SIZE_LIMIT_BYTES}"
-            return Rejected(code="payload_too_large", detail=detail)
+            raise Unsendable("payload_too_large", detail)
         return Encoded(request=request, payload=payload, mail=mail)
 
     def outcome(self, reply: Reply, encoded: Encoded) -> Outcome:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 from providers import configuration, verdicts
-from providers.configuration import read_by
-from providers.errors import ConfigurationError
+from providers.configuration import Misfit, read_by
 
 _REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[1-9]")
 _TOPIC: Final = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}")
@@ -75,25 +73,18 @@ class Account:
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
     """Lines of the vendor's table that an operator changed."""
 
+    def __post_init__(self) -> None:
+        """Hold the parts of the key together.
+
+        Raises:
+            Misfit: half of the pair is missing.
+        """
+        pair = ("access_key_id", "secret_access_key")
+        missing = [part for part in pair if not getattr(self, part)]
+        if len(missing) == 1 or (missing and self.session_token):
+            raise Misfit(missing[0], "is required once another part of the key is set")
+
     def endpoint_of(self, host: str) -> str:
         """Give the base URL of a service, `email` or `sns`, without a slash at its end."""
         suffix = "amazonaws.com.cn" if self.region.startswith("cn-") else "amazonaws.com"
         return self.endpoint or f"https://{host}.{self.region}.{suffix}"
-
-
-A = TypeVar("A", bound=Account)
-
-
-def load(config: type[A], *, vendor: str, environ: Mapping[str, str]) -> A:
-    """Read a vendor's Config.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed, or half of a key pair is.
-    """
-    account = configuration.load(config, vendor=vendor, environ=environ)
-    pair = {"access_key_id": account.access_key_id, "secret_access_key": account.secret_access_key}
-    missing = [part for part, text in pair.items() if not text]
-    if len(missing) == 1 or (missing and account.session_token):
-        setting = configuration.setting_name(vendor, missing[0])
-        raise ConfigurationError(setting, "is required once another part of the key is set")
-    return account

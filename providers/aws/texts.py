@@ -10,6 +10,7 @@ from typing import Final
 
 from providers.aws.service import Call, Read, Service
 from providers.contract import Message, Rejected, Result
+from providers.rounds import unsent
 
 LENGTH_LIMIT: Final = 1600
 """Characters, in all parts of the message together. Source: service model of End User Messaging,
@@ -66,7 +67,6 @@ def send_each(
         if refused is None:
             calls.append(write(message))
         else:
-            latency = timedelta(0)
-            yield Result(delivery_id=message.delivery_id, outcome=refused, latency=latency)
+            yield unsent(message, refused)
     for answer in service.deliver(calls, read=read, deadline=deadline):
         yield from answer.results()

@@ -21,13 +21,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from time import monotonic
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from providers import configuration, http_outcomes, verdicts
-from providers.chat.draft import NoDraft, draft, scheme
-from providers.chat.services import SERVICES, SUCCESS, Service
+from providers import configuration, http_outcomes, rounds, verdicts
+from providers.chat.draft import draft, scheme
+from providers.chat.services import SERVICES, SUCCESS
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -37,15 +36,14 @@ from providers.contract import (
     Message,
     Outcome,
     Pace,
-    Receipt,
-    ReceiptRequest,
     Rejected,
     Repeat,
     Result,
 )
-from providers.errors import ForbiddenAddress, NoReceipts
+from providers.rounds import Unsendable
 from providers.transport import Failure, Reply, Request, Transport
 from providers.transport.guard import AddressPolicy
+from providers.vendor import OneWay, Vendor
 from providers.verdicts import Table
 
 NAME: Final = "apprise"
@@ -97,27 +95,7 @@ class Config:
     codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
 
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> AppriseChat:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    return AppriseChat(config, transport=transport)
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    message: Message
-    service: Service
-    request: Request
-
-
-class AppriseChat:
+class AppriseChat(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
@@ -137,28 +115,13 @@ class AppriseChat:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        started_at = monotonic()
-        drafts = []
-        for message in batch:
-            try:
-                drafts.append(self._draft(message))
-            except NoDraft as error:
-                rejected = Rejected(code=error.code, detail=error.detail)
-                yield _result(message, rejected, latency=timedelta(0))
-        left = deadline - timedelta(seconds=monotonic() - started_at)
-        requests = [each.request for each in drafts]
-        for index, reply in self._transport.send(requests, deadline=left):
-            message, service = drafts[index].message, drafts[index].service
-            outcome = self._outcome(reply, service=service, address=message.address)
-            yield _result(message, outcome, latency=reply.elapsed)
-
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
-        """Refuse: chat services tell nothing later.
-
-        Raises:
-            NoReceipts: always.
-        """
-        raise NoReceipts(self.name)
+        return rounds.one_round(
+            batch,
+            prepare=self._request,
+            judge=self._outcome,
+            transport=self._transport,
+            deadline=deadline,
+        )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`: whether each service of ours can be reached."""
@@ -171,34 +134,21 @@ class AppriseChat:
         for index, reply in self._transport.send(requests, deadline=deadline):
             yield replace(http_outcomes.reachability(reply), subject=names[index])
 
-    def _draft(self, message: Message) -> _Draft:
-        """Write a message's request and see that it may be sent.
-
-        Raises:
-            NoDraft: it cannot or may not.
-        """
+    def _request(self, message: Message) -> Request:
         name = scheme(message.address)
         if name not in self._config.schemes:
             allowed = ", ".join(sorted(self._config.schemes))
-            raise NoDraft("unsupported_address", f"an address starts with one of {allowed}")
-        service = SERVICES[name]
-        request = self._addressed(draft(message, service=service, sender=self._config.from_))
-        headers = [*request.headers, "Idempotency-Key: " + message.idempotency_key]
-        return _Draft(message, service, replace(request, headers=headers))
+            raise Unsendable("unsupported_address", f"an address starts with one of {allowed}")
+        drafted = draft(message, service=SERVICES[name], sender=self._config.from_)
+        headers = [*drafted.headers, "Idempotency-Key: " + message.idempotency_key]
+        return self._addressed(replace(drafted, headers=headers))
 
     def _addressed(self, request: Request) -> Request:
-        """Send it to a server of ours where one stands in, and guard it elsewhere.
-
-        Raises:
-            NoDraft: its URL may not be called.
-        """
+        """Send it to a server of ours where one stands in, and guard it elsewhere."""
         own = self._own(request.url)
         if own:
             return replace(request, url=own)
-        try:
-            self._policy.check_url(request.url)
-        except ForbiddenAddress as error:
-            raise NoDraft("forbidden_address", str(error)) from error
+        self._policy.check_url(request.url)
         return replace(request, guard=self._policy)
 
     def _own(self, url: str) -> str:
@@ -208,21 +158,23 @@ class AppriseChat:
         base = self._config.endpoints.get(origin, "")
         return base and base + url.removeprefix(origin)
 
-    def _outcome(self, reply: Reply, *, service: Service, address: str) -> Outcome:
+    def _outcome(self, reply: Reply, message: Message) -> Outcome:
+        address, name = message.address, scheme(message.address)
         if isinstance(reply, Failure):
             return http_outcomes.outcome_of(reply, accepted=lambda _: Accepted(), hide=address)
+        service = SERVICES[name]
         answer = service.read(reply)
         if reply.status in SUCCESS and not answer.code:
             return Accepted(message_id=answer.message_id)
         detail = _detail(reply.body, address=address)
         wait = reply.retry_after or answer.retry_after
         for word in filter(None, (answer.code, str(reply.status))):
-            code = f"{scheme(address)}:{word}"
+            code = f"{name}:{word}"
             verdict = self._config.codes.get(code) or service.codes.get(word)
             if verdict is not None:
                 return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
         if reply.status in SUCCESS:
-            return Rejected(code=f"{scheme(address)}:{answer.code}", detail=detail)
+            return Rejected(code=f"{name}:{answer.code}", detail=detail)
         return http_outcomes.of_status(replace(reply, retry_after=wait), detail=detail)
 
 
@@ -233,5 +185,4 @@ def _detail(body: bytes, *, address: str) -> str:
     return http_outcomes.excerpt(body, hide=address)
 
 
-def _result(message: Message, outcome: Outcome, *, latency: timedelta) -> Result:
-    return Result(delivery_id=message.delivery_id, outcome=outcome, latency=latency)
+VENDOR: Final = Vendor(NAME, Config, AppriseChat)

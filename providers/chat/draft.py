@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from providers.chat.services import Service
 from providers.contract import Message
-from providers.errors import ProviderError
+from providers.rounds import Unsendable
 from providers.transport import Request
 from providers.transport.guard import URL_LIMIT
 
@@ -45,15 +45,6 @@ _ALL_THAT_IT_RAISES: Final = (AttributeError, LookupError, TypeError, ValueError
 kinds too."""
 
 
-class NoDraft(ProviderError):
-    """This address or message cannot become one request: reject it. Carries a code and detail."""
-
-    def __init__(self, code: str, detail: str) -> None:
-        """Neither repeats the address or the text."""
-        super().__init__(f"{code}: {detail}")
-        self.code, self.detail = code, detail
-
-
 class _Kept(Exception):
     """Ends a plugin at its first request, and carries it."""
 
@@ -71,27 +62,27 @@ def draft(message: Message, *, service: Service, sender: str) -> Request:
     """Write the request that a message makes, unguarded; `sender` is the name that people see.
 
     Raises:
-        NoDraft: it makes none, or more than one, or one that is no message.
+        Unsendable: it makes none, or more than one, or one that is no message.
     """
     _check_options(message.address)
     plugin = _plugin(message.address, service=service, sender=sender)
     if len(plugin) != 1:
-        raise NoDraft("unsupported_address", "write one address for each target")
+        raise Unsendable("unsupported_address", "write one address for each target")
     text = message.body or message.title
     title = message.title if message.body else ""
     length = len(title) + len(text)
     if length > plugin.body_maxlen:
-        raise NoDraft("payload_too_large", f"{length} characters, at most {plugin.body_maxlen}")
+        raise Unsendable("payload_too_large", f"{length} characters, at most {plugin.body_maxlen}")
     try:
         plugin.notify(body=text, title=title, body_format="text")
     except _Kept as kept:
         request = kept.request
     except _ALL_THAT_IT_RAISES as error:
-        raise NoDraft("unsupported_message", "Apprise cannot write it") from error
+        raise Unsendable("unsupported_message", "Apprise cannot write it") from error
     else:
-        raise NoDraft("unsupported_message", "Apprise would not send it")
+        raise Unsendable("unsupported_message", "Apprise would not send it")
     if request.method != "POST" or not service.target.match(request.url or ""):
-        raise NoDraft("unsupported_address", "Apprise would do more than post one message")
+        raise Unsendable("unsupported_address", "Apprise would do more than post one message")
     return _ours(request)
 
 
@@ -110,31 +101,31 @@ def _check_options(address: str) -> None:
     """Hold what follows an address's `?` against OPTIONS.
 
     Raises:
-        NoDraft: there is something else.
+        Unsendable: there is something else.
     """
     if len(address) > URL_LIMIT:
-        raise NoDraft("unsupported_address", f"longer than {URL_LIMIT} characters")
+        raise Unsendable("unsupported_address", f"longer than {URL_LIMIT} characters")
     query = address.partition("?")[2]
     for option in query.split("&") if query else ():
         match = _QUERY.fullmatch(option)
         if match is None or match[1] not in OPTIONS:
-            raise NoDraft("unsupported_address", f"options are {', '.join(sorted(OPTIONS))}")
+            raise Unsendable("unsupported_address", f"options are {', '.join(sorted(OPTIONS))}")
 
 
 def _plugin(address: str, *, service: Service, sender: str) -> NotifyBase:
     """Let Apprise parse an address.
 
     Raises:
-        NoDraft: it cannot.
+        Unsendable: it cannot.
     """
     plugin_class = _plugin_class(service.module, service.plugin)
     try:
         parsed = plugin_class.parse_url(address)
         if not parsed:
-            raise NoDraft("malformed_address", "no address of this service")
+            raise Unsendable("malformed_address", "no address of this service")
         return plugin_class(**{**parsed, "asset": _asset(sender)})
     except _ALL_THAT_IT_RAISES as error:
-        raise NoDraft("malformed_address", "no address of this service") from error
+        raise Unsendable("malformed_address", "no address of this service") from error
 
 
 @cache

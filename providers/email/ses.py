@@ -44,7 +44,9 @@ from providers.contract import (
 from providers.email import mime, ses_bodies, ses_events
 from providers.email.ses_bodies import Entry, Letter, Sender
 from providers.errors import NoReceipts
+from providers.rounds import unsent
 from providers.transport import Response, Transport
+from providers.vendor import Vendor
 from providers.verdicts import Verdict
 
 NAME: Final = "ses"
@@ -115,18 +117,6 @@ class Config(settings.Account):
     against the live service. If markup shows up as text in a mail, set this to `no`."""
 
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Ses:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    return Ses(settings.load(Config, vendor=NAME, environ=environ), transport=transport)
-
-
 class Ses:
     """See `providers.contract.Provider`."""
 
@@ -159,8 +149,7 @@ class Ses:
             if isinstance(ready, Letter):
                 letters.append(ready)
             else:
-                latency = timedelta(0)
-                yield Result(delivery_id=message.delivery_id, outcome=ready, latency=latency)
+                yield unsent(message, ready)
         suspects: list[Message] = []
         for answer in self._service.deliver(
             self._calls(letters), read=self._read, deadline=deadline
@@ -264,3 +253,6 @@ def _account(response: Response) -> Iterator[Finding]:
     if not account.get("ProductionAccessEnabled", True):
         said = "in the sandbox: mail goes to verified addresses only"
         yield Finding(subject="account", is_good=False, detail=said)
+
+
+VENDOR: Final = Vendor(NAME, Config, Ses)

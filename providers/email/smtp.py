@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -35,8 +35,6 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
-    Receipt,
-    ReceiptRequest,
     Rejected,
     Repeat,
     Result,
@@ -44,8 +42,8 @@ from providers.contract import (
 )
 from providers.email import mime
 from providers.email.smtp_session import Delivery, Envelope, ReplyError, Server, Session, Tls
-from providers.errors import NoReceipts
 from providers.transport import Transport
+from providers.vendor import OneWay, Vendor
 
 NAME: Final = "smtp"
 
@@ -89,19 +87,7 @@ class Config:
     """Open at once per process; more is faster and less welcome."""
 
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Smtp:  # noqa: ARG001 - not HTTP
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    return Smtp(configuration.load(Config, vendor=NAME, environ=environ))
-
-
-class Smtp:
+class Smtp(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
@@ -137,14 +123,6 @@ class Smtp:
             waiting[message.delivery_id] = delivery
             self._threads.submit(self._carry, message, delivery=delivery, finished=finished)
         return _results(waiting, finished=finished)
-
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
-        """Refuse: SMTP has no callbacks.
-
-        Raises:
-            NoReceipts: always.
-        """
-        raise NoReceipts(self.name)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`: connects, and logs in where there is a user."""
@@ -256,3 +234,11 @@ def _results(waiting: dict[UUID, Delivery], *, finished: SimpleQueue[Result]) ->
     finally:
         for delivery in waiting.values():
             delivery.abandon()
+
+
+def _build(config: Config, *, transport: Transport) -> Smtp:
+    del transport  # HTTP's
+    return Smtp(config)
+
+
+VENDOR: Final = Vendor(NAME, Config, _build)

@@ -4,8 +4,7 @@
     apns       apns_token               HTTP/2, ES256 token
     web_push   web_push_encryption      VAPID, aes128gcm
     ------------------------------
-    rounds     what all three share: a message that cannot be sent harms no other, and a
-               credential that the vendor calls stale is renewed once
+    renewal    a token that the vendor calls stale is renewed once
     replacing  what makes a repeat replace the first where the person looks
     keys       private keys and credentials out of settings
 

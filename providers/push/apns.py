@@ -26,7 +26,7 @@ from urllib.parse import quote
 import orjson
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from providers import clock, configuration, http_outcomes, verdicts
+from providers import clock, configuration, http_outcomes, rounds, verdicts
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -35,18 +35,16 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
-    Receipt,
-    ReceiptRequest,
     Repeat,
     Result,
     Throttled,
     Unavailable,
 )
-from providers.errors import NoReceipts
-from providers.push import keys, replacing, rounds
+from providers.push import keys, renewal, replacing
 from providers.push.apns_token import ProviderTokens
-from providers.push.rounds import Unsendable
+from providers.rounds import Unsendable
 from providers.transport import Failure, Reply, Request, Response, Transport
+from providers.vendor import OneWay, Vendor
 from providers.verdicts import Verdict
 
 NAME: Final = "apns"
@@ -141,20 +139,7 @@ class Config:
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
 
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Apns:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    return Apns(config, transport=transport)
-
-
-class Apns:
+class Apns(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
@@ -180,21 +165,13 @@ class Apns:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        return rounds.with_renewal(
+        return renewal.send(
             batch,
             attempt=self._attempt,
             tokens=self._tokens,
             stale_code=STALE,
             deadline=deadline,
         )
-
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
-        """Refuse: Apple calls nobody back.
-
-        Raises:
-            NoReceipts: always.
-        """
-        raise NoReceipts(self.name)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """Push to a device that does not exist: Apple looks at our token and topic first."""
@@ -287,3 +264,6 @@ def _since(answer: Mapping[str, Any]) -> str:
             return f"gone since {moment.isoformat(timespec='seconds')}"
         case _:
             return ""
+
+
+VENDOR: Final = Vendor(NAME, Config, Apns)

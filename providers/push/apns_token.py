@@ -33,7 +33,7 @@ class _Signed:
 
 
 class ProviderTokens:
-    """See `rounds.Tokens`. Signing takes a tenth of a millisecond: nobody ever waits."""
+    """See `renewal.Tokens`. Signing takes a tenth of a millisecond: nobody ever waits."""
 
     def __init__(
         self, key: ec.EllipticCurvePrivateKey, *, key_id: str, team_id: str, now: clock.Clock
@@ -47,12 +47,12 @@ class ProviderTokens:
         self._held: _Signed | None = None
 
     def current(self, *, deadline: timedelta) -> str:  # noqa: ARG002 - Tokens
-        """See `rounds.Tokens.current`; raises nothing."""
+        """See `renewal.Tokens.current`; raises nothing."""
         with self._signing:
             return self._younger_than(RENEW_AFTER)
 
     def renewed(self, refused: str, *, deadline: timedelta) -> str:  # noqa: ARG002 - Tokens
-        """See `rounds.Tokens.renewed`; raises nothing."""
+        """See `renewal.Tokens.renewed`; raises nothing."""
         with self._signing:
             if self._held and self._held.token != refused:
                 return self._held.token  # somebody else was quicker

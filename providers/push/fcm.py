@@ -13,7 +13,7 @@ https://firebase.google.com/docs/cloud-messaging/error-codes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import orjson
 
-from providers import clock, configuration, http_outcomes, verdicts
+from providers import clock, configuration, http_outcomes, rounds, verdicts
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -31,15 +31,13 @@ from providers.contract import (
     Message,
     Outcome,
     Pace,
-    Receipt,
-    ReceiptRequest,
     Repeat,
     Result,
 )
-from providers.errors import NoReceipts
-from providers.push import fcm_body, rounds
+from providers.push import fcm_body, renewal
 from providers.push.fcm_token import AccessTokens, ServiceAccount
 from providers.transport import Failure, Reply, Request, Response, Transport
+from providers.vendor import OneWay, Vendor
 from providers.verdicts import Verdict
 
 NAME: Final = "fcm"
@@ -95,20 +93,7 @@ class Config:
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
 
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Fcm:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    return Fcm(config, transport=transport)
-
-
-class Fcm:
+class Fcm(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
@@ -132,7 +117,7 @@ class Fcm:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        return rounds.with_renewal(
+        return renewal.send(
             batch,
             attempt=self._attempt,
             tokens=self._tokens,
@@ -140,19 +125,11 @@ class Fcm:
             deadline=deadline,
         )
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
-        """Refuse: FCM calls nobody back.
-
-        Raises:
-            NoReceipts: always.
-        """
-        raise NoReceipts(self.name)
-
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """Get a token, and have FCM validate a message to nobody: see `Provider.check`."""
         try:
             token = self._tokens.current(deadline=deadline)
-        except rounds.NoToken as error:
+        except renewal.NoToken as error:
             detail = f"no access token: {error.outcome.code} {error.outcome.detail}"
             yield Finding(subject="credentials", is_good=False, detail=detail)
             return
@@ -236,3 +213,6 @@ def _accepted(response: Response) -> Outcome:
         return Accepted(message_id=str(orjson.loads(response.body)["name"]))
     except (ValueError, KeyError, TypeError):
         return Accepted()  # a 2xx is the promise
+
+
+VENDOR: Final = Vendor(NAME, Config, Fcm)

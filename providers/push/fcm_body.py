@@ -14,7 +14,7 @@ from typing import Final
 
 from providers.contract import Message
 from providers.push import replacing
-from providers.push.rounds import HALF_A_CHARACTER, Unsendable, check_size
+from providers.rounds import HALF_A_CHARACTER, Unsendable, check_size
 
 PAYLOAD_LIMIT_BYTES: Final = 4096
 """Keys and values of `notification` and `data` together."""

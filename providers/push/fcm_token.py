@@ -25,7 +25,7 @@ from typing import Any, Final, cast
 from providers import clock, configuration, http_outcomes
 from providers.contract import Misconfigured, Throttled, Unavailable
 from providers.push import keys
-from providers.push.rounds import NoToken
+from providers.push.renewal import NoToken
 from providers.transport import Failure, Reply, Request, Response, Transport
 
 SCOPE: Final = "https://www.googleapis.com/auth/firebase.messaging"
@@ -85,7 +85,7 @@ class _Held:
 
 
 class AccessTokens:
-    """See `rounds.Tokens`. Safe to use from several threads."""
+    """See `renewal.Tokens`. Safe to use from several threads."""
 
     def __init__(self, account: ServiceAccount, *, transport: Transport, now: clock.Clock) -> None:
         """Nothing is contacted until somebody asks."""
@@ -98,7 +98,7 @@ class AccessTokens:
         self._not_before = datetime.min.replace(tzinfo=UTC)
 
     def current(self, *, deadline: timedelta) -> str:
-        """See `rounds.Tokens.current`."""
+        """See `renewal.Tokens.current`."""
         held, now = self._held, self._now()
         if held is None or held.expires_at - now <= LAST_USE:
             return self._renew(refused="", deadline=deadline)
@@ -107,7 +107,7 @@ class AccessTokens:
         return held.token
 
     def renewed(self, refused: str, *, deadline: timedelta) -> str:
-        """See `rounds.Tokens.renewed`."""
+        """See `renewal.Tokens.renewed`."""
         held = self._held
         if held and held.token == refused and self._now() - held.fetched_at < SOONEST:
             return refused

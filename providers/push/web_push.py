@@ -37,7 +37,7 @@ from uuid import UUID
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from providers import clock, configuration, http_outcomes, verdicts
+from providers import clock, configuration, http_outcomes, rounds, verdicts
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -46,17 +46,15 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
-    Receipt,
-    ReceiptRequest,
     Repeat,
     Result,
 )
-from providers.errors import ForbiddenAddress, NoReceipts
-from providers.push import keys, replacing, rounds
-from providers.push.rounds import Unsendable
+from providers.push import keys, replacing
 from providers.push.web_push_encryption import PLAINTEXT_LIMIT_BYTES, Subscription, encrypt
+from providers.rounds import Unsendable
 from providers.transport import Reply, Request, Response, Transport
 from providers.transport.guard import AddressPolicy
+from providers.vendor import OneWay, Vendor
 from providers.verdicts import Verdict
 
 NAME: Final = "web_push"
@@ -134,20 +132,7 @@ class Config:
     """By HTTP status."""
 
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> WebPush:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    return WebPush(config, transport=transport)
-
-
-class WebPush:
+class WebPush(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
@@ -182,14 +167,6 @@ class WebPush:
             deadline=deadline,
         )
 
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
-        """Refuse: push services call nobody back.
-
-        Raises:
-            NoReceipts: always.
-        """
-        raise NoReceipts(self.name)
-
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:  # noqa: ARG002 - Provider
         """Tell the public key: pages must subscribe with it. Each browser has its own service."""
         detail = f"pages must subscribe with applicationServerKey {self._public_key}"
@@ -198,11 +175,9 @@ class WebPush:
     def _prepare(self, message: Message, *, now: datetime, endpoints: dict[UUID, str]) -> Request:
         try:
             subscription = Subscription.parse(message.address)
-            self._policy.check_url(subscription.endpoint)
         except ValueError:
             raise Unsendable("malformed_subscription", contact_is_dead=True) from None
-        except ForbiddenAddress as error:
-            raise Unsendable("forbidden_address", str(error)) from None
+        self._policy.check_url(subscription.endpoint)
         endpoints[message.delivery_id] = subscription.endpoint
         seconds = int(min(message.time_to_live, LONGEST_LIFE).total_seconds())
         signature = self._authorization(_origin(subscription.endpoint), _window(now))
@@ -292,3 +267,6 @@ def _window(now: datetime) -> int:
 def _base64url(key: ec.EllipticCurvePublicKey) -> str:
     point = key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
     return urlsafe_b64encode(point).rstrip(b"=").decode()
+
+
+VENDOR: Final = Vendor(NAME, Config, WebPush)

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import orjson
 
-from providers import clock, configuration, verdicts
+from providers import clock, verdicts
 from providers.aws import faults, settings, texts
 from providers.aws.faults import Judge
 from providers.aws.service import Api, Call, Question, Service
@@ -42,6 +42,7 @@ from providers.contract import (
 from providers.errors import NoReceipts
 from providers.sms import aws_eum_events
 from providers.transport import Response, Transport
+from providers.vendor import Vendor
 from providers.verdicts import Verdict
 
 NAME: Final = "aws_eum"
@@ -118,18 +119,6 @@ class Config(settings.Account):
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=read_by(texts.traffic))
     max_price: str = field(default="", metadata=read_by(settings.price))
     """US dollars for each part; AWS does not send what would cost more."""
-
-
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> AwsEum:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    return AwsEum(settings.load(Config, vendor=NAME, environ=environ), transport=transport)
 
 
 class AwsEum:
@@ -219,3 +208,6 @@ def _tier(response: Response) -> Iterator[Finding]:
         if attribute["Name"] == "ACCOUNT_TIER" and attribute["Value"] == "SANDBOX":
             said = "in the sandbox: texts go to verified numbers only"
             yield Finding(subject="account", is_good=False, detail=said)
+
+
+VENDOR: Final = Vendor(NAME, Config, AwsEum)

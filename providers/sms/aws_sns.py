@@ -10,13 +10,13 @@ idempotency key and no time to live.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 from urllib.parse import urlencode
 
-from providers import clock, configuration, verdicts
+from providers import clock, verdicts
 from providers.aws import faults, settings, texts
 from providers.aws.faults import Judge
 from providers.aws.service import Api, Call, Question, Service
@@ -30,13 +30,11 @@ from providers.contract import (
     Message,
     Outcome,
     Pace,
-    Receipt,
-    ReceiptRequest,
     Repeat,
     Result,
 )
-from providers.errors import NoReceipts
 from providers.transport import Response, Transport
+from providers.vendor import OneWay, Vendor
 from providers.verdicts import Verdict
 
 NAME: Final = "aws_sns"
@@ -88,19 +86,7 @@ class Config(settings.Account):
     """US dollars; SNS does not send what would cost more."""
 
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> AwsSns:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    return AwsSns(settings.load(Config, vendor=NAME, environ=environ), transport=transport)
-
-
-class AwsSns:
+class AwsSns(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
@@ -124,14 +110,6 @@ class AwsSns:
         return texts.send_each(
             self._service, batch, write=self._publish, read=_accepted, deadline=deadline
         )
-
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
-        """Refuse: SNS tells CloudWatch alone.
-
-        Raises:
-            NoReceipts: always.
-        """
-        raise NoReceipts(self.name)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`."""
@@ -189,3 +167,6 @@ def _sandbox(response: Response) -> Iterator[Finding]:
     if found and found[1] == "true":
         said = "in the sandbox: texts go to verified numbers only"
         yield Finding(subject="account", is_good=False, detail=said)
+
+
+VENDOR: Final = Vendor(NAME, Config, AwsSns)

@@ -25,7 +25,7 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlencode
 
-from providers import configuration, http_outcomes, verdicts
+from providers import configuration, http_outcomes, rounds, verdicts
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -38,15 +38,16 @@ from providers.contract import (
     Pace,
     Receipt,
     ReceiptRequest,
-    Rejected,
     Repeat,
     Result,
 )
-from providers.sms import callbacks, outcomes
+from providers.rounds import Unsendable
+from providers.sms import outcomes
 from providers.sms.outcomes import json_object
 from providers.sms.twilio_codes import REFUSALS
 from providers.sms.twilio_receipts import Reader
 from providers.transport import Reply, Request, Response, Transport
+from providers.vendor import Vendor
 from providers.verdicts import Table
 
 NAME: Final = "twilio"
@@ -117,22 +118,12 @@ class Config:
     """Secrets of receipts that name the key which signed them (HMAC-SHA256)."""
     per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
     """More where a messaging service has several numbers, less where its numbers are slow."""
+    public_url: str = field(
+        metadata=read_by(configuration.http_url, setting=configuration.PUBLIC_URL)
+    )
+    """Twilio posts its receipts there."""
     url: str = field(default="https://api.twilio.com", metadata=read_by(configuration.http_url))
     codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
-
-
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Twilio:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    callback = callbacks.receipts_url(environ, vendor=NAME)
-    return Twilio(config, callback=callback, transport=transport)
 
 
 class Twilio:
@@ -140,10 +131,10 @@ class Twilio:
 
     name: Final = NAME
 
-    def __init__(self, config: Config, *, callback: str, transport: Transport) -> None:
-        """Nothing is contacted until the first `send`; `callback` is where receipts shall go."""
+    def __init__(self, config: Config, *, transport: Transport) -> None:
+        """Nothing is contacted until the first `send`."""
         self._config = config
-        self._callback = callback
+        self._callback = f"{config.public_url}/v1/receipts/{NAME}"
         self._transport = transport
         self._receipts = Reader(
             auth_token=config.auth_token, shared_keys=config.shared_keys, codes=config.codes
@@ -166,20 +157,13 @@ class Twilio:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        fitting = []
-        for message in batch:
-            if len(message.body) > BODY_LIMIT_CHARACTERS:
-                yield _too_large(message)
-            else:
-                fitting.append(message)
-        requests = [self._request(message) for message in fitting]
-        for index, reply in self._transport.send(requests, deadline=deadline):
-            message = fitting[index]
-            yield Result(
-                delivery_id=message.delivery_id,
-                outcome=self._outcome(reply, address=message.address),
-                latency=reply.elapsed,
-            )
+        return rounds.one_round(
+            batch,
+            prepare=self._request,
+            judge=self._outcome,
+            transport=self._transport,
+            deadline=deadline,
+        )
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt` and `twilio_receipts`."""
@@ -193,6 +177,9 @@ class Twilio:
             yield (_of_account, _of_balance)[index](reply)
 
     def _request(self, message: Message) -> Request:
+        if len(message.body) > BODY_LIMIT_CHARACTERS:
+            detail = f"{len(message.body)} characters, at most {BODY_LIMIT_CHARACTERS}"
+            raise Unsendable("payload_too_large", detail)
         seconds = max(1, int(min(message.time_to_live, LONGEST_VALIDITY).total_seconds()))
         form = {
             "To": message.address,
@@ -206,21 +193,15 @@ class Twilio:
             url=url, headers=self._headers, body=urlencode(form, errors="replace").encode()
         )
 
-    def _outcome(self, reply: Reply, *, address: str) -> Outcome:
+    def _outcome(self, reply: Reply, message: Message) -> Outcome:
         if isinstance(reply, Response) and reply.status >= HTTPStatus.BAD_REQUEST:
             code = str(json_object(reply.body).get("code", ""))
             verdict = verdicts.look_up(code, REFUSALS, self._config.codes)
             if verdict is not None:
-                detail = http_outcomes.excerpt(reply.body, hide=address)
+                detail = http_outcomes.excerpt(reply.body, hide=message.address)
                 wait = reply.retry_after
                 return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
-        return outcomes.outcome_of(reply, accepted=_accepted, hide=address)
-
-
-def _too_large(message: Message) -> Result:
-    detail = f"{len(message.body)} characters, at most {BODY_LIMIT_CHARACTERS}"
-    outcome = Rejected(code="payload_too_large", detail=detail)
-    return Result(delivery_id=message.delivery_id, outcome=outcome, latency=timedelta(0))
+        return outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
 
 
 def _accepted(response: Response) -> Outcome:
@@ -240,3 +221,6 @@ def _of_balance(reply: Reply) -> Finding:
     if isinstance(page, Finding):
         return page
     return outcomes.of_balance(page.get("balance"), currency=str(page.get("currency")))
+
+
+VENDOR: Final = Vendor(NAME, Config, Twilio)

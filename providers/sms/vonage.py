@@ -21,13 +21,13 @@ back in the receipt.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 from urllib.parse import urlencode
 
-from providers import configuration, http_outcomes, verdicts
+from providers import configuration, http_outcomes, rounds, verdicts
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -44,12 +44,12 @@ from providers.contract import (
     Result,
     Unanswered,
 )
-from providers.errors import ConfigurationError
-from providers.sms import callbacks, gsm7, outcomes
+from providers.sms import gsm7, outcomes
 from providers.sms.outcomes import json_object
 from providers.sms.vonage_codes import REFUSALS, TAKEN
 from providers.sms.vonage_receipts import Method, Reader
 from providers.transport import Reply, Request, Response, Transport
+from providers.vendor import Vendor
 from providers.verdicts import Table, Verdict
 
 NAME: Final = "vonage"
@@ -75,6 +75,23 @@ def signature_method(text: str) -> Method:
     return Method(text)
 
 
+def public_url(text: str) -> str:
+    """Read where others reach us.
+
+    Raises:
+        ValueError: it is no URL, or one that makes a callback longer than Vonage takes.
+    """
+    url = configuration.http_url(text)
+    if len(_callback(url)) > CALLBACK_LIMIT_CHARACTERS:
+        limit = CALLBACK_LIMIT_CHARACTERS
+        raise ValueError(f"is too long: Vonage takes {limit} characters, the path included")
+    return url
+
+
+def _callback(url: str) -> str:
+    return f"{url}/v1/receipts/{NAME}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Settings `NOTIFY_VONAGE_*`."""
@@ -87,27 +104,10 @@ class Config:
     from_: str = field(metadata=read_by(str))
     """A number of ours without its plus, or a sender id."""
     per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    public_url: str = field(metadata=read_by(public_url, setting=configuration.PUBLIC_URL))
+    """Vonage posts its receipts there."""
     url: str = field(default="https://rest.nexmo.com", metadata=read_by(configuration.http_url))
     codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
-
-
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Vonage:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    callback = callbacks.receipts_url(environ, vendor=NAME)
-    if len(callback) > CALLBACK_LIMIT_CHARACTERS:
-        raise ConfigurationError(
-            callbacks.PUBLIC_URL,
-            f"is too long: Vonage takes {CALLBACK_LIMIT_CHARACTERS} characters, the path included",
-        )
-    return Vonage(config, callback=callback, transport=transport)
 
 
 class Vonage:
@@ -115,10 +115,10 @@ class Vonage:
 
     name: Final = NAME
 
-    def __init__(self, config: Config, *, callback: str, transport: Transport) -> None:
-        """Nothing is contacted until the first `send`; `callback` is where receipts shall go."""
+    def __init__(self, config: Config, *, transport: Transport) -> None:
+        """Nothing is contacted until the first `send`."""
         self._config = config
-        self._callback = callback
+        self._callback = _callback(config.public_url)
         self._transport = transport
         self._receipts = Reader(
             secret=config.signature_secret, method=config.signature_method, codes=config.codes
@@ -138,14 +138,13 @@ class Vonage:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`. Vonage documents no limit but its status 12."""
-        requests = [self._request(message) for message in batch]
-        for index, reply in self._transport.send(requests, deadline=deadline):
-            message = batch[index]
-            yield Result(
-                delivery_id=message.delivery_id,
-                outcome=self._outcome(reply, address=_digits(message.address)),
-                latency=reply.elapsed,
-            )
+        return rounds.one_round(
+            batch,
+            prepare=self._request,
+            judge=self._outcome,
+            transport=self._transport,
+            deadline=deadline,
+        )
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt` and `vonage_receipts`."""
@@ -172,7 +171,9 @@ class Vonage:
         body = urlencode(form, errors="replace").encode()
         return Request(url=self._config.url + "/sms/json", headers=self._headers, body=body)
 
-    def _outcome(self, reply: Reply, *, address: str) -> Outcome:
+    def _outcome(self, reply: Reply, message: Message) -> Outcome:
+        address = _digits(message.address)
+
         def of_parts(response: Response) -> Outcome:
             return self._of_parts(response, address=address)
 
@@ -206,3 +207,6 @@ def _findings(reply: Reply) -> Iterator[Finding]:
         return
     yield Finding(subject="credentials", is_good=True, detail="it lets us in")
     yield outcomes.of_balance(page.get("value"), currency="EUR")
+
+
+VENDOR: Final = Vendor(NAME, Config, Vonage)

@@ -17,14 +17,15 @@ so a receiver can tell a repeat.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Final
 
 import orjson
 
-from providers import clock, configuration, http_outcomes, standard_webhooks
+from providers import clock, configuration, http_outcomes, rounds, standard_webhooks
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -33,19 +34,14 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
-    Receipt,
-    ReceiptRequest,
-    Rejected,
     Repeat,
     Result,
 )
-from providers.errors import ForbiddenAddress, NoReceipts
-from providers.transport import Reply, Request, Response, Transport
+from providers.transport import Reply, Request, Transport
 from providers.transport.guard import AddressPolicy
+from providers.vendor import OneWay, Vendor
 
 NAME: Final = "webhook"
-
-DEAD_ENDPOINT: Final = 410
 
 DEFAULT_TYPE: Final = "notification"
 """Event type of a message whose data names none."""
@@ -60,20 +56,7 @@ class Config:
     """`yes` only where everybody who may enter a URL may also reach the private network."""
 
 
-SETTINGS: Final = configuration.setting_names(NAME, Config)
-
-
-def configure(environ: Mapping[str, str], *, transport: Transport) -> Webhook:
-    """Build the adapter from the environment.
-
-    Raises:
-        ConfigurationError: a setting is missing or malformed.
-    """
-    config = configuration.load(Config, vendor=NAME, environ=environ)
-    return Webhook(config, transport=transport)
-
-
-class Webhook:
+class Webhook(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
@@ -92,36 +75,20 @@ class Webhook:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        allowed = []
-        for message in batch:
-            try:
-                self._policy.check_url(message.address)
-            except ForbiddenAddress as error:
-                yield _refused(message, detail=str(error))
-            else:
-                allowed.append(message)
-        requests = [self._request(message) for message in allowed]
-        for index, reply in self._transport.send(requests, deadline=deadline):
-            message = allowed[index]
-            yield Result(
-                delivery_id=message.delivery_id,
-                outcome=_outcome(reply, address=message.address),
-                latency=reply.elapsed,
-            )
-
-    def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:  # noqa: ARG002 - Provider
-        """Refuse: an endpoint's answer is all that it says.
-
-        Raises:
-            NoReceipts: always.
-        """
-        raise NoReceipts(self.name)
+        return rounds.one_round(
+            batch,
+            prepare=self._request,
+            judge=_outcome,
+            transport=self._transport,
+            deadline=deadline,
+        )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:  # noqa: ARG002 - Provider
         """Find nothing: each recipient has an endpoint of their own."""
         return iter(())
 
     def _request(self, message: Message) -> Request:
+        self._policy.check_url(message.address)
         now = self._now()
         body = orjson.dumps({
             "type": message.data.get("type", DEFAULT_TYPE),
@@ -143,13 +110,10 @@ class Webhook:
         return Request(url=message.address, headers=headers, body=body, guard=self._policy)
 
 
-def _refused(message: Message, *, detail: str) -> Result:
-    outcome = Rejected(code="forbidden_address", detail=detail)
-    return Result(delivery_id=message.delivery_id, outcome=outcome, latency=timedelta(0))
+def _outcome(reply: Reply, message: Message) -> Outcome:
+    return http_outcomes.outcome_of(
+        reply, accepted=lambda _response: Accepted(), hide=message.address, dead={HTTPStatus.GONE}
+    )
 
 
-def _outcome(reply: Reply, *, address: str) -> Outcome:
-    if isinstance(reply, Response) and reply.status == DEAD_ENDPOINT:
-        detail = http_outcomes.excerpt(reply.body, hide=address)
-        return Rejected(code=str(DEAD_ENDPOINT), detail=detail, contact_is_dead=True)
-    return http_outcomes.outcome_of(reply, accepted=lambda _response: Accepted(), hide=address)
+VENDOR: Final = Vendor(NAME, Config, Webhook)

@@ -34,7 +34,7 @@ PUSH = {"channel": Channel.PUSH.value, "region": ""}
 def _fcm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A second provider, which takes one kind of address of one channel."""
     takes = {"channels": frozenset({Channel.PUSH}), "address_kinds": frozenset({"fcm_token"})}
-    vendor = AliasVendor(NAME="fcm", takes=takes)
+    vendor = AliasVendor(name="fcm", takes=takes)
     monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, vendor))
     route.forget()
     yield

@@ -74,15 +74,15 @@ class _Unverifiable(Alias):
 
 class _UnverifiableVendor(AliasVendor):
     def configure(self, environ: Mapping[str, str], *, transport: Transport) -> Provider:
-        inner = sandbox.configure(environ, transport=transport)
-        return _Unverifiable(name=self.NAME, inner=inner, capabilities=inner.capabilities)
+        inner = sandbox.VENDOR.configure(environ, transport=transport)
+        return _Unverifiable(name=self.name, inner=inner, capabilities=inner.capabilities)
 
 
 @pytest.fixture
 def unverifiable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A provider whose certificate cannot be fetched now."""
     monkeypatch.setattr(
-        registry, "VENDORS", (*registry.VENDORS, _UnverifiableVendor(NAME="unverifiable"))
+        registry, "VENDORS", (*registry.VENDORS, _UnverifiableVendor(name="unverifiable"))
     )
     route.forget()
     yield

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from notifyproj.esp.anymail_vendor import SETTINGS
+from notifyproj.esp.anymail_vendor import VENDOR
 from notifyproj.esp.services import SERVICES
 from providers import registry
 from providers.errors import ConfigurationError, NoReceipts
@@ -20,7 +20,7 @@ GOOD = {
 
 
 def test_the_registry_knows_it_like_any_other_vendor() -> None:
-    assert registry.settings_names() >= SETTINGS
+    assert registry.settings_names() >= VENDOR.settings
     built = registry.configured(GOOD)
     assert set(built) == {"anymail"}
     assert "hunter2" not in repr(built)

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 
 import orjson
 
-from notifyproj.esp import anymail_vendor
-from notifyproj.esp.anymail_vendor import Anymail
+from notifyproj.esp.anymail_vendor import NAME, Anymail, Config
+from providers import configuration
 from providers.conformance import Act
 from providers.sandbox_server.wire import Answer, Request
 from providers.transport import Transport
@@ -32,7 +32,8 @@ def adapter(
         "NOTIFY_ANYMAIL_WEBHOOK_SECRET": PASSWORD,
         **settings,
     }
-    return anymail_vendor.configure(environ, transport=transport)
+    config = configuration.load(Config, vendor=NAME, environ=environ)
+    return Anymail(config, transport=transport)
 
 
 class Postmark(HttpFake):

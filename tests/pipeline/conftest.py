@@ -74,7 +74,7 @@ def add_vendor(
     """Configure the sandbox once more under another name."""
 
     def add(name: str, *, url: str = "", **takes: object) -> None:
-        vendor = AliasVendor(NAME=name, url=url, takes=takes)
+        vendor = AliasVendor(name=name, url=url, takes=takes)
         monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, vendor))
         route.forget()
 

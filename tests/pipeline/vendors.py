@@ -42,18 +42,18 @@ class Alias:
 
 @dataclass(frozen=True, kw_only=True)
 class AliasVendor:
-    """As a vendor's module, configured wherever the sandbox is."""
+    """As a `Vendor`, configured wherever the sandbox is."""
 
-    NAME: str
+    name: str
     url: str = ""
     """Where its server is; empty: the sandbox's own."""
     takes: Mapping[str, Any] = field(default_factory=dict)
     """Capabilities that differ from the sandbox's."""
-    SETTINGS: frozenset[str] = frozenset({"NOTIFY_SANDBOX_URL"})
+    settings: frozenset[str] = frozenset({"NOTIFY_SANDBOX_URL"})
 
     def configure(self, environ: Mapping[str, str], *, transport: Transport) -> Provider:
         secret = configuration.secrets(environ["NOTIFY_SANDBOX_SECRET"])
         config = Config(url=self.url or environ["NOTIFY_SANDBOX_URL"], secret=secret)
         inner = Sandbox(config, transport=transport)
         capabilities = replace(inner.capabilities, **self.takes)
-        return Alias(name=self.NAME, inner=inner, capabilities=capabilities)
+        return Alias(name=self.name, inner=inner, capabilities=capabilities)

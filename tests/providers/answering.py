@@ -21,6 +21,18 @@ CONTRACT = {
 }
 """What each row of a table has to come out as: the outcome, and whether the contact is dead."""
 
+BY_STATUS = {
+    400: Verdict.REJECTED,
+    401: Verdict.MISCONFIGURED,
+    403: Verdict.MISCONFIGURED,
+    429: Verdict.THROTTLED,
+    500: Verdict.UNANSWERED,
+    502: Verdict.UNANSWERED,
+    503: Verdict.UNAVAILABLE,
+    504: Verdict.UNANSWERED,
+}
+"""What an SMS vendor's answer means that says no more than its status."""
+
 
 class AnsweringFake(HttpFake):
     """Answers by `words`, or with `answer` while one is set."""

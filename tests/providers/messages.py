@@ -16,6 +16,16 @@ def noon() -> datetime:
     return NOON
 
 
+class MovedClock:
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = NOON
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
 def message(address: str, channel: Channel = Channel.PUSH, **changes: str) -> Message:
     delivery_id = uuid4()
     plain = Message(

@@ -58,12 +58,6 @@ class SandboxServer:
         self.app.steer[Channel.PUSH.label] = self.WORDS[act]
 
 
-@pytest.fixture
-def transport() -> Iterator[Transport]:
-    with closing(Transport()) as it:
-        yield it
-
-
 def sandbox_subject(transport: Transport) -> Iterator[Subject]:
     with closing(SandboxServer()) as server:
         config = SandboxConfig(url=server.url, secret=configuration.secrets(SECRET))

@@ -26,7 +26,6 @@ from providers.email.mime import mailbox
 from providers.email.smtp import Config, Smtp, server_url
 from providers.email.smtp_replies import Stage, outcome_of
 from providers.email.smtp_session import Tls
-from providers.errors import NoReceipts
 from tests.providers.fakes import SmtpFake
 from tests.providers.messages import message, noon
 
@@ -221,8 +220,3 @@ def test_a_server_without_starttls_is_our_mistake(server: SmtpFake) -> None:
 def test_the_url_says_how_to_connect(url: str, port: int, tls: Tls) -> None:
     server = server_url(url)
     assert (server.port, server.tls) == (port, tls)
-
-
-def test_there_are_no_receipts(smtp: Smtp) -> None:
-    with pytest.raises(NoReceipts):
-        smtp.parse_receipt(None)  # type: ignore[arg-type]

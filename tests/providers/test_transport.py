@@ -28,12 +28,6 @@ SECOND = timedelta(seconds=1)
 Serve = Callable[[socket.socket], None]
 
 
-@pytest.fixture
-def transport() -> Iterator[Transport]:
-    with closing(Transport()) as it:
-        yield it
-
-
 def post(url: str, *, body: bytes = b"{}", guard: AddressPolicy | None = None) -> Request:
     return Request(url=url, headers=["Content-Type: application/json"], body=body, guard=guard)
 

@@ -234,6 +234,11 @@ class SnsSpeaker:
         return xml_answer(f"<ErrorResponse>{said}</ErrorResponse>", status=status)
 
 
+def environ(vendor: str) -> dict[str, str]:
+    """The account's settings, of a vendor such as `AWS_SNS`."""
+    return {f"NOTIFY_{vendor}_{field.upper()}": value for field, value in ACCOUNT.items()}
+
+
 def json_answer(
     said: object, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
 ) -> Answer:

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from providers.chat.apprise_chat import AppriseChat, Config
-from providers.chat.draft import NoDraft, draft
+from providers.chat.draft import draft
 from providers.chat.services import SERVICES
 from providers.contract import Channel, Outcome, Rejected
+from providers.rounds import Unsendable
 from providers.transport import Transport
 from tests.providers.chat.services_fake import CASES, HOOK, MATTERMOST_HOOK, TOKEN
 from tests.providers.fakes import free_port
@@ -112,8 +113,8 @@ def test_no_option_makes_us_read_a_file(scheme: str, option: str, tmp_path: Path
     given = message(address, Channel.CHAT)
     try:
         body = draft(given, service=SERVICES[scheme], sender="Shop").body
-    except NoDraft as error:
-        body = error.code.encode()
+    except Unsendable as error:
+        body = error.outcome.code.encode()
     assert b"hunter2" not in body
 
 
@@ -131,7 +132,7 @@ def test_any_other_text_is_one_post_to_the_service_or_rejected(scheme: str, rest
     service = SERVICES[scheme]
     try:
         request = draft(message(f"{scheme}://{rest}", Channel.CHAT), service=service, sender="Shop")
-    except NoDraft:
+    except Unsendable:
         return
     assert service.target.match(request.url)
 

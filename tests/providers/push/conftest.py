@@ -1,4 +1,4 @@
-"""A certificate that the transport trusts, and a transport."""
+"""A certificate that the transport trusts, a transport and a clock."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from providers.transport import Transport
 from tests.certificate import make_certificate
+from tests.providers.messages import MovedClock
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +26,8 @@ def transport(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tr
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with closing(Transport()) as it:
         yield it
+
+
+@pytest.fixture
+def now() -> MovedClock:
+    return MovedClock()

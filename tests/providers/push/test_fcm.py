@@ -15,8 +15,8 @@ import pytest
 
 from providers import configuration, verdicts
 from providers.conformance import Act
-from providers.contract import Accepted, Message, Misconfigured, Outcome, Rejected, Throttled
-from providers.errors import ConfigurationError, NoReceipts
+from providers.contract import Accepted, Misconfigured, Rejected, Throttled
+from providers.errors import ConfigurationError
 from providers.push import fcm
 from providers.push.fcm import BAD_TOKEN, STALE, TABLE, Config, Fcm
 from providers.push.fcm_body import PAYLOAD_LIMIT_BYTES
@@ -24,10 +24,9 @@ from providers.sandbox_server.wire import Answer
 from providers.transport import Transport
 from tests.providers.messages import message
 from tests.providers.push.credentials import account, account_json
-from tests.providers.push.receiving import no_receipts
 from tests.providers.push.vendors import FcmFake, fcm_error
+from tests.providers.trying import PATIENCE, outcomes
 
-PATIENCE = timedelta(seconds=5)
 BY_STATUS = {"UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "RESOURCE_EXHAUSTED": 429,
              "DEADLINE_EXCEEDED": 504}  # fmt: skip
 BAD_TOKEN_WORDS = "The registration token is not a valid FCM registration token"
@@ -46,11 +45,6 @@ def adapter(server: FcmFake, transport: Transport, codes: str = "") -> Fcm:
         codes=verdicts.overrides(codes) if codes else {},
     )
     return Fcm(config, transport=transport)
-
-
-def outcomes(provider: Fcm, *batch: Message) -> list[Outcome]:
-    results = {it.delivery_id: it.outcome for it in provider.send(batch, deadline=PATIENCE)}
-    return [results[it.delivery_id] for it in batch]
 
 
 def answer_with(code: str) -> Answer:
@@ -196,11 +190,6 @@ def test_a_check_with_a_deleted_key_says_so(server: FcmFake, transport: Transpor
     assert "invalid_grant" in found.detail
 
 
-def test_nobody_is_called_back(server: FcmFake, transport: Transport) -> None:
-    with pytest.raises(NoReceipts):
-        adapter(server, transport).parse_receipt(no_receipts())
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -217,7 +206,7 @@ def test_credentials_that_are_none_stop_the_start(text: str, problem: str) -> No
         closing(Transport()) as transport,
         pytest.raises(ConfigurationError, match=f"NOTIFY_FCM_CREDENTIALS: .*{problem}"),
     ):
-        fcm.configure({"NOTIFY_FCM_CREDENTIALS": text}, transport=transport)
+        fcm.VENDOR.configure({"NOTIFY_FCM_CREDENTIALS": text}, transport=transport)
 
 
 def test_credentials_may_lie_in_a_file(tmp_path: Path) -> None:

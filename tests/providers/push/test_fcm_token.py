@@ -16,7 +16,7 @@ import pytest
 from providers import clock
 from providers.contract import Misconfigured, Throttled, Unavailable
 from providers.push.fcm_token import LAST_USE, PAUSE, RENEW_AHEAD, SOONEST, AccessTokens
-from providers.push.rounds import NoToken
+from providers.push.renewal import NoToken
 from providers.sandbox_server.wire import Answer
 from providers.transport import Transport
 from tests.providers.fakes import never

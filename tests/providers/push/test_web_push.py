@@ -7,7 +7,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import jwt
@@ -17,18 +17,15 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from providers import verdicts
+from providers import configuration, verdicts
 from providers.conformance import Act
 from providers.contract import (
     Accepted,
-    Message,
     Misconfigured,
-    Outcome,
     Rejected,
     Throttled,
     Unavailable,
 )
-from providers.errors import ConfigurationError, NoReceipts
 from providers.push import web_push
 from providers.push.web_push import SIGNED_FOR, TABLE, Config, WebPush
 from providers.push.web_push_encryption import (
@@ -40,22 +37,13 @@ from providers.push.web_push_encryption import (
 )
 from providers.sandbox_server.wire import Answer
 from providers.transport import Transport
-from tests.providers.messages import NOON, message
+from tests.providers.messages import NOON, MovedClock, message
 from tests.providers.push.browser import Browser, base64url
 from tests.providers.push.credentials import p256, p256_pem, p256_raw
-from tests.providers.push.receiving import no_receipts
 from tests.providers.push.vendors import WebPushFake
+from tests.providers.trying import PATIENCE, complaint, outcomes
 
-PATIENCE = timedelta(seconds=5)
 SUBJECT = "mailto:push@shop.example"
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.at = NOON
-
-    def __call__(self) -> datetime:
-        return self.at
 
 
 @pytest.fixture
@@ -69,12 +57,9 @@ def browser(server: WebPushFake) -> Browser:
     return Browser(server.url + "/push/1")
 
 
-@pytest.fixture
-def now() -> Clock:
-    return Clock()
-
-
-def adapter(transport: Transport, now: Clock, codes: str = "", host: str = "localhost") -> WebPush:
+def adapter(
+    transport: Transport, now: MovedClock, codes: str = "", host: str = "localhost"
+) -> WebPush:
     config = Config(
         private_key=p256(),
         subject=SUBJECT,
@@ -86,13 +71,8 @@ def adapter(transport: Transport, now: Clock, codes: str = "", host: str = "loca
 
 
 @pytest.fixture
-def provider(transport: Transport, now: Clock) -> WebPush:
+def provider(transport: Transport, now: MovedClock) -> WebPush:
     return adapter(transport, now)
-
-
-def outcomes(provider: WebPush, *batch: Message) -> list[Outcome]:
-    results = {it.delivery_id: it.outcome for it in provider.send(batch, deadline=PATIENCE)}
-    return [results[it.delivery_id] for it in batch]
 
 
 def test_the_browser_reads_what_was_sent(
@@ -149,7 +129,7 @@ def test_whatever_is_encrypted_is_read_again_by_another_implementation(text: str
 
 
 def test_the_signature_is_ours_for_this_service_and_made_once(
-    server: WebPushFake, provider: WebPush, browser: Browser, now: Clock
+    server: WebPushFake, provider: WebPush, browser: Browser, now: MovedClock
 ) -> None:
     other = Browser(browser.endpoint.replace("localhost", "127.0.0.1"))
     outcomes(provider, message(browser.subscription), message(browser.subscription))
@@ -178,7 +158,7 @@ def test_each_status_has_its_outcome(
 
 @pytest.mark.parametrize("code", TABLE)
 def test_an_operator_may_change_what_a_status_means(
-    server: WebPushFake, transport: Transport, now: Clock, browser: Browser, code: str
+    server: WebPushFake, transport: Transport, now: MovedClock, browser: Browser, code: str
 ) -> None:
     server.script = [Answer(status=int(code))]
     changed = adapter(transport, now, f"{code}=unavailable")
@@ -208,7 +188,7 @@ def test_a_service_that_takes_our_key_blames_one_subscription_with_its_403(
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_stranger_cannot_make_us_doubt_our_key(
-    server: WebPushFake, transport: Transport, now: Clock, browser: Browser, status: int
+    server: WebPushFake, transport: Transport, now: MovedClock, browser: Browser, status: int
 ) -> None:
     known_elsewhere = adapter(transport, now, host="ocalhost")
     server.script = [Answer(status=201), Answer(status=status)]
@@ -314,21 +294,15 @@ def test_a_check_tells_the_key_that_pages_must_subscribe_with(
     assert found.detail.endswith(key)
 
 
-def test_nobody_is_called_back(provider: WebPush) -> None:
-    with pytest.raises(NoReceipts):
-        provider.parse_receipt(no_receipts())
-
-
 GOOD = {"NOTIFY_WEB_PUSH_PRIVATE_KEY": p256_raw(), "NOTIFY_WEB_PUSH_SUBJECT": SUBJECT}
 
 
 @pytest.mark.parametrize("text", [p256_raw(), p256_pem(), p256_pem().replace("\n", "\\n")])
 def test_the_key_may_be_raw_or_pem(text: str) -> None:
-    with closing(Transport()) as transport:
-        environ = GOOD | {"NOTIFY_WEB_PUSH_PRIVATE_KEY": text}
-        built = web_push.configure(environ, transport=transport)
-    assert built._config.private_key.private_numbers() == p256().private_numbers()
-    assert p256_raw() not in repr(built._config)
+    environ = GOOD | {"NOTIFY_WEB_PUSH_PRIVATE_KEY": text}
+    config = configuration.load(Config, vendor="web_push", environ=environ)
+    assert config.private_key.private_numbers() == p256().private_numbers()
+    assert p256_raw() not in repr(config)
 
 
 @pytest.mark.parametrize(
@@ -345,7 +319,4 @@ def test_the_key_may_be_raw_or_pem(text: str) -> None:
     ],
 )
 def test_a_wrong_setting_stops_the_start_and_is_not_repeated(name: str, text: str) -> None:
-    with closing(Transport()) as transport, pytest.raises(ConfigurationError) as refused:
-        web_push.configure(GOOD | {name: text}, transport=transport)
-    assert str(refused.value).startswith(f"{name}: ")
-    assert "hunter" not in str(refused.value)
+    assert complaint(web_push.VENDOR, GOOD | {name: text}).startswith(f"{name}: ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,27 +13,27 @@ from botocore.serialize import create_serializer
 from providers import conformance, registry, verdicts
 from providers.aws import faults
 from providers.conformance import Subject
-from providers.contract import Accepted, Channel, Outcome, ReceiptRequest, Rejected
-from providers.errors import ConfigurationError, NoReceipts
+from providers.contract import Accepted, Channel, Outcome
 from providers.sandbox_server.wire import Answer
 from providers.sms import aws_sns
-from providers.sms.aws_sns import AwsSns, Config
+from providers.sms.aws_sns import VENDOR, AwsSns, Config
 from providers.transport import Transport
 from tests.providers.aws.fakes import (
     ACCOUNT,
     KEY_ID,
-    REGION,
     SECRET,
     AwsFake,
     SnsSpeaker,
+    environ,
     model,
     xml_answer,
 )
 from tests.providers.aws.moto_server import client, moto
 from tests.providers.messages import message
+from tests.providers.trying import PATIENCE, complaint, outcomes
 
-SECONDS = timedelta(seconds=5)
 NUMBER = "+14155550100"
+ENVIRON = environ("AWS_SNS") | {"NOTIFY_AWS_SNS_TRAFFIC": "promotional"}
 CHECKS = [
     check
     for check in conformance.CHECKS
@@ -50,12 +49,6 @@ def server() -> Iterator[AwsFake]:
 
 
 @pytest.fixture
-def transport() -> Iterator[Transport]:
-    with closing(Transport()) as it:
-        yield it
-
-
-@pytest.fixture
 def provider(server: AwsFake, transport: Transport) -> AwsSns:
     return made(server.url, transport)
 
@@ -64,9 +57,9 @@ def made(url: str, transport: Transport, **changed: Any) -> AwsSns:  # noqa: ANN
     return AwsSns(Config(**{**ACCOUNT, "endpoint": url, **changed}), transport=transport)
 
 
-def outcome(provider: AwsSns, text: str = "Your code is 123456.", to: str = NUMBER) -> Outcome:
-    (result,) = provider.send([message(to, Channel.SMS, body=text)], deadline=SECONDS)
-    return result.outcome
+def outcome(provider: AwsSns, text: str = "Your code is 123456.") -> Outcome:
+    (found,) = outcomes(provider, message(NUMBER, Channel.SMS, body=text))
+    return found
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -125,38 +118,9 @@ def test_the_tables_rows_are_all_of_the_models_codes() -> None:
     assert named | {"Throttled"} == aws_sns.TABLE.keys() - faults.COMMON.keys()
 
 
-@pytest.mark.parametrize(
-    ("text", "to", "code"),
-    [
-        ("x" * 1601, NUMBER, "payload_too_large"),
-        (" ", NUMBER, "empty_message"),
-        ("hello", "04155550100", "malformed_address"),
-        ("hello", "+1415555010012345", "malformed_address"),
-    ],
-)
-def test_what_can_never_be_sent_is_rejected_here_and_alone(
-    server: AwsFake, provider: AwsSns, text: str, to: str, code: str
-) -> None:
-    bad = message(to, Channel.SMS, body=text)
-    good = message(NUMBER, Channel.SMS)
-    found = {
-        each.delivery_id: each.outcome for each in provider.send([bad, good], deadline=SECONDS)
-    }
-    refused = found[bad.delivery_id]
-    assert isinstance(refused, Rejected)
-    assert refused.code == code
-    assert isinstance(found[good.delivery_id], Accepted)
-    assert len(server.requests) == 1
-
-
 def test_a_yes_without_an_id_is_a_yes(server: AwsFake, provider: AwsSns) -> None:
     server.answer = lambda _request: Answer(status=200, body=b"\xff")
     assert outcome(provider) == Accepted()
-
-
-def test_there_are_no_receipts(provider: AwsSns) -> None:
-    with pytest.raises(NoReceipts):
-        provider.parse_receipt(ReceiptRequest(url="", headers={}, body=b"{}"))
 
 
 def test_check_tells_limit_and_sandbox(server: AwsFake, provider: AwsSns) -> None:
@@ -167,7 +131,9 @@ def test_check_tells_limit_and_sandbox(server: AwsFake, provider: AwsSns) -> Non
         return xml_answer(limit if asked else "<IsInSandbox>true</IsInSandbox>")
 
     server.answer = answer
-    found = {(each.subject, each.is_good): each.detail for each in provider.check(deadline=SECONDS)}
+    found = {
+        (each.subject, each.is_good): each.detail for each in provider.check(deadline=PATIENCE)
+    }
     assert found == {
         ("credentials", True): "accepted",
         ("quota", True): "50 US dollars a month at most",
@@ -186,15 +152,8 @@ def test_check_tells_limit_and_sandbox(server: AwsFake, provider: AwsSns) -> Non
     ],
 )
 def test_a_wrong_setting_is_named_at_start(setting: str, text: str) -> None:
-    environ = {
-        "NOTIFY_AWS_SNS_REGION": REGION,
-        "NOTIFY_AWS_SNS_ACCESS_KEY_ID": KEY_ID,
-        "NOTIFY_AWS_SNS_SECRET_ACCESS_KEY": SECRET,
-        "NOTIFY_AWS_SNS_TRAFFIC": "promotional",
-    }
-    assert set(registry.configured(environ)) == {"aws_sns"}
-    with pytest.raises(ConfigurationError, match=f"^{setting}: "):
-        registry.configured(environ | {setting: text})
+    assert set(registry.configured(ENVIRON)) == {"aws_sns"}
+    assert complaint(VENDOR, ENVIRON | {setting: text}).startswith(f"{setting}: ")
 
 
 def test_moto_takes_what_we_send_and_boto3_reads_it_back(transport: Transport) -> None:
@@ -203,5 +162,5 @@ def test_moto_takes_what_we_send_and_boto3_reads_it_back(transport: Transport) -
         assert isinstance(found, Accepted)
         assert found.message_id
         client("sns", url).set_sms_attributes(attributes={"MonthlySpendLimit": "7"})
-        said = [each.detail for each in made(url, transport).check(deadline=SECONDS)]
+        said = [each.detail for each in made(url, transport).check(deadline=PATIENCE)]
         assert "7 US dollars a month at most" in said

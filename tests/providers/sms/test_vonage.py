@@ -12,19 +12,27 @@ import orjson
 import pytest
 
 from providers.conformance import Act
-from providers.contract import Accepted, Channel, Finding, Message, Outcome, Pace, Unanswered
-from providers.errors import ConfigurationError
+from providers.contract import (
+    Accepted,
+    Channel,
+    Finding,
+    Message,
+    Outcome,
+    Pace,
+    Provider,
+    Unanswered,
+)
 from providers.sandbox_server.wire import Answer
 from providers.sms import gsm7
-from providers.sms.vonage import Vonage, configure
+from providers.sms.vonage import VENDOR
 from providers.sms.vonage_codes import REFUSALS
 from providers.transport import Transport
 from providers.verdicts import Verdict
-from tests.providers.answering import CONTRACT, AnsweringFake, shape
+from tests.providers.answering import BY_STATUS, CONTRACT, AnsweringFake, shape
 from tests.providers.messages import message
 from tests.providers.sms.vonage_fake import MESSAGE_ID, form, parts, vonage_fake
+from tests.providers.trying import PATIENCE, complaint, outcomes
 
-PATIENCE = timedelta(seconds=5)
 ENVIRON = {
     "NOTIFY_VONAGE_API_KEY": "abcd1234",
     "NOTIFY_VONAGE_API_SECRET": "a-secret",
@@ -41,22 +49,16 @@ THEIRS = (
 THEIR_USER = "Basic YWJjZDEyMzQ6YS1zZWNyZXQ="
 
 
-@pytest.fixture(scope="module")
-def transport() -> Iterator[Transport]:
-    with closing(Transport()) as it:
-        yield it
-
-
 @pytest.fixture
 def server() -> Iterator[AnsweringFake]:
     with closing(vonage_fake()) as it:
         yield it
 
 
-def adapter(server: AnsweringFake, transport: Transport, **settings: str) -> Vonage:
+def adapter(server: AnsweringFake, transport: Transport, **settings: str) -> Provider:
     changes = {f"NOTIFY_VONAGE_{name}": value for name, value in settings.items()}
     environ = ENVIRON | {"NOTIFY_VONAGE_URL": server.origin} | changes
-    return configure(environ, transport=transport)
+    return VENDOR.configure(environ, transport=transport)
 
 
 def sms(body: str = "Dein Code: 123456 €&=+") -> Message:
@@ -64,9 +66,9 @@ def sms(body: str = "Dein Code: 123456 €&=+") -> Message:
     return replace(plain, delivery_id=UUID(int=7), time_to_live=timedelta(minutes=5))
 
 
-def send(provider: Vonage, given: Message) -> Outcome:
-    (result,) = provider.send([given], deadline=PATIENCE)
-    return result.outcome
+def send(provider: Provider, given: Message) -> Outcome:
+    (outcome,) = outcomes(provider, given)
+    return outcome
 
 
 def test_the_request_is_byte_for_byte_what_vonages_own_client_sends(
@@ -165,19 +167,7 @@ def test_a_success_that_cannot_be_read_is_no_success(
     assert isinstance(send(adapter(server, transport), sms()), Unanswered)
 
 
-@pytest.mark.parametrize(
-    ("status", "verdict"),
-    [
-        (400, Verdict.REJECTED),
-        (401, Verdict.MISCONFIGURED),
-        (403, Verdict.MISCONFIGURED),
-        (429, Verdict.THROTTLED),
-        (500, Verdict.UNANSWERED),
-        (502, Verdict.UNANSWERED),
-        (503, Verdict.UNAVAILABLE),
-        (504, Verdict.UNANSWERED),
-    ],
-)
+@pytest.mark.parametrize(("status", "verdict"), BY_STATUS.items())
 def test_an_http_error_is_judged_by_its_status(
     server: AnsweringFake, transport: Transport, status: int, verdict: Verdict
 ) -> None:
@@ -236,17 +226,13 @@ def test_the_pace_is_one_keys_unless_said_otherwise(
     ],
 )
 def test_a_wrong_setting_stops_the_start_and_is_named(setting: str, text: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        configure(ENVIRON | {setting: text}, transport=Transport())
-    assert str(refused.value).startswith(f"{setting}: ")
-    assert "hunter2" not in str(refused.value)
+    assert complaint(VENDOR, ENVIRON | {setting: text}).startswith(f"{setting}: ")
 
 
-def test_the_longest_public_url_that_vonage_takes_is_taken() -> None:
+def test_the_longest_public_url_that_vonage_takes_is_taken(transport: Transport) -> None:
     longest = "https://" + "a" * (100 - len("https:///v1/receipts/vonage"))
-    configure(ENVIRON | {"NOTIFY_PUBLIC_URL": longest}, transport=Transport())
-    with pytest.raises(ConfigurationError, match="too long"):
-        configure(ENVIRON | {"NOTIFY_PUBLIC_URL": longest + "a"}, transport=Transport())
+    VENDOR.configure(ENVIRON | {"NOTIFY_PUBLIC_URL": longest}, transport=transport)
+    assert "too long" in complaint(VENDOR, ENVIRON | {"NOTIFY_PUBLIC_URL": longest + "a"})
 
 
 def test_a_refusal_carries_no_number(server: AnsweringFake, transport: Transport) -> None:

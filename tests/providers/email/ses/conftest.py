@@ -20,11 +20,5 @@ def server() -> Iterator[AwsFake]:
 
 
 @pytest.fixture
-def transport() -> Iterator[Transport]:
-    with closing(Transport()) as it:
-        yield it
-
-
-@pytest.fixture
 def provider(server: AwsFake, transport: Transport) -> Ses:
     return made(server, transport)

@@ -1,0 +1,86 @@
+"""Bearer tokens that go stale: what failed because of one goes out once more with another.
+
+A renewed token is tried once and within the same deadline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from time import monotonic
+from typing import Protocol
+
+from providers.contract import Message, Misconfigured, Result, Throttled, Unavailable
+from providers.rounds import unsent
+
+
+class NoToken(Exception):
+    """There is no credential to send with; nothing was sent. `outcome` is every message's."""
+
+    def __init__(self, outcome: Unavailable | Throttled | Misconfigured) -> None:
+        """Carry the outcome that each message of the batch gets."""
+        super().__init__(outcome.code)
+        self.outcome = outcome
+
+
+class Tokens(Protocol):
+    """Bearer tokens that go stale, kept and renewed for all threads."""
+
+    def current(self, *, deadline: timedelta) -> str:
+        """Give the token to send with.
+
+        Raises:
+            NoToken: there is none, and none could be had within the deadline.
+        """
+
+    def renewed(self, refused: str, *, deadline: timedelta) -> str:
+        """Give another than the refused one; the same when it is too early for another.
+
+        Raises:
+            NoToken: as above.
+        """
+
+
+Attempt = Callable[[Sequence[Message], str, timedelta], Iterator[Result]]
+"""A round with the given token, within the given time."""
+
+
+def send(
+    batch: Sequence[Message],
+    *,
+    attempt: Attempt,
+    tokens: Tokens,
+    stale_code: str,
+    deadline: timedelta,
+) -> Iterator[Result]:
+    """Attempt a batch; what ends Misconfigured with `stale_code` is tried with a renewed token."""
+    if not batch:
+        return
+    began = monotonic()
+    try:
+        token = tokens.current(deadline=deadline)
+    except NoToken as error:
+        yield from (unsent(message, error.outcome) for message in batch)
+        return
+    stale: dict[object, Result] = {}
+    for result in attempt(batch, token, _left(deadline, began=began)):
+        if isinstance(result.outcome, Misconfigured) and result.outcome.code == stale_code:
+            stale[result.delivery_id] = result
+        else:
+            yield result
+    if not stale:
+        return
+    left = _left(deadline, began=began)
+    try:
+        fresh = tokens.renewed(token, deadline=left)
+    except NoToken:
+        fresh = token  # the vendor's own words about the stale one say more
+    if fresh == token:
+        yield from stale.values()
+        return
+    again = [message for message in batch if message.delivery_id in stale]
+    yield from attempt(again, fresh, _left(deadline, began=began))
+
+
+def _left(deadline: timedelta, *, began: float) -> timedelta:
+    return max(timedelta(0), deadline - timedelta(seconds=monotonic() - began))

@@ -1,0 +1,92 @@
+"""Sending a batch over HTTP, one request a message: prepare each, send, judge each reply.
+
+A message that cannot be sent (too large, an address that is none) is answered alone; the others of
+its batch do not notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from time import monotonic
+from typing import Final
+
+import orjson
+
+from providers.contract import Message, Outcome, Rejected, Result
+from providers.errors import ForbiddenAddress
+from providers.transport import Reply, Request, Transport
+
+Prepare = Callable[[Message], Request]
+"""Makes the request of a message, or raises Unsendable or ForbiddenAddress."""
+
+HALF_A_CHARACTER: Final = "a text has half of a surrogate pair"
+
+Judge = Callable[[Reply, Message], Outcome]
+
+
+class Unsendable(Exception):
+    """This message can never be sent as it is; the others of its batch can."""
+
+    def __init__(self, code: str, detail: str = "", *, contact_is_dead: bool = False) -> None:
+        """Say why, without an address or a text."""
+        super().__init__(code)
+        self.outcome = Rejected(code=code, detail=detail, contact_is_dead=contact_is_dead)
+
+
+def one_round(
+    batch: Sequence[Message],
+    *,
+    prepare: Prepare,
+    judge: Judge,
+    transport: Transport,
+    deadline: timedelta,
+) -> Iterator[Result]:
+    """Send a batch; yields one Result each, in any order."""
+    began = monotonic()
+    ready: list[Message] = []
+    requests: list[Request] = []
+    for message in batch:
+        try:
+            requests.append(prepare(message))
+        except Unsendable as error:
+            yield unsent(message, error.outcome)
+        except ForbiddenAddress as error:
+            yield unsent(message, Rejected(code="forbidden_address", detail=str(error)))
+        else:
+            ready.append(message)
+    left = deadline - timedelta(seconds=monotonic() - began)
+    for index, reply in transport.send(requests, deadline=left):
+        message = ready[index]
+        yield Result(
+            delivery_id=message.delivery_id, outcome=judge(reply, message), latency=reply.elapsed
+        )
+
+
+def json_body(payload: Mapping[str, object], *, limit_bytes: int) -> bytes:
+    """Encode a payload as compact UTF-8.
+
+    Raises:
+        Unsendable: it is longer than the vendor takes, or has a text that is no Unicode.
+    """
+    try:
+        body = orjson.dumps(payload)
+    except TypeError:
+        raise Unsendable("malformed_text", HALF_A_CHARACTER) from None
+    check_size(len(body), limit_bytes=limit_bytes)
+    return body
+
+
+def check_size(size_bytes: int, *, limit_bytes: int) -> None:
+    """Refuse what the vendor would not take.
+
+    Raises:
+        Unsendable: it is too large.
+    """
+    if size_bytes > limit_bytes:
+        raise Unsendable("payload_too_large", f"{size_bytes} bytes, at most {limit_bytes}")
+
+
+def unsent(message: Message, outcome: Outcome) -> Result:
+    """Give the result of a message that never left."""
+    return Result(delivery_id=message.delivery_id, outcome=outcome, latency=timedelta(0))
