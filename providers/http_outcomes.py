@@ -17,6 +17,7 @@ A vendor's own table comes first and asks this one for the rest:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from http import HTTPStatus
 from typing import Final, assert_never
 
 from providers.contract import (
@@ -54,7 +55,7 @@ def outcome_of(
     match reply:
         case Failure():
             return of_failure(reply)
-        case Response(status=status) if 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
+        case Response() if reply.is_success:
             return accepted(reply)
         case Response(status=status) if status in dead:
             detail = excerpt(reply.body, hide=hide)
@@ -72,7 +73,7 @@ def of_status(response: Response, *, detail: str, code: str = "") -> Outcome:
         return Throttled(code=code, detail=detail, retry_after=response.retry_after)
     if status in MISCONFIGURED:
         return Misconfigured(code=code, detail=detail)
-    if status in TRY_AGAIN or status >= 500:  # noqa: PLR2004 - HTTP's own classes
+    if status in TRY_AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return Unavailable(code=code, detail=detail, retry_after=response.retry_after)
     return Rejected(code=code, detail=detail)
 
@@ -97,8 +98,9 @@ def reachability(reply: Reply) -> Finding:
             detail = f"no answer: {reply.code}"
             return Finding(subject="reachability", is_good=False, detail=detail)
         case Response():
-            good = reply.status < 500 and reply.status not in MISCONFIGURED  # noqa: PLR2004 - HTTP
-            return Finding(subject="reachability", is_good=good, detail=f"HTTP {reply.status}")
+            is_up = reply.status < HTTPStatus.INTERNAL_SERVER_ERROR
+            is_good = is_up and reply.status not in MISCONFIGURED
+            return Finding(subject="reachability", is_good=is_good, detail=f"HTTP {reply.status}")
         case _:
             assert_never(reply)
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from anymail.exceptions import AnymailError
-from django.core.mail import EmailMultiAlternatives
+from anymail.message import AnymailMessage
 from requests import Request as PlainRequest
 from requests import Response as PlainResponse
 
@@ -40,7 +40,7 @@ class Encoded:
 
     request: Request = field(repr=False)
     payload: Any = field(repr=False)
-    mail: EmailMultiAlternatives = field(repr=False)
+    mail: AnymailMessage = field(repr=False)
 
 
 class Backend:
@@ -100,9 +100,9 @@ class Backend:
             only.status or "unknown", message_id=str(only.message_id or ""), codes=self._codes
         )
 
-    def _mail(self, message: Message) -> EmailMultiAlternatives:
+    def _mail(self, message: Message) -> AnymailMessage:
         only_html = bool(message.html and not message.body)
-        mail = EmailMultiAlternatives(
+        mail = AnymailMessage(
             subject=" ".join(message.title.split()),
             body=message.html if only_html else message.body,
             from_email=self._sender,
@@ -113,7 +113,7 @@ class Backend:
             mail.content_subtype = "html"
         elif message.html:
             mail.attach_alternative(message.html, "text/html")
-        mail.metadata = {DELIVERY_ID: str(message.delivery_id)}  # type: ignore[attr-defined] # anymail's own
+        mail.metadata = {DELIVERY_ID: str(message.delivery_id)}
         return mail
 
 

@@ -125,11 +125,11 @@ SERVICES: Final[Mapping[str, Service]] = {
 def value_at(document: object, path: Path) -> str:
     """Give the scalar at a path as text; empty where there is none."""
     for step in path:
-        if not isinstance(document, dict | list):
-            return ""
-        try:
-            document = document[step]  # type: ignore[index] # tried, not known
-        except (LookupError, TypeError):
+        if isinstance(document, dict):
+            document = document.get(step)
+        elif isinstance(document, list) and isinstance(step, int) and step < len(document):
+            document = document[step]
+        else:
             return ""
     return str(document) if isinstance(document, str | int) else ""
 

@@ -71,8 +71,9 @@ class Fixed:
 
     held: Keys
 
-    def keys(self, *, patience: timedelta) -> Keys:  # noqa: ARG002 - Credentials
+    def keys(self, *, patience: timedelta) -> Keys:
         """See `Credentials.keys`: never waits, never raises."""
+        del patience
         return self.held
 
 

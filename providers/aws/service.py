@@ -128,7 +128,7 @@ class Service:
         for index, reply in self._transport.send(requests, deadline=deadline):
             if not isinstance(reply, Response):
                 yield http_outcomes.reachability(reply)
-            elif not _is_success(reply):
+            elif not reply.is_success:
                 yield _refused(reply)
             else:
                 if not accepted:
@@ -168,14 +168,10 @@ class Service:
         match reply:
             case Failure():
                 return _whole(call, http_outcomes.of_failure(reply), latency=latency)
-            case Response() if not _is_success(reply):
+            case Response() if not reply.is_success:
                 return _whole(call, self._judge.refusal(reply), latency=latency)
             case Response():
                 return Answer(call=call, outcomes=_each(call, read, reply), latency=latency)
-
-
-def _is_success(response: Response) -> bool:
-    return 200 <= response.status < 300  # noqa: PLR2004 - HTTP's own classes
 
 
 def _each(call: Call, read: Read, response: Response) -> Sequence[Outcome]:

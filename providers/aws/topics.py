@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -25,7 +26,7 @@ import orjson
 from providers import clock
 from providers.contract import ReceiptRequest
 from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt
-from providers.transport import Request, Response, Transport
+from providers.transport import Failure, Request, Response, Transport
 
 if TYPE_CHECKING:
     from providers.aws.certificates import Certificate
@@ -113,7 +114,7 @@ class Topics:
         """
         if _CONFIRM_URL.fullmatch(url) is None:
             raise MalformedReceipt("the confirmation leads to a host that is not SNS's")
-        if self._fetch(url).status != 200:  # noqa: PLR2004 - HTTP's own
+        if self._fetch(url).status != HTTPStatus.OK:
             raise CannotVerify("SNS did not take our confirmation of the subscription")
 
     def _fetch(self, url: str) -> Response:
@@ -124,10 +125,11 @@ class Topics:
         """
         page = Request(url=url, headers=[], method="GET")
         ((_, reply),) = self._transport.send([page], deadline=FETCH_DEADLINE)
-        if isinstance(reply, Response) and reply.status < 500 and reply.complete:  # noqa: PLR2004 - HTTP
-            return reply
-        said = f"HTTP {reply.status}" if isinstance(reply, Response) else reply.code
-        raise CannotVerify(f"SNS cannot be asked now: {said}")
+        if isinstance(reply, Failure):
+            raise CannotVerify(f"SNS cannot be asked now: {reply.code}")
+        if reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR or not reply.complete:
+            raise CannotVerify(f"SNS cannot be asked now: HTTP {reply.status}")
+        return reply
 
 
 def _fields(body: bytes) -> dict[str, str]:

@@ -26,7 +26,7 @@ from urllib.parse import unquote, urlsplit
 
 from providers import configuration, http_outcomes, rounds, verdicts
 from providers.chat.draft import draft, scheme
-from providers.chat.services import SERVICES, SUCCESS
+from providers.chat.services import SERVICES
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -164,7 +164,7 @@ class AppriseChat(OneWay):
             return http_outcomes.outcome_of(reply, accepted=lambda _: Accepted(), hide=address)
         service = SERVICES[name]
         answer = service.read(reply)
-        if reply.status in SUCCESS and not answer.code:
+        if reply.is_success and not answer.code:
             return Accepted(message_id=answer.message_id)
         detail = _detail(reply.body, address=address)
         wait = reply.retry_after or answer.retry_after
@@ -173,7 +173,7 @@ class AppriseChat(OneWay):
             verdict = self._config.codes.get(code) or service.codes.get(word)
             if verdict is not None:
                 return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
-        if reply.status in SUCCESS:
+        if reply.is_success:
             return Rejected(code=f"{name}:{answer.code}", detail=detail)
         return http_outcomes.of_status(replace(reply, retry_after=wait), detail=detail)
 

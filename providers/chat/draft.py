@@ -81,7 +81,7 @@ def draft(message: Message, *, service: Service, sender: str) -> Request:
         raise Unsendable("unsupported_message", "Apprise cannot write it") from error
     else:
         raise Unsendable("unsupported_message", "Apprise would not send it")
-    if request.method != "POST" or not service.target.match(request.url or ""):
+    if request.method != "POST" or not re.match(service.target, request.url or ""):
         raise Unsendable("unsupported_address", "Apprise would do more than post one message")
     return _ours(request)
 
@@ -118,7 +118,7 @@ def _plugin(address: str, *, service: Service, sender: str) -> NotifyBase:
     Raises:
         Unsendable: it cannot.
     """
-    plugin_class = _plugin_class(service.module, service.plugin)
+    plugin_class = _plugin_class(service.plugin)
     try:
         parsed = plugin_class.parse_url(address)
         if not parsed:
@@ -139,10 +139,11 @@ def _asset(sender: str) -> AppriseAsset:
 
 
 @cache
-def _plugin_class(module: str, name: str) -> type[NotifyBase]:
+def _plugin_class(path: str) -> type[NotifyBase]:
     import requests  # noqa: PLC0415 - see TYPE_CHECKING above
 
     logging.getLogger("apprise").disabled = True
+    module, _, name = path.partition(".")
     loaded = import_module(f"apprise.plugins.{module}")
     verbs = {verb: partial(_keep, verb) for verb in ("get", "post", "put", "patch", "delete")}
     vars(loaded)["requests"] = SimpleNamespace(
@@ -168,5 +169,8 @@ def _keep(method: str, url: str, **given: object) -> NoReturn:
     """
     import requests  # noqa: PLC0415 - see TYPE_CHECKING above
 
-    parts = {name: given[name] for name in _PARTS if name in given}
-    raise _Kept(requests.Request(method.upper(), url, **parts).prepare())  # type: ignore[arg-type]
+    request = requests.Request(method.upper(), url)
+    for name in _PARTS:
+        if given.get(name) is not None:
+            setattr(request, name, given[name])
+    raise _Kept(request.prepare())

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from http import HTTPStatus
 from typing import Final
 
 import orjson
@@ -37,83 +36,84 @@ class Answer:
     """Where the body says it; a header's wait is in the Response."""
 
 
-def _object(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
+Read = Callable[[Response], Answer]
+Path = tuple[str, ...]
+"""Keys that lead to a value in a JSON document."""
 
 
-def _body(response: Response) -> Mapping[str, object]:
-    try:
-        return _object(orjson.loads(response.body))
-    except ValueError:
-        return {}
+def fixed(*, code: Path, message_id: Path = (), wait: Path = ()) -> Read:
+    """Make a reader of answers that have each thing in one place; `wait` is in seconds."""
 
+    def read(response: Response) -> Answer:
+        body = _body(response)
+        return Answer(
+            code=_text(body, code)[:CODE_LIMIT],
+            message_id=_text(body, message_id),
+            retry_after=_wait(body, wait),
+        )
 
-def _seconds(value: object) -> timedelta | None:
-    return timedelta(seconds=value) if isinstance(value, int | float) and value > 0 else None
+    return read
 
 
 def slack(response: Response) -> Answer:
     """Read a bot's answer, 200 and `{"ok": ..., "error": ...}`, or a webhook's, a bare word."""
     body = _body(response)
-    if "ok" in body:
-        error = "" if body["ok"] else str(body.get("error", "unknown"))
-        return Answer(code=error[:CODE_LIMIT], message_id=str(body.get("ts", "")))
+    if isinstance(body, dict) and "ok" in body:
+        error = "" if body["ok"] else _text(body, ("error",)) or "unknown"
+        return Answer(code=error[:CODE_LIMIT], message_id=_text(body, ("ts",)))
     word = response.body[:CODE_LIMIT].decode(errors="replace").strip()
     return Answer(code=word if re.fullmatch("[a-z_]+", word) and word != "ok" else "")
-
-
-def discord(response: Response) -> Answer:
-    """Read `{"code": 10015, "message": ..., "retry_after": seconds}`."""
-    body = _body(response)
-    wait = _seconds(body.get("retry_after"))
-    return Answer(code=str(body.get("code") or ""), retry_after=wait)
 
 
 def telegram(response: Response) -> Answer:
     """Read `{"ok": ..., "description": "Forbidden: bot was ...", "parameters": {...}}`."""
     body = _body(response)
-    if body.get("ok"):
-        return Answer(message_id=str(_object(body.get("result")).get("message_id", "")))
-    words = str(body.get("description", "")).partition(": ")
-    wait = _seconds(_object(body.get("parameters")).get("retry_after"))
+    if _at(body, ("ok",)):
+        return Answer(message_id=_text(body, ("result", "message_id")))
+    words = _text(body, ("description",)).partition(": ")
+    wait = _wait(body, ("parameters", "retry_after"))
     return Answer(code=(words[2] or words[0])[:CODE_LIMIT], retry_after=wait)
 
 
-def google(response: Response) -> Answer:
-    """Read `{"error": {"code": 404, "status": "NOT_FOUND"}}`, or `{"name": ...}`."""
-    body = _body(response)
-    error = _object(body.get("error"))
-    return Answer(code=str(error.get("status", "")), message_id=str(body.get("name", "")))
-
-
-def microsoft(response: Response) -> Answer:
-    """Read `{"error": {"code": "WorkflowNotFound"}}`."""
-    return Answer(code=str(_object(_body(response).get("error")).get("code", ""))[:CODE_LIMIT])
-
-
-def mattermost(response: Response) -> Answer:
-    """Read `{"id": "web.incoming_webhook.invalid.app_error"}`."""
-    return Answer(code=str(_body(response).get("id", ""))[:CODE_LIMIT])
-
-
-def status_alone(response: Response) -> Answer:  # noqa: ARG001 - a Service's `read`
+def status_alone(response: Response) -> Answer:
     """Read nothing: the HTTP status is all that is documented."""
+    del response
     return Answer()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _body(response: Response) -> object:
+    try:
+        return orjson.loads(response.body)
+    except ValueError:
+        return None
+
+
+def _at(document: object, path: Path) -> object:
+    for key in path:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if path else None
+
+
+def _text(document: object, path: Path) -> str:
+    return str(_at(document, path) or "")
+
+
+def _wait(document: object, path: Path) -> timedelta | None:
+    value = _at(document, path)
+    return timedelta(seconds=value) if isinstance(value, int | float) and value > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
 class Service:
     """One chat service."""
 
-    module: str
-    """Apprise's, below `apprise.plugins`."""
     plugin: str
-    """The class in it."""
-    target: re.Pattern[str]
-    """What the request's URL has to start with."""
-    read: Callable[[Response], Answer]
+    """Apprise's module below `apprise.plugins`, and the class in it."""
+    target: str
+    """What the request's URL has to start with: a regular expression."""
     codes: Table
     """By the service's own word or, failing that, by HTTP status."""
+    read: Read = status_alone
     home: str = ""
     """A page that shows that it is up; empty where everybody has a server of their own."""
 
@@ -238,72 +238,52 @@ _MATTERMOST: Final[Table] = {
 _WEBHOOK: Final[Table] = {"401": Verdict.DEAD, "403": Verdict.REJECTED, "404": Verdict.DEAD}
 """A webhook that is gone, of a service that explains no more."""
 
+_HOOKS: Final = r"https://[^/]+/(.+/)?hooks/"
 _TEAMS_SERVICE: Final = Service(
-    module="workflows",
-    plugin="NotifyWorkflows",
-    target=re.compile(r"https://[^/]+/(.+/)?workflows/"),
-    read=microsoft,
-    codes=_TEAMS,
+    "workflows.NotifyWorkflows",
+    r"https://[^/]+/(.+/)?workflows/",
+    _TEAMS,
+    fixed(code=("error", "code")),
 )
 
 SERVICES: Final[Mapping[str, Service]] = {
     "slack": Service(
-        module="slack",
-        plugin="NotifySlack",
-        target=re.compile(r"https://(hooks\.slack\.com/|slack\.com/api/chat\.postMessage$)"),
-        read=slack,
-        codes=_SLACK,
+        "slack.NotifySlack",
+        r"https://(hooks\.slack\.com/|slack\.com/api/chat\.postMessage$)",
+        _SLACK,
+        slack,
         home="https://slack.com/api/api.test",
     ),
     "discord": Service(
-        module="discord",
-        plugin="NotifyDiscord",
-        target=re.compile(r"https://discord\.com/api/webhooks/"),
-        read=discord,
-        codes=_DISCORD,
+        "discord.NotifyDiscord",
+        r"https://discord\.com/api/webhooks/",
+        _DISCORD,
+        fixed(code=("code",), wait=("retry_after",)),
         home="https://discord.com/api/v10/gateway",
     ),
     "workflow": _TEAMS_SERVICE,
     "workflows": _TEAMS_SERVICE,
     "tgram": Service(
-        module="telegram",
-        plugin="NotifyTelegram",
-        target=re.compile(r"https://api\.telegram\.org/bot[^/]+/sendMessage$"),
-        read=telegram,
-        codes=_TELEGRAM,
+        "telegram.NotifyTelegram",
+        r"https://api\.telegram\.org/bot[^/]+/sendMessage$",
+        _TELEGRAM,
+        telegram,
         home="https://api.telegram.org/",
     ),
     "gchat": Service(
-        module="google_chat",
-        plugin="NotifyGoogleChat",
-        target=re.compile(r"https://chat\.googleapis\.com/v1/spaces/"),
-        read=google,
-        codes=_GOOGLE,
+        "google_chat.NotifyGoogleChat",
+        r"https://chat\.googleapis\.com/v1/spaces/",
+        _GOOGLE,
+        fixed(code=("error", "status"), message_id=("name",)),
         home="https://chat.googleapis.com/",
     ),
-    "mmosts": Service(
-        module="mattermost",
-        plugin="NotifyMattermost",
-        target=re.compile(r"https://[^/]+/(.+/)?hooks/"),
-        read=mattermost,
-        codes=_MATTERMOST,
-    ),
-    "rockets": Service(
-        module="rocketchat",
-        plugin="NotifyRocketChat",
-        target=re.compile(r"https://[^/]+/(.+/)?hooks/"),
-        read=status_alone,
-        codes=_WEBHOOK,
-    ),
+    "mmosts": Service("mattermost.NotifyMattermost", _HOOKS, _MATTERMOST, fixed(code=("id",))),
+    "rockets": Service("rocketchat.NotifyRocketChat", _HOOKS, _WEBHOOK),
     "wxteams": Service(
-        module="webexteams",
-        plugin="NotifyWebexTeams",
-        target=re.compile(r"https://api\.ciscospark\.com/v1/webhooks/incoming/"),
-        read=status_alone,
-        codes=_WEBHOOK,
+        "webexteams.NotifyWebexTeams",
+        r"https://api\.ciscospark\.com/v1/webhooks/incoming/",
+        _WEBHOOK,
         home="https://api.ciscospark.com/v1/ping",
     ),
 }
 """By the scheme of an address."""
-
-SUCCESS: Final = range(HTTPStatus.OK, HTTPStatus.MULTIPLE_CHOICES)

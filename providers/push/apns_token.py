@@ -46,13 +46,15 @@ class ProviderTokens:
         self._signing = Lock()
         self._held: _Signed | None = None
 
-    def current(self, *, deadline: timedelta) -> str:  # noqa: ARG002 - Tokens
+    def current(self, *, deadline: timedelta) -> str:
         """See `renewal.Tokens.current`; raises nothing."""
+        del deadline  # signing waits for nobody
         with self._signing:
             return self._younger_than(RENEW_AFTER)
 
-    def renewed(self, refused: str, *, deadline: timedelta) -> str:  # noqa: ARG002 - Tokens
+    def renewed(self, refused: str, *, deadline: timedelta) -> str:
         """See `renewal.Tokens.renewed`; raises nothing."""
+        del deadline
         with self._signing:
             if self._held and self._held.token != refused:
                 return self._held.token  # somebody else was quicker

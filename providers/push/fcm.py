@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from http import HTTPStatus
 from typing import Any, Final
 
 import orjson
@@ -58,14 +59,14 @@ LOOKED_AT: Final = frozenset({200, 400})
 STALE: Final = "UNAUTHENTICATED"
 """401 without a word of FCM's own: the access token is no longer good."""
 
-BAD_TOKEN: Final = "INVALID_ARGUMENT.token"  # noqa: S105 - a code of ours
-"""INVALID_ARGUMENT about the registration token itself."""
+BAD_ADDRESS: Final = "INVALID_ARGUMENT.token"
+"""A code of ours: INVALID_ARGUMENT about the registration token itself."""
 
 TABLE: Final[verdicts.Table] = {
     # errorCode of the FcmError in `details`: the ErrorCode page
     "UNREGISTERED": Verdict.DEAD,
     "SENDER_ID_MISMATCH": Verdict.DEAD,
-    BAD_TOKEN: Verdict.DEAD,
+    BAD_ADDRESS: Verdict.DEAD,
     "INVALID_ARGUMENT": Verdict.REJECTED,
     "QUOTA_EXCEEDED": Verdict.THROTTLED,
     "UNAVAILABLE": Verdict.UNAVAILABLE,
@@ -170,7 +171,7 @@ def _headers(token: str) -> list[str]:
 
 
 def _judge(reply: Reply, message: Message, *, codes: verdicts.Table) -> Outcome:
-    if not isinstance(reply, Response) or reply.status < 400:  # noqa: PLR2004 - HTTP's own classes
+    if not isinstance(reply, Response) or reply.status < HTTPStatus.BAD_REQUEST:
         return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
     code = _code(reply)
     verdict = verdicts.look_up(code, TABLE, codes)
@@ -192,7 +193,7 @@ def _code(response: Response) -> str:
         if not said:
             return str(error.get("status", ""))
         if said[0] == "INVALID_ARGUMENT" and _is_about_token(error):
-            return BAD_TOKEN
+            return BAD_ADDRESS
         return str(said[0])
     except (ValueError, KeyError, TypeError, AttributeError):
         return ""  # an error page of some machine on the way

@@ -167,8 +167,9 @@ class WebPush(OneWay):
             deadline=deadline,
         )
 
-    def check(self, *, deadline: timedelta) -> Iterator[Finding]:  # noqa: ARG002 - Provider
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """Tell the public key: pages must subscribe with it. Each browser has its own service."""
+        del deadline
         detail = f"pages must subscribe with applicationServerKey {self._public_key}"
         yield Finding(subject="credentials", is_good=True, detail=detail)
 

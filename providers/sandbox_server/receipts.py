@@ -18,7 +18,7 @@ from uuid import uuid4
 import orjson
 
 from providers import clock, standard_webhooks
-from providers.transport import Request, Response, Transport
+from providers.transport import Reply, Request, Response, Transport
 
 PER_CALL: Final = 100
 """Receipts in one POST, like the vendors that send lists."""
@@ -70,12 +70,13 @@ class ReceiptSender:
         request = Request(
             url=self._url, headers=["Content-Type: application/json", *headers], body=body
         )
-        status = await asyncio.to_thread(self._post, request)
+        reply = await asyncio.to_thread(self._post, request)
+        status = reply.status if isinstance(reply, Response) else 0
         for note in notes:
             note.tries += 1
             note.log.append({"kind": note.line.get("kind", "text"), "at": note.line["occurred_at"]})
             note.log[-1] |= {"status": status, "try": note.tries}
-        if not 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
+        if not isinstance(reply, Response) or not reply.is_success:
             self._try_again(notes)
 
     async def run(self) -> None:
@@ -96,7 +97,6 @@ class ReceiptSender:
             if note.tries <= len(BACKOFF_SECONDS):
                 self.schedule([note], delay_seconds=BACKOFF_SECONDS[note.tries - 1])
 
-    def _post(self, request: Request) -> int:
-        """Give the status, 0 without an answer."""
+    def _post(self, request: Request) -> Reply:
         ((_, reply),) = self._transport.send([request], deadline=DEADLINE)
-        return reply.status if isinstance(reply, Response) else 0
+        return reply

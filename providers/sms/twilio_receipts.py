@@ -82,8 +82,7 @@ class Reader:
         Raises:
             InvalidSignature: it does not.
         """
-        # Here, because only the processes that take receipts need it.
-        from twilio.request_validator import (  # noqa: PLC0415 - see above
+        from twilio.request_validator import (  # noqa: PLC0415 - only who takes receipts needs it
             RequestValidator,
             get_signature_algorithm,
         )

@@ -110,8 +110,7 @@ class Reader:
         Raises:
             InvalidSignature: one of them does not match.
         """
-        # Here, because only the processes that take receipts need it.
-        import jwt  # noqa: PLC0415 - see above
+        import jwt  # noqa: PLC0415 - only who takes receipts needs it
 
         options: jwt.types.Options = {"require": ["payload_hash"], "verify_iat": False}
         try:

@@ -20,6 +20,7 @@ import math
 import socket
 import ssl
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Final, Literal
 
 import pycurl
@@ -144,7 +145,7 @@ class Easy:
     def finish(self, error: int, *, elapsed: timedelta) -> Reply:
         """Say what became of the request, given libcurl's code (`E_OK` is 0)."""
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
-        answered = error == pycurl.E_OK or status >= 200  # noqa: PLR2004 - 1xx are not answers
+        answered = error == pycurl.E_OK or status >= HTTPStatus.OK  # 1xx are not answers
         if self._sent:
             self._sockets.ended(self._port, answered=answered)
         if answered:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Literal
 
 from providers.transport.guard import AddressPolicy
@@ -44,6 +45,11 @@ class Response:
     """Value of the request's `wanted_header`; empty when it did not come."""
     complete: bool = True
     """False: the status arrived, but the body was too long or was cut off."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is a 2xx."""
+        return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 class FailureKind(StrEnum):

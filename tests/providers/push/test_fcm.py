@@ -18,7 +18,7 @@ from providers.conformance import Act
 from providers.contract import Accepted, Misconfigured, Rejected, Throttled
 from providers.errors import ConfigurationError
 from providers.push import fcm
-from providers.push.fcm import BAD_TOKEN, STALE, TABLE, Config, Fcm
+from providers.push.fcm import BAD_ADDRESS, STALE, TABLE, Config, Fcm
 from providers.push.fcm_body import PAYLOAD_LIMIT_BYTES
 from providers.sandbox_server.wire import Answer
 from providers.transport import Transport
@@ -50,7 +50,7 @@ def adapter(server: FcmFake, transport: Transport, codes: str = "") -> Fcm:
 def answer_with(code: str) -> Answer:
     if code in BY_STATUS:
         return fcm_error(BY_STATUS[code], code)
-    if code == BAD_TOKEN:
+    if code == BAD_ADDRESS:
         return fcm_error(400, "INVALID_ARGUMENT", code="INVALID_ARGUMENT", message=BAD_TOKEN_WORDS)
     return fcm_error(418, "UNKNOWN", code=code, message="the device-token-1")
 
