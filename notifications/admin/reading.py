@@ -74,15 +74,15 @@ class ReadOnlyAdmin(ModelAdmin):
 
     def has_change_permission(  # noqa: D102 - as above
         self,
-        request: HttpRequest,  # noqa: ARG002
-        obj: Model | None = None,  # noqa: ARG002
+        request: HttpRequest,  # noqa: ARG002 - Django's signature
+        obj: Model | None = None,  # noqa: ARG002 - the same
     ) -> bool:
         return False
 
     def has_delete_permission(  # noqa: D102 - as above
         self,
-        request: HttpRequest,  # noqa: ARG002
-        obj: Model | None = None,  # noqa: ARG002
+        request: HttpRequest,  # noqa: ARG002 - Django's signature
+        obj: Model | None = None,  # noqa: ARG002 - the same
     ) -> bool:
         return False
 
@@ -123,7 +123,7 @@ class RecentFilter(admin.SimpleListFilter):
     def lookups(
         self,
         request: HttpRequest,  # noqa: ARG002 - Django's signature
-        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002
+        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - the same
     ) -> list[tuple[str, str]]:
         """The spans; a day is what an operator at work means."""
         return [(name, f"Last {name}") for name in RECENT]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -51,7 +52,7 @@ def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
     wanted = [today + dt.timedelta(days=ahead) for ahead in range(days + 1)]
     missing = set(wanted) - set(existing())
     for day in sorted(missing):
-        _with_short_locks(lambda day=day: _make(day))  # type: ignore[misc]
+        _with_short_locks(partial(_make, day))
     return len(missing)
 
 

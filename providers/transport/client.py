@@ -8,7 +8,7 @@ fork and a TLS connection must not be shared by two processes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from datetime import timedelta
 from queue import Empty
 from threading import Lock
@@ -41,7 +41,7 @@ class Transport:
 
     def send(
         self, requests: Sequence[Request], *, deadline: timedelta
-    ) -> Iterator[tuple[int, Reply]]:
+    ) -> Generator[tuple[int, Reply], None, None]:
         """Send all and yield each `(index, Reply)` as it completes, in any order.
 
         One Reply per request, all within `deadline` of this call. Nothing is raised for what a
@@ -73,7 +73,7 @@ class Transport:
         self._inherited, self._loop = self._loop, None
 
 
-def _replies(batch: Batch) -> Iterator[tuple[int, Reply]]:
+def _replies(batch: Batch) -> Generator[tuple[int, Reply], None, None]:
     missing = set(range(len(batch.requests)))
     try:
         while missing:

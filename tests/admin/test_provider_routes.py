@@ -85,7 +85,8 @@ def test_a_provider_stands_once_in_a_place(door: Client) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"channel": Channel.PUSH}, {"weight": 0}, {"region": "x"}])
-def test_the_database_refuses_it_too(db: None, wrong: dict[str, Any]) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("db")
+def test_the_database_refuses_it_too(wrong: dict[str, Any]) -> None:
     row = {"channel": Channel.SMS, "region": "+49", "provider": "sandbox", **wrong}
     with pytest.raises(IntegrityError):
         ProviderRoute.objects.create(**row)

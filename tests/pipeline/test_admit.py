@@ -258,7 +258,8 @@ def test_without_redis_sends_go_on_at_a_tenth_and_breakers_are_the_processs_own(
     assert _reasons([mail]) == [(Status.SCHEDULED, "breaker")]
 
 
-def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest(caller: object) -> None:  # noqa: ARG001 - an empty Redis
+@pytest.mark.usefixtures("caller")
+def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest() -> None:
     urgent = Lane(Mode.LIVE, Priority.P1, Channel.PUSH)
     test = Lane(Mode.TEST, Priority.P2, Channel.PUSH)
     depths = dict.fromkeys((P2_PUSH, urgent, test), 0)
@@ -273,10 +274,8 @@ def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest(caller: obje
     assert P2_PUSH not in room.of(depths)
 
 
-def test_the_relay_is_no_faster_than_the_providers(
-    caller: object,  # noqa: ARG001 - an empty Redis
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.usefixtures("caller")
+def test_the_relay_is_no_faster_than_the_providers(monkeypatch: pytest.MonkeyPatch) -> None:
     moment = clock.monotonic()
     monkeypatch.setattr(clock, "monotonic", lambda: moment)
     _slow(100, 10)

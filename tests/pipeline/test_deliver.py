@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -77,18 +78,16 @@ def test_a_failure_that_passes_is_tried_again_with_the_same_key(
     assert len({each["idempotency_key"] for each in outbox(row.id)}) == 1
 
 
-def test_the_providers_wait_is_honoured(reach: Reach, take: Accept, outbox: Outbox) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("outbox")
+def test_the_providers_wait_is_honoured(reach: Reach, take: Accept) -> None:
     reach(email="maria+429+after-40s@sandbox.example")
     [row] = deliveries_of(take())
     [group] = deliver.deliver([row.id])
     assert group.countdown >= dt.timedelta(seconds=40)
 
 
-def test_a_wait_over_two_minutes_is_only_a_row(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_a_wait_over_two_minutes_is_only_a_row(reach: Reach, take: Accept) -> None:
     reach(email="maria+429+after-500s@sandbox.example")
     [row] = deliveries_of(take())
     assert deliver.deliver([row.id]) == []
@@ -97,11 +96,8 @@ def test_a_wait_over_two_minutes_is_only_a_row(
     assert due_at > clock.now() + dt.timedelta(seconds=400)
 
 
-def test_a_wait_that_outlasts_the_time_to_live_is_not_begun(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_a_wait_that_outlasts_the_time_to_live_is_not_begun(reach: Reach, take: Accept) -> None:
     reach(email="maria+429+after-500s@sandbox.example")
     [row] = deliveries_of(take(ttl_seconds=60))
     deliver.deliver([row.id])
@@ -109,11 +105,8 @@ def test_a_wait_that_outlasts_the_time_to_live_is_not_begun(
     assert DeadLetter.objects.get(delivery_id=row.id).reason == "ttl_exceeded"
 
 
-def test_a_dead_address_is_not_used_again(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_a_dead_address_is_not_used_again(reach: Reach, take: Accept) -> None:
     reach(push=["token.410", "token-well"])
     dead, well = deliveries_of(take(channels=["push"]))
     queued, _ = deliveries_of(take(channels=["push"]))
@@ -128,11 +121,8 @@ def test_a_dead_address_is_not_used_again(
     assert later.contact_id == well.contact_id
 
 
-def test_our_own_fault_holds_the_backlog_and_spends_nothing(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_our_own_fault_holds_the_backlog_and_spends_nothing(reach: Reach, take: Accept) -> None:
     reach(email="maria+401@sandbox.example")
     [row] = deliveries_of(take())
     deliver.deliver([row.id])
@@ -142,11 +132,8 @@ def test_our_own_fault_holds_the_backlog_and_spends_nothing(
     assert not DeadLetter.objects.exists()
 
 
-def test_a_text_that_does_not_fit_harms_no_neighbour(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_a_text_that_does_not_fit_harms_no_neighbour(reach: Reach, take: Accept) -> None:
     reach(email="maria@sandbox.example")
     [broken] = deliveries_of(take())
     [whole] = deliveries_of(take())
@@ -203,18 +190,15 @@ def test_a_cancelled_notification_stops_what_waits_once(
 ) -> None:
     reach(email="maria@sandbox.example")
     [row] = deliveries_of(take())
-    mine = {"producer_id": caller.producer_id, "mode": caller.mode}
-    assert cancel.cancel(row.notification_id, **mine) == [row.id]  # type: ignore[arg-type]  # a dict of two
-    assert cancel.cancel(row.notification_id, **mine) == []  # type: ignore[arg-type]
+    mine = partial(cancel.cancel, producer_id=caller.producer_id, mode=caller.mode)
+    assert mine(row.notification_id) == [row.id]
+    assert mine(row.notification_id) == []
     stranger = cancel.cancel(row.notification_id, producer_id=0, mode=caller.mode)
     assert stranger is None
 
 
-def test_receipts_move_a_delivery_once_in_whatever_order(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_receipts_move_a_delivery_once_in_whatever_order(reach: Reach, take: Accept) -> None:
     reach(email="maria@sandbox.example")
     [row] = deliveries_of(take())
     deliver.deliver([row.id])
@@ -226,11 +210,8 @@ def test_receipts_move_a_delivery_once_in_whatever_order(
     assert _status(row.id)[0] is Status.READ
 
 
-def test_a_receipt_is_found_by_the_providers_own_id(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_a_receipt_is_found_by_the_providers_own_id(reach: Reach, take: Accept) -> None:
     reach(email="maria@sandbox.example")
     [row] = deliveries_of(take())
     deliver.deliver([row.id])
@@ -243,11 +224,8 @@ def test_a_receipt_is_found_by_the_providers_own_id(
     assert Contact.objects.get(address="maria@sandbox.example").invalidated_at is not None
 
 
-def test_a_receipt_that_moves_nothing_can_still_end_an_address(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_a_receipt_that_moves_nothing_can_still_end_an_address(reach: Reach, take: Accept) -> None:
     reach(email="maria@sandbox.example")
     [row] = deliveries_of(take())
     deliver.deliver([row.id])
@@ -287,11 +265,8 @@ def test_a_dead_letter_is_replayed_once_with_a_new_key(
     assert (job.replayed, job.skipped, job.finished_at is not None) == (1, 0, True)
 
 
-def test_a_replay_without_its_secrets_is_refused(
-    reach: Reach,
-    take: Accept,
-    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox
-) -> None:
+@pytest.mark.usefixtures("outbox")
+def test_a_replay_without_its_secrets_is_refused(reach: Reach, take: Accept) -> None:
     reach(sms="+15550000")
     [row] = deliveries_of(take(channels=["sms"]))
     deliver.deliver([row.id])

@@ -190,7 +190,7 @@ class SmtpFake:
 
     def _protocol(self) -> asyncio.Protocol:
         self.connections += 1
-        return SMTP(self, loop=asyncio.get_running_loop(), hostname="fake", **self._options)  # type: ignore[arg-type]
+        return SMTP(self, loop=asyncio.get_running_loop(), hostname="fake", **self._options)  # type: ignore[arg-type] # any
 
     # aiosmtpd's hooks
 

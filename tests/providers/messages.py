@@ -37,4 +37,4 @@ def message(address: str, channel: Channel = Channel.PUSH, **changes: str) -> Me
         title="Order ready",
         body="Your order is ready.",
     )
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    return replace(plain, **changes)  # type: ignore[arg-type] # its texts

@@ -136,7 +136,7 @@ def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> No
     ):
         waiting = transport.send([post(hung) for _ in range(200)], deadline=5 * SECOND)
         assert isinstance(reply_to(transport, post(well), deadline=SECOND), Response)
-        waiting.close()  # type: ignore[attr-defined]
+        waiting.close()
 
 
 def test_what_a_caller_abandoned_is_never_started() -> None:
@@ -155,7 +155,7 @@ def test_what_a_caller_abandoned_is_never_started() -> None:
         next(replies)
         while not arrived.get(timeout=5).endswith(b"1"):
             pass
-        replies.close()  # type: ignore[attr-defined]
+        replies.close()
         other = transport.send([post(url, body=b"other")], deadline=5 * SECOND)
         answers.release(2)
         assert isinstance(next(other)[1], Response)

@@ -38,7 +38,7 @@ def test_no_two_notifications_share_a_range(at: int, one: int, other: int) -> No
     assert low == high or ids.last_delivery_of(low) < high
 
 
-@given(st.datetimes(dt.datetime(2020, 1, 1), dt.datetime(2100, 1, 1)), _CHANCE)  # noqa: DTZ001
+@given(st.datetimes(dt.datetime(2020, 1, 1), dt.datetime(2100, 1, 1)), _CHANCE)  # noqa: DTZ001 - hypothesis adds no zone
 def test_an_id_lies_in_the_partition_of_its_day(moment: dt.datetime, chance: int) -> None:
     at = moment.replace(tzinfo=dt.UTC, microsecond=moment.microsecond // 1000 * 1000)
     born = ids.notification_id(at_ms=round(at.timestamp() * 1000), entropy=chance)

@@ -14,10 +14,7 @@ def test_killed_amid_a_line_the_order_stays(world: World) -> None:
     line = world.send_mails(8, user_id=somebody, priority="P1", ordering_key="killed")
     worker = world.processes["channels"]
     for killed_after in (2, 4):
-        until(
-            lambda count=killed_after: len(world.got(line)) >= count,  # type: ignore[misc]
-            what=f"{killed_after} have arrived",
-        )
+        _arrive(world, line, at_least=killed_after)
         worker.kill()
         world.start("channels")
         world.let_pass(_in_hand(world, line))
@@ -27,6 +24,10 @@ def test_killed_amid_a_line_the_order_stays(world: World) -> None:
     arrived = [got[each]["first_at"] for each in line]
     assert arrived == sorted(arrived)
     assert not any("order_let_go" in world.reasons(each) for each in line)
+
+
+def _arrive(world: World, line: list[UUID], *, at_least: int) -> None:
+    until(lambda: len(world.got(line)) >= at_least, what=f"{at_least} have arrived")
 
 
 def _in_hand(world: World, line: list[UUID]) -> list[UUID]:

@@ -21,10 +21,7 @@ def test_it_is_a_dead_letter_after_five_claims_and_its_neighbours_arrive(world: 
     first, *neighbours = service.notify_all([world.otp(each) for each in (poison, *[good] * 4)])
     bad, rest = UUID(first), [UUID(each) for each in neighbours]
     for claim in range(1, _CLAIMS + 1):
-        until(
-            lambda claim=claim: world.got([bad]) and world.got([bad])[bad]["call_count"] == claim,  # type: ignore[misc]
-            what=f"its call {claim} is under way",
-        )
+        _is_called(world, bad, times=claim)
         if claim > _SUSPECT:  # each is alone now, so that the others come through
             world.in_status(Status.SENT, rest)
         world.processes["p0"].kill()
@@ -38,3 +35,11 @@ def test_it_is_a_dead_letter_after_five_claims_and_its_neighbours_arrive(world: 
     )
     assert letter["reason"] == "poison"
     assert world.got([bad])[bad]["call_count"] == _CLAIMS
+
+
+def _is_called(world: World, delivery: UUID, *, times: int) -> None:
+    def is_under_way() -> bool:
+        got = world.got([delivery])
+        return bool(got) and got[delivery]["call_count"] == times
+
+    until(is_under_way, what=f"its call {times} is under way")

@@ -85,10 +85,9 @@ def _kinds() -> list[str]:
     ],
     ids=repr,
 )
+@pytest.mark.usefixtures("wait")
 def test_it_trips_at_its_threshold_and_not_before(
-    wait: Wait,  # noqa: ARG001 - the place
-    pair: tuple[str, Channel],
-    tallies: list[Tally],
+    pair: tuple[str, Channel], tallies: list[Tally]
 ) -> None:
     for tally in tallies:
         assert _ask(pair).door is Door.CLOSED
@@ -111,11 +110,8 @@ def test_it_trips_at_its_threshold_and_not_before(
     ],
     ids=repr,
 )
-def test_it_bears_what_is_below(
-    wait: Wait,  # noqa: ARG001 - the place
-    pair: tuple[str, Channel],
-    tallies: list[Tally],
-) -> None:
+@pytest.mark.usefixtures("wait")
+def test_it_bears_what_is_below(pair: tuple[str, Channel], tallies: list[Tally]) -> None:
     for tally in tallies:
         breakers.report(pair, tally)
     assert _ask(pair).door is Door.CLOSED
@@ -179,7 +175,8 @@ def test_a_late_success_of_before_the_trip_closes_nothing(wait: Wait) -> None:
     assert _ask().door is Door.OPEN
 
 
-def test_channels_of_one_provider_do_not_know_each_other(wait: Wait) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("wait")
+def test_channels_of_one_provider_do_not_know_each_other() -> None:
     breakers.report(PUSH, _down(10))
     assert _ask(SMS).door is Door.CLOSED
 
@@ -198,11 +195,8 @@ def test_it_raises_an_alert_while_it_lasts(wait: Wait) -> None:
 @pytest.mark.parametrize(
     ("forced", "door"), [(Forced.OPEN, Door.OPEN), (Forced.CLOSED, Door.CLOSED)]
 )
-def test_an_operators_word_wins(
-    wait: Wait,  # noqa: ARG001 - the place
-    forced: Forced,
-    door: Door,
-) -> None:
+@pytest.mark.usefixtures("wait")
+def test_an_operators_word_wins(forced: Forced, door: Door) -> None:
     breakers.report(PUSH, _down(10))
     breakers.force(SMS, Forced.OPEN, by="maria")
     breakers.force(PUSH, forced, by="maria")

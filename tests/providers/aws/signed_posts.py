@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -88,7 +88,7 @@ class SnsServer(Transport):
 
     def send(
         self, requests: Sequence[Request], *, deadline: timedelta
-    ) -> Iterator[tuple[int, Reply]]:
+    ) -> Generator[tuple[int, Reply], None, None]:
         here = f"http://127.0.0.1:{self._listener.port}"
         self.fetched += [request.url for request in requests]
         led = [replace(each, url=each.url.replace(HOST, here)) for each in requests]

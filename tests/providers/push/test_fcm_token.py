@@ -154,7 +154,8 @@ def test_an_endpoint_that_hangs_costs_each_caller_its_deadline_and_no_more(
     async def hang() -> None:
         await never()
 
-    server.token_script = [hang() for _ in range(8)]
+    hanging = [hang() for _ in range(8)]
+    server.token_script = [*hanging]
     began = monotonic()
     with ThreadPoolExecutor(max_workers=8) as threads:
         waiting = [threads.submit(tokens.current, deadline=SECOND / 2) for _ in range(8)]
@@ -163,9 +164,9 @@ def test_an_endpoint_that_hangs_costs_each_caller_its_deadline_and_no_more(
             assert isinstance(error, NoToken)
             assert isinstance(error.outcome, Unavailable)
     assert monotonic() - began < 1.5
-    for unused in server.token_script:
-        assert not isinstance(unused, Answer)
-        unused.close()  # type: ignore[attr-defined]
+    for unused in hanging:
+        if unused in server.token_script:
+            unused.close()
 
 
 def test_an_endpoint_that_is_down_sends_nothing(server: FcmFake, tokens: AccessTokens) -> None:

@@ -44,9 +44,8 @@ def test_without_redis_four_processes_believe_the_old_one_for_a_second(
         assert watching.seconds_until_last("second") < LIMIT_SECONDS
 
 
-def test_a_broken_connection_is_made_anew_and_counts_as_news(
-    transactional_db: None,  # noqa: ARG001 - asked for by name
-) -> None:
+@pytest.mark.usefixtures("transactional_db")
+def test_a_broken_connection_is_made_anew_and_counts_as_news() -> None:
     heard: list[str] = []
     told = threading.Semaphore(0)
 
