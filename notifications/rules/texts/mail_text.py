@@ -36,14 +36,17 @@ def derived(html: str) -> str:
         BrokenTemplate: it cannot be taken apart.
     """
     kept: list[str] = []
-    reader = _Reader()
+    page: list[str] = []
     for kind, text in mail_html.statements(html):
         if kind == "data":
-            reader.feed(text)
+            page.append(text)
             continue
         begin = "\ue000" if kind == "variable" else "\ue002"
-        reader.feed(f"{begin}{len(kept)}\ue001")
+        page.append(f"{begin}{len(kept)}\ue001")
         kept.append(text)
+    reader = _Reader()
+    # At once: with each piece it would begin again at a tag that is not closed yet.
+    reader.feed("".join(page))
     reader.close()
     return _MARK.sub(lambda found: kept[int(found[1])], reader.text())
 

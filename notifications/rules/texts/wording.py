@@ -95,8 +95,8 @@ def compiled(source: Source) -> Wording:
     """
     body, html = source.body, source.html
     if source.channel is Channel.EMAIL and html:
-        body = body or mail_text.derived(html)
-        html = mail_html.prepared(html, locale=source.locale)
+        html = mail_html.prepared(source.html, locale=source.locale)
+        body = body or mail_text.derived(source.html)
     return Wording(source, templating.compile_text(source.title, body, html))
 
 

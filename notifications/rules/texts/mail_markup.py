@@ -1,0 +1,164 @@
+"""How much work the HTML of a mail is for whoever builds a tree of it.
+
+The inliner is native code and recurses: thirty thousand unclosed `<div>` end the whole process, not
+the call. A formatting element left open is made anew in every paragraph after it, and each
+declaration is written on each element that it fits. Python's own tokenizer starts again at every
+tag that is never closed. So tags are counted here first, in one pass.
+
+Promise: a tree of what was measured is at most about twice MAX_OPEN deep and has at most `elements`
+elements. What keeps it: a tag is closed in any case where it is closed here. So tags are read more
+strictly than browsers do (`<`, `>` and stray quotes stand in no tag), and elements in which other
+rules hold (`REFUSED`) have no place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from notifications.rules.language.syntax import BrokenTemplate, TemplateFault
+
+MAX_OPEN: Final = 250
+"""Elements open at once; a table in a table in a table has thirty. Eight megabytes of stack are
+enough for more than ten times as many."""
+MAX_ELEMENTS: Final = 50_000
+"""Ten times a long newsletter; building them takes a tenth of a second."""
+REFUSED: Final = frozenset(
+    {"frameset", "iframe", "math", "noembed", "noframes", "noscript", "plaintext", "script"}
+    | {"select", "svg", "template", "textarea", "xmp"}
+)
+"""Mail programs leave all of these out."""
+_RAW: Final = frozenset({"style", "title"})
+"""What they hold is no markup."""
+_FORMATTING: Final = frozenset(
+    {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt"}
+    | {"u"}
+)
+_VOID: Final = frozenset(
+    {"area", "base", "basefont", "bgsound", "br", "col", "embed", "hr", "img", "input", "keygen"}
+    | {"link", "meta", "param", "source", "track", "wbr"}
+)
+_CLOSED_BY_THEIR_LIKE: Final = frozenset({"dd", "dt", "li", "option", "p", "td", "th", "tr"})
+_UNCLOSED: Final = frozenset({"dd", "dt", "li", "option", "p"})
+_CELLS: Final = frozenset({"tbody", "td", "tfoot", "th", "thead", "tr"})
+_CLOSING: Final = {
+    **dict.fromkeys(("blockquote", "center", "div", "dl", "ol", "td", "th", "ul"), _UNCLOSED),
+    **dict.fromkeys(("table", "tbody", "tfoot", "thead", "tr"), _UNCLOSED | _CELLS),
+}
+"""Element -> those within it that its end closes, too."""
+_TAG: Final = re.compile(
+    r"</?+(?P<name>[a-z][^\s\"'<>/=]*+)"
+    r"(?:[\s/]++|[^\s\"'<>/=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))?+)*+>"
+)
+_COMMENT_END: Final = re.compile("--!?>")
+_CONDITION: Final = re.compile(r"<!\[(?:if|else|endif)\b[^<>\]]*+\]>")
+"""Outlook's, outside a comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """What was counted."""
+
+    elements: int
+    """At most that many."""
+    declarations: int
+    """Of its style sheets, at most; selectors count too."""
+
+
+def measured(html: str) -> Markup:
+    """Count, over the HTML of a source without its variables and statements.
+
+    Raises:
+        BrokenTemplate: it is too much, or a tag is not closed.
+    """
+    scan = _Scan(html.lower())
+    while (at := scan.html.find("<", scan.at)) >= 0:
+        scan.at = at
+        scan.step()
+    return Markup(scan.elements, scan.declarations)
+
+
+class _Scan:
+    """One pass, from `<` to `<`."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+        self.at = 0
+        self.elements = 0
+        self.declarations = 0
+        self._open: list[str] = []
+        self._formatting = 0
+
+    def step(self) -> None:
+        """Take the tag, the comment or the bare `<` at `at`."""
+        following = self.html[self.at + 1 : self.at + 2]
+        if self.html.startswith("<!--", self.at):
+            end = _COMMENT_END.search(self.html, self.at + 2)
+            self.at = end.end() if end else self._refuse("a comment is not closed")
+        elif following in {"!", "?"}:
+            self._declaration()
+        elif following == "/" or (following.isascii() and following.isalpha()):
+            self._tag()
+        else:
+            self.at += 1
+
+    def _declaration(self) -> None:
+        end = self._end()
+        if self.html.startswith("<![", self.at):
+            condition = _CONDITION.match(self.html, self.at)
+            end = condition.end() if condition else self._refuse("this is no tag")
+        self.at = end
+
+    def _tag(self) -> None:
+        end = self._end()
+        tag = _TAG.fullmatch(self.html, self.at, end)
+        name = tag["name"] if tag else self._refuse("this is no tag; in text, write &lt;")
+        self.elements += 1 + self._formatting
+        if self.elements > MAX_ELEMENTS:
+            self._refuse(f"more than {MAX_ELEMENTS} elements")
+        if self.html[self.at + 1] == "/":
+            self._close(name)
+        elif name not in _VOID:
+            self._enter(name)
+        self.at = self._past(name, end) if self._open[-1:] == [name] and name in _RAW else end
+
+    def _end(self) -> int:
+        end = self.html.find(">", self.at)
+        if end < 0 or self.html.find("<", self.at + 1, end) >= 0:
+            self._refuse("a tag is not closed; in text, write &lt;")
+        return end + 1
+
+    def _enter(self, name: str) -> None:
+        if name in REFUSED:
+            self._refuse(f"{name} has no place in a mail")
+        if name in _CLOSED_BY_THEIR_LIKE:
+            self._close(name)
+        self._open.append(name)
+        self._formatting += name in _FORMATTING
+        if len(self._open) > MAX_OPEN:
+            self._refuse(f"more than {MAX_OPEN} elements within each other: close them")
+
+    def _close(self, name: str) -> None:
+        depth = len(self._open)
+        while depth and self._open[depth - 1] != name:
+            if self._open[depth - 1] not in _CLOSING.get(name, ()):
+                return
+            depth -= 1
+        if depth:
+            del self._open[depth:]
+            self._open.pop()
+            self._formatting -= name in _FORMATTING
+
+    def _past(self, name: str, begin: int) -> int:
+        """Where the text of a style sheet or title ends."""
+        end = self.html.find(f"</{name}", begin)
+        if end < 0:
+            self._refuse(f"{name} is not closed")
+        if name == "style":
+            self.declarations += sum(map(self.html[begin:end].count, "{;,"))
+        return end
+
+    def _refuse(self, detail: str) -> NoReturn:
+        line = 1 + self.html.count("\n", 0, self.at)
+        raise BrokenTemplate([TemplateFault(line, detail)])

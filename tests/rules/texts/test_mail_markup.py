@@ -1,0 +1,74 @@
+"""No HTML of an author is more work than a process can do."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from notifications.rules.language.syntax import BrokenTemplate
+from notifications.rules.texts import mail_html, mail_text, wording
+from notifications.rules.texts.mail_markup import MAX_OPEN, Markup, measured
+from notifications.rules.texts.wording import Source
+from providers.contract import Channel
+
+SECOND = 1.0
+NEWSLETTER = """
+<!DOCTYPE html><html><head><title>A < B</title><style>p > a, td { color: red; margin: 0 }</style>
+<!--[if mso]><style>td { font: serif }</style><![endif]-->
+<!--[if !mso]><!--><meta x><!--<![endif]-->
+<![if !mso]><link rel=stylesheet href='a?b=c&d=e'><![endif]></head><body class="x"data-y = z>
+<table><tr><td>5 < 6 <td><img alt='it is "so"'/><br>{% if a < b %}<b>{{ name }}</b>{% endif %}
+</table><p>one<p>two<a href={{ link }}>x</a></body></html>
+"""
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 30_000,
+        "<table><tr><td>" * 10_000,
+        "<li><dd>" * 10_000,
+        "<b><object></b></object>" * 10_000,
+        "<div><!--></div><!-->" * 10_000,
+        "<div><!-- --!><div> -->" * 10_000,
+        '<div><i a=" </div> ">' * 10_000,
+        "<p>" + "".join(f"<b x={n}>" for n in range(240)) + "</p>" + "<p>x</p>" * 10_000,
+        *(
+            unclosed * 40_000
+            for unclosed in ("<!--", "<a", "<a b=", '<a href="', "</", "<?", "<![")
+        ),
+        *("<![if a>" * 20_000, "<![never]>", "<style>", '<a b"="c>', "<script>a</script>"),
+        *("<svg/>", "<select><style></select>", "<textarea>"),
+    ],
+)
+def test_markup_that_would_be_too_much_work_is_refused_soon(html: str) -> None:
+    began = time.process_time()
+    with pytest.raises(BrokenTemplate):
+        wording.compiled(Source(channel=Channel.EMAIL, locale="en", html=html))
+    assert time.process_time() - began < SECOND
+
+
+def test_what_mail_programs_need_is_taken() -> None:
+    assert "{% if a < b %}<b>{{ name }}</b>{% endif %}" in mail_html.prepared(
+        NEWSLETTER, locale="en"
+    )
+    assert "{{ name }}" in mail_text.derived(NEWSLETTER)
+
+
+def test_a_fault_names_the_line_of_the_source() -> None:
+    with pytest.raises(BrokenTemplate, match="line 4: script has no place in a mail"):
+        mail_html.prepared("<p>\n{% if\n x %}\n<script></script>{% endif %}", locale="en")
+
+
+def test_elements_within_each_other_are_counted_as_they_are_closed() -> None:
+    assert measured("<div><p>a<p>b</div>" * MAX_OPEN * 4) == Markup(4 * 4 * MAX_OPEN, 0)
+    assert measured("<table><tr><td>a<td>b<tr><td>c</table>" * MAX_OPEN).elements == 7 * MAX_OPEN
+
+
+def test_a_style_sheet_that_would_be_written_on_every_element_stays_where_it_is() -> None:
+    sheet = "".join(f"*{{--a{n}:1}}" for n in range(6_000))
+    began = time.process_time()
+    html = mail_html.prepared(f"<style>{sheet}</style>" + "<p>x</p>" * 5_000, locale="en")
+    assert sheet in html
+    assert time.process_time() - began < SECOND
