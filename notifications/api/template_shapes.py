@@ -99,6 +99,8 @@ class TemplateRequest(Asked):
     @field_validator("variables")
     @classmethod
     def _check_declarations(cls, declared: list[VariableRequest]) -> list[VariableRequest]:
+        examples = {each.name: each.example for each in declared}
+        check_size("examples", examples, MAX_VARIABLES_BYTES)
         declarations.read([dict(each) for each in declared])
         return declared
 

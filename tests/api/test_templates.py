@@ -172,3 +172,13 @@ def test_a_template_that_nobody_drafted_is_not_there(caller: Caller) -> None:
     assert caller.post(f"{HELLO}/publish", {"version": 1}).status_code == 404
     draft(caller, text("x"))
     assert caller.get(f"{HELLO}/versions/{10**20}").status_code == 404
+
+
+@pytest.mark.parametrize("example", ["a\x00b", ["x" * 70_000]])
+def test_an_example_that_cannot_be_kept_is_refused(caller: Caller, example: object) -> None:
+    kind = "string" if isinstance(example, str) else "list"
+    declared = [{"name": "x", "type": kind, "example": example}]
+    body = {"template_id": "hello", "texts": [text("{{ x }}")], "variables": declared}
+    refused = caller.post(PATH, body)
+    assert refused.status_code == 422
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["/variables"]

@@ -11,6 +11,8 @@ gives back a multiple of what it was given would break `templating`'s promise.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -43,6 +45,11 @@ FILTERS: Final = FORMATS | frozenset(
     {"abs", "capitalize", "d", "default", "e", "escape", "first", "float", "int", "join", "last"}
     | {"length", "lower", "round", "title", "trim", "truncate", "upper", "urlencode"}
 )
+READERS: Final = frozenset(
+    {"capitalize", "e", "escape", "float", "int", "join", "lower", "title", "trim", "truncate"}
+    | {"upper", "urlencode"}
+)
+"""Filters that read all of what they are given, however long it is."""
 TESTS: Final = frozenset(
     {"boolean", "defined", "divisibleby", "eq", "even", "ge", "gt", "in", "le", "lt", "mapping"}
     | {"ne", "none", "number", "odd", "sequence", "string", "undefined"}
@@ -54,6 +61,7 @@ _NODES: Final = frozenset(
     | {nodes.And, nodes.Or, nodes.Not, nodes.Neg, nodes.Pos}
     | {nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod}
 )
+_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
 _RESERVED: Final = frozenset({"self", "super", "caller", "varargs", "kwargs"})
 """Names that Jinja's compiler gives a meaning of its own."""
 
@@ -122,7 +130,14 @@ def _objection(node: nodes.Node, *, loops: int) -> str:
         case nodes.Test(name=name) if name not in TESTS:
             return f"there is no test {name}"
         case _:
-            return _objection_to_name(node)
+            return _objection_to_word(node)
+
+
+def _can_be_sent(value: object) -> bool:
+    """Whether a constant is finite, and a text that UTF-8 and a database take."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return not isinstance(value, str) or not _UNSENDABLE.search(value)
 
 
 def _objection_to_loop(loop: nodes.For, *, loops: int) -> str:
@@ -146,8 +161,10 @@ def _objection_to_plural(used: nodes.Filter) -> str:
     return ""
 
 
-def _objection_to_name(node: nodes.Node) -> str:
+def _objection_to_word(node: nodes.Node) -> str:
     match node:
+        case nodes.Const(value=value) if not _can_be_sent(value):
+            return "this value cannot be written in a message"
         case nodes.Name(name=name) if name in _RESERVED:
             return f"{name} is a word of the template language"
         case (

@@ -5,11 +5,11 @@
     render   -> text, or a RenderError that names the missing variable
 
 Promise: a compiled template renders any JSON variables in well under a second, writes at most
-MAX_OUTPUT characters, and reads nothing but those variables. What keeps it: `syntax` lets
-little of the language through; `a.b` is a key and never a Python attribute; arithmetic is for
-numbers; and loops pay for what is in them out of one budget. What would break it is a value that is
-no JSON, or a filter that multiplies its input. `formats` has the filters that know the
-reader's language and timezone.
+MAX_OUTPUT characters, and reads nothing but those variables. What keeps it: `syntax` lets little of
+the language through; `a.b` is a key and never a Python attribute; arithmetic is for numbers; and
+out of one budget loops pay for what is in them, and filters for what they read. What would break it
+is a value that is no JSON, or a filter that multiplies its input. `formats` has the filters that
+know the reader's language and timezone.
 
 With keys in place of attributes a render takes 4 us: the sandbox's price is its look at every
 attribute (it was 55 us), so plain text needs no way around Jinja.
@@ -18,7 +18,7 @@ attribute (it was 55 us), so plain text needs no way around Jinja.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -48,14 +48,18 @@ __all__ = [
 
 MAX_OUTPUT: Final = 500_000
 """Characters of one rendered part: what the API takes as raw HTML."""
-LOOP_BUDGET: Final = 50_000
+BUDGET: Final = 50_000
 """Syntax nodes that the loops of one render may evaluate: about 20 ms."""
+_READ_FOR_ONE: Final = 8
+"""Characters that a filter reads for the price of a node: `title`, the slowest, takes 2.5 us."""
 MAX_DIGITS: Final = 15
 """Digits after the point that a float can hold."""
 _FILTER_COST: Final = 10
-"""Nodes. A filter may walk over a text of 64 KB; any other node looks at one value."""
+"""Nodes: what the call of a filter costs beside another node, whatever it reads."""
 _FORMAT_COST: Final = 150
 """Nodes: what Babel takes for a date, about 60 us."""
+_MAX_BITS: Final = 256
+"""Of a whole number that is reckoned with: products of longer ones take any time."""
 _METER: Final = "_meter"
 _METERED: Final = "_metered"
 _FROM_FILTERS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, ValueError)
@@ -153,10 +157,14 @@ def tokens(source: str) -> Iterator[tuple[str, str]]:
 def environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
     """The Jinja environment: the filters and tests of `syntax`, no globals, no loader."""
     restricted = _Data(undefined=_Missing, autoescape=autoescape, finalize=_printable)
+    # It would work constants out while it compiles, when nobody pays, and writes inf as a name.
+    restricted.optimized = False
     restricted.globals.clear()
-    own = {"join": _join, "round": _round, _METERED: _metered}
     listed = {name: FILTERS[name] for name in syntax.FILTERS if name in FILTERS}
-    restricted.filters = {**listed, **formats.filters(), **own}
+    own = {"int": _int, "join": _join, "round": _round, "truncate": _truncate}
+    all_filters = {**listed, **formats.filters(), **own}
+    readers = {name: _paid(all_filters[name]) for name in syntax.READERS}
+    restricted.filters = {**all_filters, **readers, _METERED: _metered}
     restricted.tests = {name: TESTS[name] for name in syntax.TESTS}
     return restricted
 
@@ -197,19 +205,21 @@ class _Data(ImmutableSandboxedEnvironment):
             # Text times a number is the shortest way to fill a machine's memory.
             if not isinstance(operand, int | float):
                 raise RenderError(f"{operator} is for numbers")
+            if isinstance(operand, int) and operand.bit_length() > _MAX_BITS:
+                raise RenderError("a number is too long")
         return self.binop_table[operator](left, right)
 
 
 class _Meter:
-    """What the loops of one render may still cost, in nodes."""
+    """What one render may still cost, in nodes."""
 
     def __init__(self) -> None:
-        self._left = LOOP_BUDGET
+        self._left = BUDGET
 
     def charge(self, cost: int) -> None:
         self._left -= cost
         if self._left < 0:
-            raise RenderError("its loops run too long for these variables")
+            raise RenderError("its loops and filters run too long for these variables")
 
 
 def _printable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -233,6 +243,30 @@ def _round(value: float, digits: int = 0) -> float:
     return round(value, digits)
 
 
+# Jinja's reads texts of any length in hexadecimal, and numbers of any length take any time.
+def _int(value: Any, default: int = 0) -> int:  # noqa: ANN401 - any JSON value
+    made: int = FILTERS["int"](value, default)
+    return made
+
+
+def _truncate(value: str, *args: Any, **named: Any) -> str:  # noqa: ANN401 - Jinja's own
+    made: str = FILTERS["truncate"](environment(autoescape=False), value, *args, **named)
+    return made
+
+
+def _paid(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that pays for what it reads."""
+
+    @pass_context
+    def paying(context: Context, value: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(value, str | list | dict):
+            length = len(value if isinstance(value, str) else str(value))
+            context[_METER].charge(length // _READ_FOR_ONE)
+        return apply(value, *args, **named)
+
+    return paying
+
+
 # What a `for` runs over, paid in advance.
 @pass_context
 def _metered(context: Context, value: Any, cost: int) -> Any:  # noqa: ANN401 - any JSON value
@@ -251,9 +285,8 @@ class _Part:
         compiler = environment(autoescape=autoescape)
         tree = syntax.parse(source, parser=compiler)
         self._constant = _constant(tree)
-        self._loops = False
+        self._pays = next(tree.find_all((nodes.For, nodes.Filter)), None) is not None
         for loop in tree.find_all(nodes.For):
-            self._loops = True
             cost = nodes.Const(_cost(loop))
             loop.iter = nodes.Filter(
                 loop.iter, _METERED, [cost], [], None, None, lineno=loop.lineno
@@ -269,7 +302,7 @@ class _Part:
         """
         if self._constant is not None:
             return self._constant
-        if self._loops:
+        if self._pays:
             known = {**known, _METER: _Meter()}
         template = self._template
         try:

@@ -184,3 +184,42 @@ def test_any_json_gives_a_message_or_a_render_error(
     compiled = compile_text(source, source, source)
     with contextlib.suppress(RenderError):
         assert isinstance(compiled.render(variables).html, str)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% if text|title %}{% endif %}" * 900,
+        "{% for i in many %}{% if text|title %}{% endif %}{% endfor %}",
+        ("{% if text" + "|e|title" * 17 + " %}{% endif %}") * 20,
+        "{% if text|urlencode %}{% endif %}" * 900,
+        "{% if many|join(text)|upper %}{% endif %}" * 900,
+        "{% if digits|int * digits|int %}{% endif %}",
+        "{% if hexadecimal|int(0, 16) is divisibleby(7) %}{% endif %}",
+    ],
+)
+def test_filters_over_long_texts_end_soon(source: str) -> None:
+    text = compile_text("", source)
+    variables = {"text": "& " * 30_000, "many": [1] * 500, "digits": "9" * 4_300}
+    began = time.process_time()
+    with pytest.raises(RenderError):
+        text.render({**variables, "hexadecimal": "f" * 60_000})
+    assert time.process_time() - began < SECOND
+
+
+def test_a_long_text_can_be_escaped_and_trimmed() -> None:
+    assert len(body("{{ x|trim|e|upper }}", x=" a" * 30_000)) == 59_999
+
+
+@pytest.mark.parametrize("source", ["{{ '\\ud800' }}", "{{ x['\\x00'] }}", "{{ 1e999|int }}"])
+def test_a_constant_that_no_message_can_hold_is_refused(source: str) -> None:
+    assert [fault.detail for fault in check(source)] == [
+        "this value cannot be written in a message"
+    ]
+
+
+def test_what_is_infinite_or_no_number_at_all_is_an_error_like_others() -> None:
+    assert body("{{ 'inf'|float }}") == "inf"
+    for source in ("{{ 'inf'|float|int }}", "{{ 'nan'|float|number }}"):
+        with pytest.raises(RenderError):
+            body(source)
