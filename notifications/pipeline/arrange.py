@@ -7,6 +7,7 @@ that it would become is one that would be accepted today. What a change withdraw
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -73,13 +74,8 @@ def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
 
 def _problem_of(caller: Caller, schedule: Schedule) -> Problem | None:
     """Why a schedule cannot be taken: its rule, or the notification that it would become."""
-    if schedule.ends_at is not None and schedule.ends_at <= schedule.starts_at:
-        return _invalid("/ends_at", "it must lie after starts_at")
-    try:
-        recurrence.parse(schedule.rrule)
-        next(recur.next_times(schedule, after=clock.now()), None)
-    except ValueError as error:
-        return _invalid("/rrule", str(error))
+    if (wrong := _problem_of_times(schedule)) is not None:
+        return wrong
     asked = request.parse(schedule.request)
     if isinstance(asked, Problem):
         return _within(asked)
@@ -91,6 +87,20 @@ def _problem_of(caller: Caller, schedule: Schedule) -> Problem | None:
         return _invalid("/notification/variables", said)
     [planned] = plan.planned(caller, [asked], traceparent="")
     return _within(planned) if isinstance(planned, Problem) else None
+
+
+def _problem_of_times(schedule: Schedule) -> Problem | None:
+    if schedule.ends_at is not None and schedule.ends_at <= schedule.starts_at:
+        return _invalid("/ends_at", "it must lie after starts_at")
+    try:
+        recurrence.parse(schedule.rrule)
+        before = schedule.starts_at - dt.timedelta(seconds=1)
+        first = next(recur.next_times(schedule, after=before), None)
+    except ValueError as error:
+        return _invalid("/rrule", str(error))
+    if first is None:
+        return _invalid("/rrule", "it never occurs between starts_at and ends_at")
+    return None
 
 
 def _saved(schedule: Schedule) -> Schedule | Problem:

@@ -61,6 +61,8 @@ def test_nobody_elses_schedule_can_be_touched(caller: Caller, make_caller: MakeC
     [
         ({"rrule": "FREQ=SECONDLY"}, "/rrule"),
         ({"rrule": "FREQ=MINUTELY;BYMONTHDAY=31;BYMONTH=2"}, "/rrule"),
+        ({"rrule": "FREQ=MONTHLY;BYDAY=5MO;BYMONTHDAY=1"}, "/rrule"),
+        ({"rrule": "FREQ=DAILY;BYHOUR=\u0661"}, "/rrule"),
         ({"timezone": "Mars/Base"}, "/timezone"),
         ({"notification": {**MESSAGE, "scheduled_at": "2030-01-01T00:00:00Z"}}, "/notification"),
         ({"notification": {**MESSAGE, "user_id": "nobody"}}, "/notification/user_id"),

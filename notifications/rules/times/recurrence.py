@@ -11,6 +11,7 @@ began years ago, counting starts near the asked instant.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
@@ -63,6 +64,7 @@ _STEPS: Final[Mapping[str, dt.timedelta]] = MappingProxyType({
     "WEEKLY": dt.timedelta(weeks=1),
 })
 """Frequencies whose steps are all of one length on the wall clock."""
+_YEAR_MONTHS: Final = 12
 _MARGIN: Final = dt.timedelta(days=3)
 """No zone's clocks are this far from UTC's."""
 
@@ -126,11 +128,26 @@ def occurrences(
 
 def _near(rule: Rule, start: dt.datetime, near: dt.datetime) -> dt.datetime:
     """A beginning from which the same times recur, not long before the asked one."""
-    step = _STEPS.get(rule.parts["FREQ"])
-    if step is None or "COUNT" in rule.parts or near <= start:
+    if "COUNT" in rule.parts or near <= start:
         return start
-    stride = step * int(rule.parts.get("INTERVAL", "1"))
-    return start + (near - start) // stride * stride
+    interval = int(rule.parts.get("INTERVAL", "1"))
+    step = _STEPS.get(rule.parts["FREQ"])
+    if step is not None:
+        stride = step * interval
+        return start + (near - start) // stride * stride
+    months = interval * (_YEAR_MONTHS if rule.parts["FREQ"] == "YEARLY" else 1)
+    passed = (near.year - start.year) * _YEAR_MONTHS + near.month - start.month
+    # One stride less: in the asked month it may be the later day.
+    return _months_later(start, (passed // months - 1) * months, stride=months)
+
+
+def _months_later(start: dt.datetime, months: int, *, stride: int) -> dt.datetime:
+    """That much later, or the last time before it at which its day exists, stride by stride."""
+    for later in range(months, 0, -stride):
+        year, month = divmod(start.year * _YEAR_MONTHS + start.month - 1 + later, _YEAR_MONTHS)
+        with contextlib.suppress(ValueError):
+            return start.replace(year=year, month=month + 1)
+    return start
 
 
 def _check_part(name: str, value: str) -> None:
@@ -142,7 +159,7 @@ def _check_part(name: str, value: str) -> None:
     if name not in _SHAPES:
         known = ", ".join(_SHAPES)
         raise BadRule(f"{name[:20] or 'an empty part'} is not taken; a rule may have {known}")
-    if not re.fullmatch(_SHAPES[name], value):
+    if not re.fullmatch(_SHAPES[name], value, re.ASCII):
         hint = "; nothing recurs faster than each minute" if name == "FREQ" else ""
         raise BadRule(f"{name} does not read {value[:40]!r}{hint}")
     if name in _RANGES:

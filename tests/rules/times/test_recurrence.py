@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from itertools import islice
 from zoneinfo import ZoneInfo
 
 import pytest
+from dateutil.rrule import rrulestr
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,3 +113,33 @@ def test_of_what_is_taken_the_next_times_are_soon_found(
     instants = [at for _, at in found]
     assert instants == sorted(set(instants))
     assert all(at > _utc("2026-08-01") for at in instants)
+
+
+@pytest.mark.parametrize(
+    ("rule", "begins"),
+    [
+        ("FREQ=MONTHLY;BYDAY=MO,SA,SU", "1970-01-31T09:00+00:00"),
+        ("FREQ=MONTHLY", "1971-10-31T09:00+00:00"),
+        ("FREQ=MONTHLY;INTERVAL=5", "1999-08-31T09:00+00:00"),
+        ("FREQ=YEARLY;BYDAY=2TU", "1970-12-31T09:00+00:00"),
+        ("FREQ=YEARLY;INTERVAL=3", "1972-02-29T09:00+00:00"),
+        ("FREQ=YEARLY;BYMONTH=1,11;BYMONTHDAY=-1,19", "1970-11-21T09:00+00:00"),
+    ],
+)
+def test_months_and_years_are_counted_from_a_near_beginning_too(rule: str, begins: str) -> None:
+    after = _utc("2026-11-18T00:00+00:00")
+    whole = rrulestr(rule, dtstart=_utc(begins)).xafter(after, count=6)
+    near = islice(
+        occurrences(parse(rule), begins=_utc(begins), zone=ZoneInfo("UTC"), after=after), 6
+    )
+    assert [at for _, at in near] == list(whole)
+
+
+@pytest.mark.parametrize("frequency", ["MONTHLY", "YEARLY"])
+def test_each_minute_of_decades_is_not_counted_again(frequency: str) -> None:
+    hours, minutes = ",".join(map(str, range(24))), ",".join(map(str, range(60)))
+    rule = f"FREQ={frequency};BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR={hours};BYMINUTE={minutes}"
+    began = time.process_time()
+    [found] = _times(rule, begins="1970-01-01T00:00+00:00", after="2026-11-21T00:00+00:00", count=1)
+    assert found.startswith("2026-11-2")
+    assert time.process_time() - began < 2.0  # it took six seconds
