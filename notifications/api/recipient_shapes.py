@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import Annotated, Final, Self, assert_never
+from typing import Annotated, Final, TypeVar, assert_never
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
 from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord, Instant
 from notifications.rules import caps, phone
@@ -24,6 +24,7 @@ MAX_CONTACTS: Final = 100
 _MAILBOX: Final = re.compile(
     r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,252}[A-Za-z0-9])"
 )
+Member = TypeVar("Member")
 
 
 def _zone(name: str) -> str:
@@ -45,6 +46,11 @@ def _windows(windows: Windows) -> Windows:
     return windows
 
 
+def _once(given: list[Member]) -> list[Member]:
+    return list(dict.fromkeys(given))
+
+
+Channels = Annotated[list[ChannelWord], Field(max_length=len(Channel)), AfterValidator(_once)]
 CapText = Annotated[str, StringConstraints(pattern=caps.PATTERN)]
 Locale = Annotated[
     str,
@@ -66,20 +72,24 @@ class ContactRequest(Asked):
     primary: bool = False
     """The one that is used where only one is: not for push, which goes to every device."""
 
-    @model_validator(mode="after")
-    def _check_address(self) -> Self:
-        match self.channel:
+    @field_validator("address")
+    @classmethod
+    def _check_address(cls, address: str, info: ValidationInfo) -> str:
+        channel: Channel | None = info.data.get("channel")
+        match channel:
             case Channel.SMS:
-                phone.e164(self.address)
+                phone.e164(address)
             case Channel.EMAIL:
-                _require(_MAILBOX.fullmatch(self.address), "a mailbox, like maria@example.com")
+                _require(_MAILBOX.fullmatch(address), "a mailbox, like maria@example.com")
             case Channel.WEBHOOK:
-                _check_url(self.address)
+                _check_url(address)
             case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
-                _require(self.address.isprintable(), "free of control characters")
+                _require(address.isprintable(), "free of control characters")
+            case None:
+                pass  # the channel's own mistake is told
             case _:
-                assert_never(self.channel)
-        return self
+                assert_never(channel)
+        return address
 
     def as_address(self) -> Address:
         """In the store's words and spelling."""
@@ -117,9 +127,11 @@ class RecipientRequest(Asked):
 class PreferencesRequest(Asked):
     """What a person allows. What is left out stays as it is."""
 
-    channels_off: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
-    channel_order: Annotated[list[ChannelWord], Field(max_length=len(Channel))] | None = None
-    categories_off: Annotated[list[Name], Field(max_length=100)] | None = None
+    channels_off: Channels | None = None
+    channel_order: Channels | None = None
+    categories_off: Annotated[list[Name], Field(max_length=100), AfterValidator(_once)] | None = (
+        None
+    )
     quiet_hours: QuietHours | None = None
     """All of them from now on. Nothing but a P0 is sent meanwhile: it waits."""
     do_not_disturb_until: Instant | None = None

@@ -95,3 +95,26 @@ def test_the_numbers_that_steer_the_sandbox_are_numbers(make_caller: MakeCaller)
     person = _sms(tester, "+1-555-0000", "+1 555 503 2000")
     stored = person.contacts.order_by("pk").values_list("address", flat=True)
     assert list(stored) == ["+15550000", "+15555032000"]
+
+
+@pytest.mark.usefixtures("maria")
+@pytest.mark.parametrize("field", ["channels_off", "channel_order", "categories_off"])
+def test_what_is_named_twice_is_kept_once(caller: Caller, field: str) -> None:
+    told = caller.send("PATCH", WISHES, {field: ["sms", "push", "sms"]})
+    assert told.json()[field] == ["sms", "push"]
+
+
+@pytest.mark.parametrize("name", ["localtime", "Factory"])
+def test_a_zone_of_no_place_is_refused(caller: Caller, name: str) -> None:
+    refused = caller.send("PUT", PATH, {"timezone": name})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/timezone")
+
+
+@pytest.mark.usefixtures("maria")
+@pytest.mark.parametrize(
+    ("wrong", "pointer"),
+    [({"channel": "sms", "address": "0151 12345"}, "/address"), ({"channel": "fax"}, "/channel")],
+)
+def test_a_wrong_contact_is_pointed_at(caller: Caller, wrong: dict[str, str], pointer: str) -> None:
+    refused = caller.post(f"{PATH}/contacts", {"address": "a", **wrong})
+    assert [error["pointer"] for error in refused.json()["errors"]] == [pointer]

@@ -22,9 +22,13 @@ _SECOND: Final = dt.timedelta(seconds=1)
 """Transitions lie on whole seconds."""
 
 
+_NOWHERE: Final = frozenset({"Factory", "localtime"})
+"""Names in the database of no place: an unset clock, and wherever this machine stands."""
+
+
 @functools.cache
 def _names() -> frozenset[str]:
-    return frozenset(zoneinfo.available_timezones())
+    return frozenset(zoneinfo.available_timezones()) - _NOWHERE
 
 
 def is_zone(name: str) -> bool:
