@@ -28,8 +28,9 @@ FAULTS_TOLD: Final = 100
 _AT_ONCE: Final = 5_000
 """Entries of one statement."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A note that begins so would be run by a spreadsheet. An address is left as it is: numbers begin
-with a plus, and a file must come in again as it went out."""
+"""A note or mailbox that begins so would be run by a spreadsheet: it goes out behind an apostrophe
+and comes in without. Numbers are left as they are: all begin with a plus, and none is a formula."""
+_APOSTROPHE: Final = "'"
 
 
 class NoTable(ValueError):
@@ -88,7 +89,7 @@ def _entries(table: csv.DictReader[str], done: Imported) -> Iterator[Entry]:
 
 def _entry(row: dict[str, str]) -> Entry | str:
     """The entry of a line, or what is wrong with it."""
-    given = {name: (row.get(name) or "").strip() for name in COLUMNS}
+    given = {name: _unguarded((row.get(name) or "").strip()) for name in COLUMNS}
     try:
         channel = Channel.from_label(given["channel"])
     except KeyError:
@@ -103,9 +104,19 @@ def written(rows: Iterable[Suppression]) -> Iterator[str]:
     """The lines of a file, with their ends."""
     yield _line(COLUMNS)
     for row in rows:
-        note = f"'{row.note}" if row.note.startswith(_FORMULA) else row.note
-        said = (Channel(row.channel).label, row.address, row.reason, row.provider, note)
+        channel = Channel(row.channel)
+        address = row.address if channel is Channel.SMS else _guarded(row.address)
+        said = (channel.label, address, row.reason, row.provider, _guarded(row.note))
         yield _line((*said, row.created_at.isoformat(), row.created_by))
+
+
+def _guarded(text: str) -> str:
+    return _APOSTROPHE + text if text.startswith(_FORMULA) else text
+
+
+def _unguarded(text: str) -> str:
+    bare = text.removeprefix(_APOSTROPHE)
+    return bare if bare.startswith(_FORMULA) else text
 
 
 def _line(values: Iterable[str]) -> str:

@@ -105,6 +105,15 @@ def test_a_file_comes_in_and_goes_out_again(caller: Caller) -> None:
     assert upload(caller, out).json()["known"] == 2
 
 
+def test_no_cell_of_a_file_is_run_by_a_spreadsheet_and_none_is_changed_by_that(
+    caller: Caller,
+) -> None:
+    assert upload(caller, "channel,address\nemail,=1+cmd@example.com\n").json()["added"] == 1
+    out = caller._client.get(PATH, headers={"Accept": "text/csv"}).getvalue().decode()
+    assert "email,'=1+cmd@example.com," in out
+    assert upload(caller, out).json()["known"] == 1
+
+
 @pytest.mark.parametrize(
     ("text", "status"),
     [
