@@ -14,9 +14,9 @@ from typing import Final
 from notifications import conf
 from notifications.pipeline import quiet
 from notifications.pipeline.job import Job
-from notifications.rules import order
+from notifications.rules import channels, order
 from notifications.rules.channels import Stop as Reason
-from notifications.rules.lane import Mode, Priority
+from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 
 ORDER: Final = "order"
@@ -74,12 +74,12 @@ def _allowed(job: Job, _now: dt.datetime) -> Verdict:
 
 def _consent(job: Job, _now: dt.datetime) -> Verdict:
     """A channel that is off stops everything; a category, or a type, all but security."""
-    channel_off = job.delivery.channel in job.destination.channels_off
-    category_off = (
-        job.delivery.priority is not Priority.P0
-        and not job.destination.categories_off.isdisjoint((job.asked.category, job.asked.type))
+    stops = job.delivery.channel in job.destination.channels_off or channels.declines(
+        job.destination.categories_off,
+        topics=(job.asked.category, job.asked.type),
+        priority=job.delivery.priority,
     )
-    return Stop(Status.SUPPRESSED, Reason.OPTED_OUT) if channel_off or category_off else None
+    return Stop(Status.SUPPRESSED, Reason.OPTED_OUT) if stops else None
 
 
 def _contact(job: Job, _now: dt.datetime) -> Verdict:

@@ -80,8 +80,8 @@ def _deliveries(
         checked.reach,
         wanted=request.channels,
         spread=request.delivery,
-        category=rule.category,
-        passes_opt_outs=rule.priority is Priority.P0,
+        topics=(rule.category, request.type),
+        priority=rule.priority,
     )
     later = checked.when.at if checked.when and checked.when.at > known.now else None
     if later is not None:

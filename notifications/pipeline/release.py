@@ -112,8 +112,8 @@ def _targets(notification: Notification, reach: Reach) -> list[Target]:
         reach,
         wanted=[Channel(channel) for channel in notification.channels],
         spread=Spread(notification.spread),
-        category=notification.category,
-        passes_opt_outs=notification.priority == Priority.P0,
+        topics=(notification.category, notification.type),
+        priority=Priority(notification.priority),
     )
 
 

@@ -1,17 +1,19 @@
 """Which contacts a notification goes to: the recipient's wishes and what they can be reached on.
 
 Asked at accept, and again when a scheduled delivery is released, because both can change in
-between.
+between. The gate before each call asks `declines` alone: there a delivery has its channel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from notifications.rules.lane import Priority
 from providers.contract import Channel
 
 DEFAULT_ORDER: Final = (Channel.PUSH, Channel.SMS, Channel.EMAIL)
@@ -31,7 +33,7 @@ class Stop(StrEnum):
     """Why a delivery is suppressed before any call."""
 
     OPTED_OUT = "opted_out"
-    """The person switched the channel or the category off."""
+    """The person switched the channel, the category or the type off."""
     NO_CONTACT = "no_contact"
     """There is no valid address of theirs on the channel."""
     CAPPED = "capped"
@@ -69,13 +71,26 @@ class Target:
     stop: Stop | None = None
 
 
+def declines(
+    categories_off: AbstractSet[str], *, topics: Collection[str], priority: Priority
+) -> bool:
+    """Whether somebody wants nothing of the kind, whatever the channel. P0 is not asked about.
+
+    Args:
+        categories_off: what they have unsubscribed from: categories, or types by their name.
+        topics: the message's own category and type.
+        priority: the message's.
+    """
+    return priority is not Priority.P0 and not categories_off.isdisjoint(topics)
+
+
 def targets(
     reach: Reach,
     *,
     wanted: Sequence[Channel],
     spread: Spread,
-    category: str,
-    passes_opt_outs: bool,
+    topics: Collection[str],
+    priority: Priority,
 ) -> list[Target]:
     """Resolve the channels of one notification; never empty.
 
@@ -83,12 +98,12 @@ def targets(
         reach: the recipient's wishes and contacts.
         wanted: the producer's channels in order; empty takes the recipient's own order.
         spread: first channel that works, or all.
-        category: what the recipient can unsubscribe from (`marketing`, `social`).
-        passes_opt_outs: P0: categories do not stop it. A channel that is off always does.
+        topics: what the recipient can unsubscribe from: its category (`marketing`) and its type.
+        priority: no topic that is off stops P0. A channel that is off always does.
     """
     order = list(dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER))
-    category_off = category in reach.categories_off and not passes_opt_outs
-    resolved = (_on_channel(reach, channel, category_off=category_off) for channel in order)
+    declined = declines(reach.categories_off, topics=topics, priority=priority)
+    resolved = (_on_channel(reach, channel, declined=declined) for channel in order)
     if spread is Spread.ALL:
         return [target for found in resolved for target in found]
     first = next(resolved)
@@ -97,8 +112,8 @@ def targets(
     return next((found for found in resolved if found[0].stop is None), first[:1])
 
 
-def _on_channel(reach: Reach, channel: Channel, *, category_off: bool) -> list[Target]:
-    if category_off or channel in reach.channels_off:
+def _on_channel(reach: Reach, channel: Channel, *, declined: bool) -> list[Target]:
+    if declined or channel in reach.channels_off:
         return [Target(channel, None, Stop.OPTED_OUT)]
     contacts = reach.contacts.get(channel, ())
     if not contacts:

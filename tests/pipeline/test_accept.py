@@ -97,9 +97,10 @@ def test_a_recipient_who_switched_the_channel_off_leaves_a_line_that_says_so(
     assert delivery.due_at is None
 
 
-def test_a_category_stops_all_but_security(reach: Reach, take: Accept) -> None:
+@pytest.mark.parametrize("off", ["social", "LIKE"])
+def test_a_category_or_a_type_stops_all_but_security(reach: Reach, take: Accept, off: str) -> None:
     person = reach(email="maria@sandbox.example")
-    Preference.objects.create(recipient=person, categories_off=["social"])
+    Preference.objects.create(recipient=person, categories_off=[off])
     [social] = deliveries_of(take())
     [security] = deliveries_of(take(priority="P0"))
     assert (social.status, security.status) == (Status.SUPPRESSED, Status.QUEUED)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from notifications import clock
-from notifications.models import Delivery, Event, Notification, Recipient
+from notifications.models import Delivery, Event, Notification, Preference, Recipient
 from notifications.pipeline import cancel, release, reschedule
 from notifications.pipeline.accept import Caller
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
@@ -85,6 +85,15 @@ def test_who_moved_west_gets_it_when_it_is_that_time_there(maria: Recipient, tak
     assert after.local_zone == "Pacific/Honolulu"
     assert after.expires_at - _time_of(after) == before.expires_at - _time_of(before)
     assert Event.objects.filter(delivery_id=row.id, reason="rescheduled").count() == 1
+
+
+def test_a_type_switched_off_while_it_waited_counts_at_the_release(
+    maria: Recipient, take: Accept
+) -> None:
+    [row] = deliveries_of(take(send_at_local="09:00"))
+    Preference.objects.create(recipient=maria, categories_off=["LIKE"])
+    _release(row)
+    assert (row.status, row.reason) == (Status.SUPPRESSED, "opted_out")
 
 
 def test_who_stayed_gets_it_then(maria: Recipient, take: Accept) -> None:

@@ -104,9 +104,12 @@ def test_security_passes_everything_but_a_channel_that_is_off(maria: Person, tak
     assert _status(stops.id) == (Status.SUPPRESSED, "opted_out")
 
 
-def test_a_category_switched_off_while_queued_counts(maria: Person, take: Accept) -> None:
+@pytest.mark.parametrize("off", ["social", "LIKE"])
+def test_a_category_or_type_switched_off_while_queued_counts(
+    maria: Person, take: Accept, off: str
+) -> None:
     [row] = deliveries_of(take())
-    _wish(maria, categories_off=["social"])
+    _wish(maria, categories_off=[off])
     deliver.deliver([row.id])
     assert _status(row.id) == (Status.SUPPRESSED, "opted_out")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from notifications.rules.channels import Reach, Spread, Stop, Target, targets
+from notifications.rules.lane import Priority
 from providers.contract import Channel
 
 _MARIA = Reach(
@@ -17,8 +18,8 @@ def _targets(reach: Reach = _MARIA, **options: object) -> list[Target]:
     said: dict[str, object] = {
         "wanted": [],
         "spread": Spread.FIRST,
-        "category": "",
-        "passes_opt_outs": False,
+        "topics": ["", "LIKE"],
+        "priority": Priority.P2,
     }
     return targets(reach, **(said | options))  # type: ignore[arg-type]  # a test's shorthand
 
@@ -50,16 +51,17 @@ def test_all_takes_each_channel_and_says_why_not() -> None:
     ]
 
 
-@pytest.mark.parametrize(("is_security", "stopped"), [(False, True), (True, False)])
-def test_a_category_stops_everything_but_security(*, is_security: bool, stopped: bool) -> None:
-    reach = Reach(recipient_id=1, contacts=_MARIA.contacts, categories_off=frozenset({"marketing"}))
-    found = _targets(reach, category="marketing", passes_opt_outs=is_security)
-    assert (found[0].stop is Stop.OPTED_OUT) is stopped
+@pytest.mark.parametrize("off", ["marketing", "SALE"])
+@pytest.mark.parametrize("priority", Priority)
+def test_a_category_or_a_type_stops_everything_but_security(off: str, priority: Priority) -> None:
+    reach = Reach(recipient_id=1, contacts=_MARIA.contacts, categories_off=frozenset({off}))
+    found = _targets(reach, topics=["marketing", "SALE"], priority=priority)
+    assert (found[0].stop is Stop.OPTED_OUT) is (priority is not Priority.P0)
 
 
 def test_security_never_passes_a_channel_that_is_off() -> None:
     off = Reach(recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset({Channel.SMS}))
-    found = _targets(off, wanted=[Channel.SMS], passes_opt_outs=True)
+    found = _targets(off, wanted=[Channel.SMS], priority=Priority.P0)
     assert found == [Target(Channel.SMS, None, Stop.OPTED_OUT)]
 
 
