@@ -2,6 +2,12 @@
 
 The order is cheapest and most final first. A hold spends no attempt. What a gate asks was read at
 the claim, so a preference changed while the delivery was queued counts.
+
+A delivery that is stopped here has no successor on another channel, even where its producer asked
+for the `first` that works: that choice was made at accept (for a schedule: at release). To choose
+again after that is a fallback, and a producer that wants one says `fallback_chain`, which nothing
+accepts yet. It is not done unasked, because what comes here may have had calls before that nobody
+answered: another channel could tell the person twice. The timeline says what stopped it.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from notifications import clock, conf
 from notifications.models import Attempt, Delivery, Event, Notification, Preference, Producer
 from notifications.models import Recipient as Person
 from notifications.pipeline import deliver
+from notifications.rules import ids
 from notifications.rules.states import Status
 from notifications.store import producer_days
 from notifications.sweeps import due
@@ -112,6 +113,18 @@ def test_a_category_or_type_switched_off_while_queued_counts(
     _wish(maria, categories_off=[off])
     deliver.deliver([row.id])
     assert _status(row.id) == (Status.SUPPRESSED, "opted_out")
+
+
+def test_a_channel_switched_off_while_queued_does_not_fall_back_unasked(
+    maria: Person, take: Accept, outbox: Outbox
+) -> None:
+    mail, *others = deliveries_of(take(channels=["email", "push"], delivery="first"))
+    _wish(maria, channels_off=[Channel.EMAIL])
+    deliver.deliver([mail.id])
+    assert _status(mail.id) == (Status.SUPPRESSED, "opted_out")
+    assert (others, outbox(mail.id)) == ([], [])
+    notification = ids.notification_of(mail.id)
+    assert Delivery.objects.filter(id__gt=notification).count() == 1
 
 
 def test_what_waited_is_released_by_the_sweep_and_sent_once(
