@@ -59,7 +59,10 @@ class TextRequest(Asked):
     title: Source = ""
     """Title or subject; an SMS has none."""
     body: Source = ""
-    """Left empty in an e-mail, it is read from the HTML."""
+    """Left empty in an e-mail, it is read from the HTML.
+
+    An e-mail may name `unsubscribe_url`, which no producer sends: where its reader leaves this kind
+    of message. It is empty in P0, P1 and test mode: `{% if unsubscribe_url %}`."""
     html: Source = ""
     """HTML part of an e-mail; variables are escaped in it."""
     transliterate: bool = False

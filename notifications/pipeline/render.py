@@ -33,7 +33,8 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> M
     Raises:
         RenderError: template and variables do not fit; trying again changes nothing.
     """
-    words = _words(job, versions, links)
+    unsubscribe_url = unsubscribe.url_for(job)
+    words = _words(job, versions, links, unsubscribe_url)
     delivery, asked = job.delivery, job.asked
     return Message(
         delivery_id=delivery.id,
@@ -50,11 +51,11 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> M
         time_to_live=job.time_to_live(now),
         traceparent=asked.traceparent,
         data={"type": asked.type},
-        unsubscribe_url=unsubscribe.url_for(job),
+        unsubscribe_url=unsubscribe_url,
     )
 
 
-def _words(job: Job, versions: Versions, links: Book) -> Rendered:
+def _words(job: Job, versions: Versions, links: Book, unsubscribe_url: str) -> Rendered:
     if job.asked.content is not None:
         return wording.fitted(job.delivery.channel, Rendered(**job.asked.content))
     version = versions.get(job.asked.template or 0)
@@ -62,7 +63,9 @@ def _words(job: Job, versions: Versions, links: Book) -> Rendered:
     if not text:
         raise RenderError(f"the template has no text for {job.delivery.channel.label}")
     reader = Reader(locale=job.destination.locale, timezone=job.destination.timezone)
-    return text.render(_variables(job), reader, shorten=links.shortener(job))
+    return text.render(
+        _variables(job), reader, shorten=links.shortener(job), unsubscribe_url=unsubscribe_url
+    )
 
 
 def _variables(job: Job) -> Mapping[str, object]:

@@ -27,6 +27,7 @@ from pydantic import (
 
 from notifications.rules.channels import Spread
 from notifications.rules.lane import Priority
+from notifications.rules.language.variables import UNSUBSCRIBE_URL
 from notifications.rules.problems import FieldError, Kind, Problem
 from providers.contract import Channel
 
@@ -62,6 +63,13 @@ def _priority(value: object) -> object:
         return Priority[value]
     msg = f"must be one of {', '.join(Priority.__members__)}"
     raise ValueError(msg)
+
+
+def _without_ours(variables: dict[str, Any]) -> dict[str, Any]:
+    if UNSUBSCRIBE_URL in variables:
+        msg = f"must not hold {UNSUBSCRIBE_URL}: each e-mail gets its own"
+        raise ValueError(msg)
+    return variables
 
 
 def _within_reach(instant: dt.datetime) -> dt.datetime:
@@ -118,7 +126,9 @@ class NotificationRequest(BaseModel):
     type: Name
     priority: AskedPriority | None = None
     template_id: Name | None = None
-    variables: dict[Name, Any] = Field(default_factory=dict)
+    variables: Annotated[dict[Name, Any], AfterValidator(_without_ours)] = Field(
+        default_factory=dict
+    )
     content: Content | None = None
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     delivery: Spread = Spread.FIRST

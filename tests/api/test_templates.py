@@ -111,6 +111,10 @@ def test_a_preview_renders_measures_and_names_what_is_missing(caller: Caller) ->
     empty = caller.post(f"{HELLO}/preview", {"channel": "push"}).json()
     assert (empty["body"], empty["missing"]) == (None, ["name"])
     assert empty["problems"] == ["It cannot be rendered: the variable 'name' is missing."]
+    draft(caller, text("Leave: {{ unsubscribe_url }}", channel="email"))
+    mail = caller.post(f"{HELLO}/preview", {"channel": "email", "version": 2}).json()
+    assert mail["body"].startswith("Leave: https://notify.example/unsubscribe/")
+    assert (mail["missing"], mail["problems"]) == ([], [])
     no_text = caller.post(f"{HELLO}/preview", {"channel": "sms"})
     assert no_text.status_code == 422
     assert no_text.json()["errors"][0]["pointer"] == "/channel"

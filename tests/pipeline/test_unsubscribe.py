@@ -9,25 +9,73 @@ from uuid import UUID
 import pytest
 
 from notifications import clock
-from notifications.models import Delivery, NotificationType, Suppression
+from notifications.models import Delivery, NotificationType, Suppression, Template, TemplateText
 from notifications.pipeline import deliver, job, render, unsubscribe
+from notifications.pipeline.accept import Caller
 from notifications.pipeline.links import Book
 from notifications.pipeline.unsubscribe import Choice
+from notifications.rules import request
 from notifications.rules.lane import Priority
+from notifications.rules.problems import Problem
 from notifications.rules.states import Status
 from notifications.store import moves, type_rules
-from providers.contract import Channel
+from providers.contract import Channel, Message
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
 Outbox = Callable[[UUID], list[Any]]
 
 
-def link_of(delivery: Delivery) -> str:
-    """What a mail of this delivery would say."""
+def message_of(delivery: Delivery) -> Message:
+    """What would be sent."""
     claim = moves.claim([delivery.pk], now=clock.now())
     [ready], _ = job.load(claim)
     versions = render.versions_for([ready])
-    return render.message(ready, versions, now=clock.now(), links=Book()).unsubscribe_url
+    return render.message(ready, versions, now=clock.now(), links=Book())
+
+
+def link_of(delivery: Delivery) -> str:
+    """What a mail of this delivery says in its headers."""
+    return message_of(delivery).unsubscribe_url
+
+
+@pytest.fixture
+def footer(caller: Caller) -> str:  # noqa: ARG001 - its world comes first
+    """A template whose body has a link of its own, where there is one."""
+    made = Template.objects.create(template_id="news")
+    body = "News.{% if unsubscribe_url %} Leave: {{ unsubscribe_url }}{% endif %}"
+    for channel in (Channel.EMAIL, Channel.SMS):
+        TemplateText.objects.create(template=made, channel=channel, body=body)
+    Template.objects.filter(pk=made.pk).update(published_at=clock.now())
+    return made.template_id
+
+
+def test_a_body_can_name_the_same_link_as_the_header(
+    reach: Reach, take: Accept, footer: str
+) -> None:
+    reach(email="maria@example.com")
+    [delivery] = deliveries_of(take(priority="P3", template_id=footer, variables={}))
+    message = message_of(delivery)
+    assert message.body == f"News. Leave: {message.unsubscribe_url}"
+    assert unsubscribe.read(message.unsubscribe_url.rpartition("/")[2])
+
+
+@pytest.mark.parametrize(("priority", "channel"), [("P1", "email"), ("P3", "sms")])
+def test_a_body_that_names_the_link_does_without_where_there_is_none(
+    reach: Reach, take: Accept, footer: str, priority: str, channel: str
+) -> None:
+    reach(email="maria@example.com", sms="+4915112345678")
+    asked = {"template_id": footer, "variables": {}, "channels": [channel]}
+    [delivery] = deliveries_of(take(priority=priority, **asked))
+    assert message_of(delivery).body == "News."
+
+
+def test_no_producer_sends_the_link_of_its_own() -> None:
+    said = {"user_id": "maria", "type": "LIKE", "template_id": "news"}
+    refused = request.parse({**said, "variables": {"unsubscribe_url": "https://evil.example"}})
+    assert isinstance(refused, Problem)
+    [error] = refused.errors
+    assert error.pointer == "/variables"
+    assert "evil" not in error.detail
 
 
 @pytest.mark.parametrize("priority", ["P2", "P3"])

@@ -24,6 +24,14 @@ from notifications.rules.language import formats
 
 MAX_DECLARED: Final = 100
 """Variables of one template."""
+UNSUBSCRIBE_URL: Final = "unsubscribe_url"
+"""Ours, not a producer's: where the reader of an e-mail unsubscribes from its kind.
+
+Every P2 and P3 e-mail of live mode has one. Elsewhere it is empty, so that a template which serves
+a P1 too can leave its line out: `{% if unsubscribe_url %}`. Nobody declares or sends it.
+"""
+UNSUBSCRIBE_EXAMPLE: Final = "https://notify.example/unsubscribe/WzEsMywic29jaWFsIl0.signature"
+"""What previews show for it."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 """What a source can say: `{{ order-id }}` would be a subtraction."""
 _FIELDS: Final = frozenset({"name", "type", "required", "example"})
@@ -108,6 +116,8 @@ def _one(entry: object) -> Variable:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         detail = "a variable's name has letters, digits and underscores, and begins with a letter"
         raise MalformedDeclaration(detail)
+    if name == UNSUBSCRIBE_URL:
+        raise MalformedDeclaration(f"{name}: an e-mail has it by itself; it is not declared")
     if entry["type"] not in list(Type):
         raise MalformedDeclaration(f"{name}: its type is one of {', '.join(Type)}")
     if not isinstance(required, bool):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from notifications.rules.language import locales, variables
 from notifications.rules.language.syntax import BrokenTemplate
 from notifications.rules.language.templating import Reader, Rendered, RenderError
+from notifications.rules.language.variables import UNSUBSCRIBE_EXAMPLE, UNSUBSCRIBE_URL
 from notifications.rules.texts import sms_segments, wording
 from notifications.rules.texts.sms_segments import SmsSize
 from notifications.rules.texts.wording import Source
@@ -57,9 +58,11 @@ def preview(words: Source, given: Mapping[str, Any]) -> Preview:
     """Render one text with sample variables, for a reader of its own locale."""
     missing = tuple(sorted(wording.mentioned(words) - given.keys()))
     reader = Reader(words.locale)
+    link = UNSUBSCRIBE_EXAMPLE if words.channel is Channel.EMAIL else ""
     try:
         text = wording.compiled(words)
-        whole, rendered = text.text.render(given, reader), text.render(given, reader)
+        whole = text.text.render({**given, UNSUBSCRIBE_URL: link}, reader)
+        rendered = text.render(given, reader, unsubscribe_url=link)
     except BrokenTemplate as error:
         told = tuple(f"Line {fault.line}: {fault.detail}." for fault in error.faults)
         return _unrendered(words, missing, told)
@@ -93,5 +96,7 @@ def _warnings(words: Source, sizes: Mapping[str, int], sms: SmsSize | None) -> I
         yield f"Gmail clips a message above {CLIPPED_HTML_BYTES} bytes."
     if words.channel is Channel.EMAIL and "title" not in sizes:
         yield "A mail without a subject looks like spam."
+    if words.channel is not Channel.EMAIL and wording.has_link(words):
+        yield f"{UNSUBSCRIBE_URL} is for e-mail, and empty here."
     if "body" not in sizes:
         yield "The body is empty."

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from notifications.rules.language import variables
 from notifications.rules.language.templating import BrokenTemplate, Reader, RenderError
-from notifications.rules.language.variables import Variable
+from notifications.rules.language.variables import UNSUBSCRIBE_EXAMPLE, UNSUBSCRIBE_URL, Variable
 from notifications.rules.texts import short_links, sms_segments, wording
 from notifications.rules.texts.wording import Source, Wording
 from providers.contract import Channel
@@ -51,6 +51,8 @@ def _to_source(
         return
     if source.shorten_links and wording.mentioned(source) & set(sensitive):
         yield "its links may hold what is sensitive, and short links are stored in the clear"
+    if source.channel is not Channel.EMAIL and wording.has_link(source):
+        yield f"{UNSUBSCRIBE_URL} is for e-mail, and empty here"
     if declared:
         missing = variables.undeclared(declared, needs)
         yield from (f"it needs {name}, which no producer has to send" for name in missing)
@@ -65,7 +67,10 @@ def _to_example(text: Wording, declared: Sequence[Variable], public_url: str) ->
     short = public_url + short_links.PATH + "x" * short_links.TOKEN_LENGTH
     try:
         rendered = text.render(
-            variables.examples(declared), Reader(source.locale), shorten=lambda _link: short
+            variables.examples(declared),
+            Reader(source.locale),
+            shorten=lambda _link: short,
+            unsubscribe_url=UNSUBSCRIBE_EXAMPLE,
         )
     except RenderError as error:
         yield f"with the examples, {error}"

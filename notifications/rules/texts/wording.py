@@ -17,6 +17,7 @@ from typing import Any
 
 from notifications.rules.language import locales, needs, templating
 from notifications.rules.language.templating import CompiledText, Reader, Rendered
+from notifications.rules.language.variables import UNSUBSCRIBE_URL
 from notifications.rules.texts import (
     mail_html,
     mail_text,
@@ -63,9 +64,16 @@ class Wording:
 
     source: Source
     text: CompiledText
+    has_link: bool = False
+    """It says where to unsubscribe."""
 
     def render(
-        self, variables: Mapping[str, Any], reader: Reader, *, shorten: Shorten | None = None
+        self,
+        variables: Mapping[str, Any],
+        reader: Reader,
+        *,
+        shorten: Shorten | None = None,
+        unsubscribe_url: str = "",
     ) -> Rendered:
         """The message's words for one reader.
 
@@ -73,6 +81,8 @@ class Wording:
             RenderError: variables and template do not fit, or the result is too large.
         """
         source = self.source
+        if self.has_link:
+            variables = {**variables, UNSUBSCRIBE_URL: unsubscribe_url}
         rendered = self.text.render(variables, _suited(source.locale, reader))
         if source.channel is Channel.SMS:
             return self._cheapened(rendered, shorten)
@@ -97,24 +107,35 @@ def compiled(source: Source) -> Wording:
     if source.channel is Channel.EMAIL and html:
         html = mail_html.prepared(source.html, locale=source.locale)
         body = body or mail_text.derived(source.html)
-    return Wording(source, templating.compile_text(source.title, body, html))
+    text = templating.compile_text(source.title, body, html)
+    return Wording(source, text, has_link=has_link(source))
+
+
+def mentioned(source: Source) -> frozenset[str]:
+    """Every variable of a producer's of which this text says anything; none where it is broken."""
+    return _names(source) - {UNSUBSCRIBE_URL}
+
+
+def has_link(source: Source) -> bool:
+    """Whether this text says where to unsubscribe."""
+    return UNSUBSCRIBE_URL in _names(source)
 
 
 @functools.lru_cache(maxsize=4096)
-def mentioned(source: Source) -> frozenset[str]:
-    """Every variable of which this text says anything; none where it is broken."""
+def _names(source: Source) -> frozenset[str]:
     if any(map(templating.check, source.parts)):
         return frozenset()
     return frozenset[str]().union(*map(templating.declared, source.parts))
 
 
 def needed(source: Source) -> frozenset[str]:
-    """The variables that no render of this text can do without.
+    """The variables of a producer's that no render of this text can do without.
 
     Raises:
         BrokenTemplate: one of its parts would not be safe to render.
     """
-    return frozenset[str]().union(*map(needs.needed, source.parts))
+    names = frozenset[str]().union(*map(needs.needed, source.parts))
+    return names - {UNSUBSCRIBE_URL}
 
 
 def fitted(channel: Channel, rendered: Rendered) -> Rendered:

@@ -83,6 +83,7 @@ def test_declarations_are_read_as_they_are_written() -> None:
         ([{"name": "a", "type": "string", "exmple": "x"}], "name and a type"),
         ([{"name": "_a", "type": "string"}], "begins with a letter"),
         ([{"name": "order-id", "type": "string"}], "letters"),
+        ([{"name": "unsubscribe_url", "type": "string", "example": "x"}], "has it by itself"),
         ([{"name": "a", "type": "text"}], "one of string"),
         ([{"name": "a", "type": []}], "one of string"),
         ([{"name": "a", "type": "string", "required": "yes"}], "true or false"),

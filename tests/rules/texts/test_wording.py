@@ -10,7 +10,7 @@ from notifications.rules.language.templating import Reader
 from notifications.rules.language.variables import Type, Variable
 from notifications.rules.templates.publishing import objections
 from notifications.rules.texts import push_size
-from notifications.rules.texts.wording import Source, compiled, fitted, needed
+from notifications.rules.texts.wording import Source, compiled, fitted, mentioned, needed
 from providers.contract import Channel
 
 NAME = Variable(name="name", type=Type.STRING, example="Ana")
@@ -59,6 +59,16 @@ def test_a_mail_has_a_text_whether_its_author_wrote_one_or_not() -> None:
     assert with_text.render({"name": "Ana"}, Reader()).body == "Dear Ana"
 
 
+def test_a_mail_says_in_text_and_html_where_to_unsubscribe_if_there_is_a_place() -> None:
+    html = "{% if unsubscribe_url %}<a href='{{ unsubscribe_url }}'>Leave</a>{% endif %}."
+    mail = source(channel=Channel.EMAIL, html=html)
+    assert needed(mail) == mentioned(mail) == frozenset()
+    with_link = compiled(mail).render({}, Reader(), unsubscribe_url="https://n.example/u/a.b")
+    assert with_link.body == "Leave (https://n.example/u/a.b)."
+    assert 'href="https://n.example/u/a.b"' in with_link.html
+    assert compiled(mail).render({}, Reader()).body == "."
+
+
 def test_an_english_sentence_takes_no_french_number() -> None:
     text = compiled(source(body="{{ n|number }}"))
     assert text.render({"n": 1.5}, Reader(locale="fr-FR")).body == "1.5"
@@ -83,6 +93,7 @@ def test_a_text_needs_what_any_of_its_parts_needs() -> None:
         (source(body="ê" * 71, max_segments=1), "2 segments (71 units of UCS-2)"),
         (source(body="{{ url }}", max_segments=1), "2 segments"),
         (source(body="{{ secret }}", shorten_links=True), "stored in the clear"),
+        (source(body="Leave: {{ unsubscribe_url }}"), "is for e-mail"),
     ],
 )
 def test_each_objection_names_its_text_and_its_reason(text: Source, word: str) -> None:
@@ -95,6 +106,7 @@ def test_a_good_version_meets_no_objection() -> None:
     good = [
         source(body="{{ name }}: {{ url }}", shorten_links=True, max_segments=1),
         source(channel=Channel.EMAIL, title="{{ name }}", html="<p>{{ url }}</p>"),
+        source(channel=Channel.EMAIL, locale="de", body="Abmelden: {{ unsubscribe_url }}"),
         source(channel=Channel.PUSH, body="“{{ name }}”"),
     ]
     assert objections(good, declared=[NAME, URL], public_url="https://n.example") == []
