@@ -21,7 +21,7 @@ from notifications.models import Contact, Preference, Recipient
 from notifications.models.choices import CHANNELS
 from notifications.rules import phone
 from notifications.rules.language import known_locales, locales
-from notifications.store import address_book
+from notifications.store import address_book, suppressions
 from providers.contract import Channel
 
 
@@ -49,14 +49,30 @@ class ContactInline(TabularInline):
     """Which contacts there are; an address is on the contact's own page alone."""
 
     model = Contact
-    fields = readonly_fields = ("channel", "kind", "is_primary", "invalidated_at", "invalid_reason")
+    fields = readonly_fields = (
+        *("channel", "kind", "is_primary"),
+        *("invalidated_at", "invalid_reason", "suppressed_for"),
+    )
     extra = 0
     show_change_link = True
     can_delete = False
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
+        """With what the suppression list says of them."""
+        return suppressions.told(super().get_queryset(request))
+
+    @display(description="On the suppression list for")
+    def suppressed_for(self, contact: Contact) -> str:
+        """Why nothing is sent there."""
+        return _causes(contact)
+
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ANN401, ARG002 - Django's signature
         """Added on a page of its own, where the address can be typed."""
         return False
+
+
+def _causes(contact: Contact) -> str:
+    return ", ".join(cause.replace("_", " ") for cause in suppressions.causes_of(contact))
 
 
 class PreferenceForm(forms.ModelForm[Preference]):
@@ -131,17 +147,31 @@ class ContactAdmin(ModelAdmin):
     search_fields = ("address__exact",)
     search_help_text = "The whole address."
     autocomplete_fields = ("recipient",)
-    readonly_fields = ("invalidated_at", "invalid_reason", "created_at")
+    readonly_fields = ("invalidated_at", "invalid_reason", "suppressed_for", "created_at")
     show_full_result_count = False
     paginator = reading.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
     actions = ("make_valid",)
 
-    @display(description="State", label={"valid": "success", "invalid": "danger"})
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
+        """With what the suppression list says of them."""
+        return suppressions.told(super().get_queryset(request))
+
+    @display(
+        description="State",
+        label={"valid": "success", "invalid": "danger", "suppressed": "warning"},
+    )
     def state(self, contact: Contact) -> str:
-        """Valid or invalid."""
-        return "invalid" if contact.invalidated_at else "valid"
+        """Whether its address is used."""
+        if contact.invalidated_at:
+            return "invalid"
+        return "suppressed" if suppressions.causes_of(contact) else "valid"
+
+    @display(description="On the suppression list for")
+    def suppressed_for(self, contact: Contact) -> str:
+        """Why nothing is sent there."""
+        return _causes(contact)
 
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: Contact, form: forms.Form, change: object

@@ -12,6 +12,7 @@ from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord, I
 from notifications.rules import caps, phone
 from notifications.rules.language import known_locales
 from notifications.rules.request import Name, Text
+from notifications.rules.suppression import Cause
 from notifications.rules.times import local_time, quiet_hours
 from notifications.rules.times.quiet_hours import Window, Windows
 from notifications.store.address_book import Address
@@ -163,6 +164,9 @@ class ContactAnswer(Answer):
     primary: bool
     valid: bool
     invalid_reason: str
+    suppressed_for: list[Cause]
+    """Why its address is on the suppression list, by which nothing is sent to it; empty: it is not
+    there. See `/v1/suppressions`."""
 
 
 class RecipientAnswer(Answer):

@@ -24,7 +24,7 @@ from notifications.api.recipient_shapes import (
 )
 from notifications.models import Contact, Preference, Recipient
 from notifications.rules.request import UserId
-from notifications.store import address_book
+from notifications.store import address_book, suppressions
 from notifications.store.keys import Scope
 from providers.contract import Channel
 
@@ -88,7 +88,9 @@ class Contacts(Door):
     def post(self, request: Request, user_id: str) -> Response:
         """A known address is changed instead of added twice."""
         wanted = shaped(request.data, ContactRequest)
-        contact = address_book.add(_known(request, user_id), wanted.as_address())
+        recipient = _known(request, user_id)
+        added = address_book.add(recipient, wanted.as_address())
+        contact = suppressions.told(recipient.contacts.all()).get(pk=added.pk)
         return Response(_contact(contact).wire(), status=201)
 
 
@@ -161,7 +163,9 @@ def _recipient(recipient: Recipient) -> RecipientAnswer:
         user_id=recipient.user_id,
         locale=recipient.locale,
         timezone=recipient.timezone,
-        contacts=[_contact(contact) for contact in recipient.contacts.order_by("pk")],
+        contacts=[
+            _contact(contact) for contact in suppressions.told(recipient.contacts.order_by("pk"))
+        ],
     )
 
 
@@ -174,4 +178,5 @@ def _contact(contact: Contact) -> ContactAnswer:
         primary=contact.is_primary,
         valid=contact.invalidated_at is None,
         invalid_reason=contact.invalid_reason,
+        suppressed_for=suppressions.causes_of(contact),
     )

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
-from django.db.models import Func, Q, QuerySet, Value
+from django.db.models import Func, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Now
+from django.db.models.lookups import Exact
 
 from notifications.models import Contact, Suppression
 from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
@@ -61,6 +63,22 @@ def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
 def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
     """The row that keeps an address from being used for this reason."""
     return of_address(channel, address).filter(reason=cause, undone_at=None).first()
+
+
+def told(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
+    """The same contacts, read with what `causes_of` tells; by `suppression_by_address`."""
+    entries = Suppression.objects.filter(
+        Exact(OuterRef("recipient__mode"), Mode.LIVE),
+        channel=OuterRef("channel"),
+        address=Func(OuterRef("channel"), OuterRef("address"), function="suppressible"),
+        undone_at=None,
+    ).order_by("reason")
+    return contacts.annotate(suppressed_for=ArraySubquery(entries.values("reason")))
+
+
+def causes_of(contact: Contact) -> list[Cause]:
+    """Why the address of a contact that was `told` is on the list; empty when it is not."""
+    return [Cause(each) for each in getattr(contact, "suppressed_for", ())]
 
 
 def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:

@@ -15,7 +15,9 @@ from django.urls import reverse
 from notifications import clock, conf
 from notifications.models import Alert, ApiKey, Contact, Preference, Producer, Recipient, Template
 from notifications.rules.allowed import AllowList
-from notifications.store import keys
+from notifications.rules.suppression import Cause
+from notifications.store import keys, suppressions
+from notifications.store.suppressions import Entry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS
 
@@ -62,6 +64,18 @@ def test_a_contact_is_found_by_its_whole_address_only(door: Client, maria: Recip
     own_page = change("contact", maria.contacts.get().pk)
     assert own_page in door.get(changelist("contact"), {"q": ADDRESS}).content.decode()
     assert own_page not in door.get(changelist("contact"), {"q": ADDRESS[:5]}).content.decode()
+
+
+def test_a_contact_whose_address_is_suppressed_says_so_and_why(
+    door: Client, maria: Recipient
+) -> None:
+    contact = maria.contacts.get()
+    entry = Entry(channel=Channel(contact.channel), address=ADDRESS, cause=Cause.STOP_KEYWORD)
+    pages = [change("recipient", maria.pk), change("contact", contact.pk)]
+    assert not any("stop keyword" in door.get(page).content.decode() for page in pages)
+    suppressions.add([entry], by="operator")
+    assert all("stop keyword" in door.get(page).content.decode() for page in pages)
+    assert "suppressed" in door.get(changelist("contact")).content.decode()
 
 
 def test_a_contact_is_made_valid_again(door: Client, maria: Recipient) -> None:

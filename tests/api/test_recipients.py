@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from notifications import clock
-from notifications.models import Contact
+from notifications.models import Contact, Recipient, Suppression
+from notifications.rules.lane import Mode
+from notifications.rules.suppression import Cause
+from notifications.store import suppressions
+from notifications.store.suppressions import Entry
+from providers.contract import Channel
 from tests.api.conftest import Caller
 
 PATH = "/v1/recipients/maria"
@@ -65,6 +70,21 @@ def test_handing_in_a_dead_address_again_does_not_revive_it(caller: Caller) -> N
     Contact.objects.update(invalidated_at=clock.now(), invalid_reason="no such mailbox")
     told = _put(caller, _mail("a@example.com", primary=True), _mail("b@example.com"))
     assert [(one["valid"], one["primary"]) for one in told] == [(False, False), (True, True)]
+
+
+def test_a_contact_says_why_its_address_is_on_the_suppression_list(caller: Caller) -> None:
+    _put(caller, _mail("Maria@example.com"), _mail("b@example.com"))
+    for cause in (Cause.MANUAL, Cause.COMPLAINT):
+        entry = Entry(channel=Channel.EMAIL, address="maria@example.com", cause=cause)
+        suppressions.add([entry], by="operator")
+    told = caller.get(PATH).json()["contacts"]
+    assert [one["suppressed_for"] for one in told] == [["complaint", "manual"], []]
+    suppressions.undo(Suppression.objects.filter(reason=Cause.MANUAL), by="operator", note="")
+    again = caller.post(f"{PATH}/contacts", _mail("Maria@example.com"))
+    assert again.json()["suppressed_for"] == ["complaint"]
+    Recipient.objects.update(mode=Mode.TEST)
+    [contact, _] = suppressions.told(Contact.objects.order_by("pk"))
+    assert suppressions.causes_of(contact) == []
 
 
 def test_one_contact_is_added_and_removed(caller: Caller) -> None:
