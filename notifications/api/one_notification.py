@@ -25,6 +25,7 @@ from notifications.api.shapes import (
 )
 from notifications.pipeline import cancel, reschedule
 from notifications.rules.request import LocalTime
+from notifications.rules.times.local_time import NO_ZONE
 from notifications.store import timelines
 from notifications.store.keys import Scope
 from notifications.store.timelines import DeliveryView, Timeline
@@ -134,6 +135,8 @@ def _detail(timeline: Timeline) -> NotificationDetail:
             "template_version": template.version if template else None,
             "variables": timeline.variables,
             "delivery": row.spread,
+            "timezone": (row.local_zone or NO_ZONE) if row.local_at else None,
+            "timezone_known": bool(row.local_zone) if row.local_at else None,
             "deliveries": [_delivery(delivery) for delivery in timeline.deliveries],
             "timeline": [EventLine.model_validate(event) for event in timeline.events],
         }

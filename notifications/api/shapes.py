@@ -125,6 +125,12 @@ class NotificationAccepted(Answer):
     priority: PriorityWord
     deliveries: list[DeliveryBrief]
     created_at: dt.datetime
+    scheduled_at: dt.datetime | None = None
+    """When it will leave; absent where no time was asked for."""
+    timezone: str | None = None
+    """By which `send_at_local` was read; absent where it was not asked for."""
+    timezone_known: bool | None = None
+    """False: nobody knows the recipient's, and it was read as UTC."""
 
 
 class BatchResult(Answer):
@@ -214,6 +220,10 @@ class NotificationDetail(Answer):
     metadata: dict[str, Any]
     created_at: dt.datetime
     scheduled_at: dt.datetime | None
+    timezone: str | None
+    """By which `send_at_local` was read; null where it was not asked for."""
+    timezone_known: bool | None
+    """False: nobody knew the recipient's, and it was read as UTC."""
     expires_at: dt.datetime
     cancelled_at: dt.datetime | None
     deliveries: list[DeliveryDetail]

@@ -20,6 +20,7 @@ from notifications.rules.lane import Priority
 from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest, fingerprint
 from notifications.rules.states import Status, overall
+from notifications.rules.times.local_time import NO_ZONE, When
 from notifications.store import vault
 from notifications.store.inserts import NewDelivery, NotificationRow
 from providers.contract import Channel
@@ -65,7 +66,8 @@ def _planned(request: NotificationRequest, known: Known, *, traceparent: str) ->
         id=notification_id,
         row=_row(notification_id, request, checked, known, traceparent),
         deliveries=born,
-        response=_response(notification_id, checked.rule.priority, born, known.now),
+        response=_response(notification_id, checked.rule.priority, born, known.now)
+        | _told(checked.when),
         key=request.idempotency_key or "",
         body_hash=fingerprint(request) if request.idempotency_key else b"",
         ordering_key=checked.line,
@@ -182,6 +184,16 @@ def _response(
         ],
         "created_at": _instant(now),
     }
+
+
+def _told(when: When | None) -> dict[str, Any]:
+    """When it will leave; by the recipient's clock, also whose zone that is taken for."""
+    if when is None:
+        return {}
+    told: dict[str, Any] = {"scheduled_at": _instant(when.at)}
+    if when.local:
+        told |= {"timezone": when.zone or NO_ZONE, "timezone_known": bool(when.zone)}
+    return told
 
 
 _CHANNELS: Final = {channel.value: channel.label for channel in Channel}

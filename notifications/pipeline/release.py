@@ -4,7 +4,7 @@ Channel and devices can change while a notification waits. One scheduled row sta
 until its time comes; then it takes a contact of that channel, further devices get rows of their
 own, and a channel that is not wanted any more is suppressed. With an ordering key it joins its line
 here: a schedule's turn is that of its release. One that was asked for by the recipient's wall clock
-waits on when that clock hangs in another zone by now.
+waits on when that clock hangs further west by now, and is late, which it says, when further east.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from notifications.rules import channels, ids
 from notifications.rules.channels import Reach, Spread, Stop, Target
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
-from notifications.rules.times.local_time import When
+from notifications.rules.times.local_time import NO_ZONE, When
 from notifications.store import db, inserts, line, moves, reads
 from notifications.store.inserts import NewDelivery
 from notifications.store.moves import Move
@@ -77,20 +77,36 @@ def _resolve(rows: Sequence[Row]) -> int:
         if notification is None or reach is None:
             gone = (Move(id=row["id"], reason=Stop.NO_CONTACT, detail="erased") for row in group)
             resolved.stop.extend(gone)
-        elif not _postponed(notification, reach):
-            _place(resolved, group, _targets(notification, reach), after=highest[notification_id])
+            continue
+        moved_to = _where_they_are(notification, reach)
+        if moved_to is None or not _postponed(notification, moved_to):
+            chosen, last = _targets(notification, reach), highest[notification_id]
+            _place(resolved, group, chosen, after=last, detail=_lateness(notification, moved_to))
     moved = _write(resolved)
     _join_lines(notifications, resolved)
     return moved
 
 
-def _postponed(row: Notification, reach: Reach) -> bool:
-    """Move it when its local time is still ahead where the recipient is now."""
+def _where_they_are(row: Notification, reach: Reach) -> When | None:
+    """Its local time in the recipient's zone of now; None where that has not changed."""
     if not row.local_at or row.local_zone == reach.timezone:
-        return False
-    when = When.by_wall_clock(dt.datetime.fromisoformat(row.local_at), reach.timezone)
-    detail = f"the recipient's zone is {reach.timezone or 'unknown'} by now"
+        return None
+    return When.by_wall_clock(dt.datetime.fromisoformat(row.local_at), reach.timezone)
+
+
+def _postponed(row: Notification, when: When) -> bool:
+    """Move it when its local time is still ahead where the recipient is now."""
+    detail = f"the recipient's zone is {when.zone or 'unknown'} by now"
     return when.at > clock.now() and reschedule.postpone(row, when, detail=detail)
+
+
+def _lateness(row: Notification, when: When | None) -> str:
+    """What the timeline says where that time was over before it could be known."""
+    if when is None or row.scheduled_at is None or when.at >= row.scheduled_at:
+        return ""
+    hours = (row.scheduled_at - when.at) / dt.timedelta(hours=1)
+    zone = when.zone or f"{NO_ZONE} (their zone is unknown)"
+    return f"{hours:.3g} h late: the recipient's clock is that of {zone} by now"
 
 
 def _still_waiting(rows: Sequence[Row]) -> list[Row]:
@@ -118,7 +134,7 @@ def _targets(notification: Notification, reach: Reach) -> list[Target]:
 
 
 def _place(
-    resolved: _Resolved, group: Sequence[Row], targets: Sequence[Target], *, after: int
+    resolved: _Resolved, group: Sequence[Row], targets: Sequence[Target], *, after: int, detail: str
 ) -> None:
     """Give each target the waiting row of its channel, or a new one."""
     free = {row["channel"]: row for row in group}
@@ -134,7 +150,7 @@ def _place(
         elif row is not None and target.contact_id is not None:
             resolved.contacts[row["id"]] = target.contact_id
             resolved.channels[row["id"]] = target.channel
-            go = Move(id=row["id"], reason="released", due_in=clock.AT_ONCE)
+            go = Move(id=row["id"], reason="released", detail=detail, due_in=clock.AT_ONCE)
             resolved.go.append(go)
     resolved.stop.extend(
         Move(id=row["id"], reason=Stop.OPTED_OUT, detail="another channel was chosen at release")

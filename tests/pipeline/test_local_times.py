@@ -12,10 +12,11 @@ import pytest
 from notifications import clock
 from notifications.models import Delivery, Event, Notification, Preference, Recipient
 from notifications.pipeline import cancel, release, reschedule
-from notifications.pipeline.accept import Caller
+from notifications.pipeline.accept import Caller, Refused, Taken
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.states import Status
+from notifications.rules.times.local_time import When
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
 HOUR = dt.timedelta(hours=1)
@@ -46,6 +47,23 @@ def _release(delivery: Delivery) -> None:
     delivery.refresh_from_db()
 
 
+def _pass_by(delivery: Delivery) -> dt.datetime:
+    """As if it had been asked for a day earlier, so that its time is over; returns that time."""
+    asked = _asked(delivery)
+    local = dt.datetime.fromisoformat(asked.local_at) - dt.timedelta(days=1)
+    when = When.by_wall_clock(local, asked.local_zone)
+    asked.scheduled_at, asked.local_at = when.at, when.local
+    asked.save()
+    return when.at
+
+
+def told(answer: Taken | Refused) -> dict[str, object]:
+    """What the answer says of the time."""
+    assert isinstance(answer, Taken)
+    said = ("scheduled_at", "timezone", "timezone_known")
+    return {name: answer.response[name] for name in said if name in answer.response}
+
+
 def _move(caller: Caller, notification: UUID, **when: object) -> Problem | None:
     times: dict[str, Any] = {"scheduled_at": None, "send_at_local": None, **when}
     return reschedule.reschedule(
@@ -66,11 +84,32 @@ def test_it_waits_for_the_next_such_time_where_the_recipient_is(
     assert (asked.local_at[11:], asked.local_zone) == ("09:00", "Europe/Berlin")
 
 
-def test_without_a_zone_the_clock_hangs_in_utc(reach: Reach, take: Accept) -> None:
-    reach(email="maria@sandbox.example")
-    [row] = deliveries_of(take(send_at_local="09:00"))
+def test_without_a_zone_the_clock_hangs_in_utc_and_the_answer_says_so(
+    maria: Recipient, take: Accept
+) -> None:
+    maria.timezone = ""
+    maria.save()
+    answer = take(send_at_local="09:00")
+    [row] = deliveries_of(answer)
     assert row.due_at is not None
     assert (row.due_at.hour, row.due_at.minute) == (9, 0)
+    assert told(answer) == {
+        "scheduled_at": row.due_at.isoformat().replace("+00:00", "Z"),
+        "timezone": "UTC",
+        "timezone_known": False,
+    }
+
+
+def test_the_answer_names_the_zone_that_was_taken(maria: Recipient, take: Accept) -> None:
+    local = told(take(send_at_local="09:00"))
+    assert (local["timezone"], local["timezone_known"]) == (maria.timezone, True)
+    assert told(take()) == {}
+
+
+@pytest.mark.usefixtures("maria")
+def test_an_instant_needs_no_zone(take: Accept) -> None:
+    at = (clock.now() + HOUR).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+    assert told(take(scheduled_at=at)) == {"scheduled_at": at}
 
 
 def test_who_moved_west_gets_it_when_it_is_that_time_there(maria: Recipient, take: Accept) -> None:
@@ -94,6 +133,30 @@ def test_a_type_switched_off_while_it_waited_counts_at_the_release(
     Preference.objects.create(recipient=maria, categories_off=["LIKE"])
     _release(row)
     assert (row.status, row.reason) == (Status.SUPPRESSED, "opted_out")
+
+
+def test_who_moved_east_gets_it_late_and_the_timeline_says_so(
+    maria: Recipient, take: Accept
+) -> None:
+    [row] = deliveries_of(take(send_at_local="09:00"))
+    maria.timezone = "Asia/Tokyo"
+    maria.save()
+    at = _pass_by(row)
+    _release(row)
+    assert (row.status, _asked(row).scheduled_at) == (Status.QUEUED, at)
+    [event] = Event.objects.filter(delivery_id=row.id, reason="released")
+    assert event.detail in {
+        f"{hours} h late: the recipient's clock is that of Asia/Tokyo by now" for hours in (7, 8)
+    }
+
+
+def test_who_moved_to_where_it_is_the_same_time_is_not_late(maria: Recipient, take: Accept) -> None:
+    [row] = deliveries_of(take(send_at_local="09:00"))
+    maria.timezone = "Europe/Paris"
+    maria.save()
+    _pass_by(row)
+    _release(row)
+    assert [event.detail for event in Event.objects.filter(reason="released")] == [""]
 
 
 def test_who_stayed_gets_it_then(maria: Recipient, take: Accept) -> None:

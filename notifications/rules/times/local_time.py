@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 _DAY: Final = dt.timedelta(days=1)
+NO_ZONE: Final = "UTC"
+"""Whose clocks count for somebody whose timezone nobody knows."""
 _SECOND: Final = dt.timedelta(seconds=1)
 """Transitions lie on whole seconds."""
 
@@ -71,6 +73,7 @@ class When:
     local: str = ""
     """ISO 8601 without a zone."""
     zone: str = ""
+    """Empty where nobody knows theirs: then it is NO_ZONE's clock."""
 
     @classmethod
     def by_wall_clock(cls, wall: dt.datetime, name: str) -> Self:
