@@ -113,6 +113,14 @@ def test_one_broken_file_keeps_everything_out(
     assert stored() == []
 
 
+def test_two_spellings_of_one_locale_are_told(folder: Path) -> None:
+    (folder / "hello" / "push.pt_BR.txt").write_text("Oi\n\nOlá\n")
+    (folder / "hello" / "push.pt-br.txt").write_text("Oi\n\nBom dia\n")
+    told = "hello/push.pt-br.txt and push.pt_BR.txt: two files of one locale"
+    with pytest.raises(CommandError, match=told):
+        bring(folder)
+
+
 def test_a_folder_that_is_not_there_is_told() -> None:
     with pytest.raises(CommandError, match="cannot be read"):
         bring(Path("/nowhere"))

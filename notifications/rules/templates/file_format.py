@@ -55,8 +55,11 @@ def read(files: Mapping[str, str]) -> Content:
     rest = dict(files)
     settings = _settings(rest.pop(SETTINGS_FILE, "{}"))
     found: dict[tuple[Channel, str], dict[str, str]] = {}
+    names: dict[tuple[Channel, str, str], str] = {}
     for name, text in sorted(rest.items()):
-        channel, locale, kind = _meaning(name)
+        channel, locale, kind = meaning = _meaning(name)
+        if (other := names.setdefault(meaning, name)) != name:
+            raise BrokenFiles(f"{other} and {name}: two files of one locale; keep one")
         found.setdefault((channel, locale), {})[kind] = text
     texts = [_text(channel, locale, parts) for (channel, locale), parts in found.items()]
     try:
@@ -68,7 +71,7 @@ def read(files: Mapping[str, str]) -> Content:
 
 
 def _meaning(name: str) -> tuple[Channel, str, str]:
-    """Channel, locale and kind of a file, by its name.
+    """Channel, locale (in its one spelling) and kind of a file, by its name.
 
     Raises:
         BrokenFiles: it has none of these names.
@@ -79,7 +82,7 @@ def _meaning(name: str) -> tuple[Channel, str, str]:
         raise BrokenFiles(f"{name}: a text is called <channel>.<locale>.txt, like push.pt-BR.txt")
     if not locales.is_known(matched[2]):
         raise BrokenFiles(f"{name}: CLDR knows no such locale")
-    return channel, matched[2], matched[3]
+    return channel, locales.normalised(matched[2]), matched[3]
 
 
 def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> Source:
