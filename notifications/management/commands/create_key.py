@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from notifications import clock
+from notifications.management import arguments
 from notifications.models import Producer
 from notifications.rules.lane import Mode
 from notifications.store import keys
@@ -21,7 +22,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the command line."""
-        parser.add_argument("producer", help="the producer's name")
+        name, note = arguments.text(least=1, most=64), arguments.text(most=200)
+        parser.add_argument("producer", type=name, help="the producer's name")
         parser.add_argument("--new", action="store_true", help="create the producer first")
         parser.add_argument("--mode", choices=[mode.label for mode in Mode], default="test")
         parser.add_argument(
@@ -32,18 +34,24 @@ class Command(BaseCommand):
             metavar="SCOPE",
             help=f"what it may do: {', '.join(sorted(keys.GRANTABLE))}",
         )
-        parser.add_argument("--days", type=int, help="days until it expires (default: never)")
-        parser.add_argument("--note", default="", help="who has it, what for")
+        parser.add_argument(
+            "--days", type=arguments.days, help="days until it expires (default: never)"
+        )
+        parser.add_argument("--note", type=note, default="", help="who has it, what for")
 
     def handle(self, **options: Any) -> None:  # noqa: ANN401 - argparse's own
-        """Make it."""
-        days: int | None = options["days"]
+        """Make it.
+
+        Raises:
+            CommandError: there is no such producer.
+        """
+        lasts: dt.timedelta | None = options["days"]
         key, secret = keys.issue(
             self._producer(options["producer"], options["new"]),
             mode=Mode[options["mode"].upper()],
             scopes=options["scopes"],
             note=options["note"],
-            expires_at=None if days is None else clock.now() + dt.timedelta(days=days),
+            expires_at=None if lasts is None else clock.now() + lasts,
         )
         self.stderr.write(
             f"{key.prefix}: {', '.join(key.scopes)}. This is the only time it is shown:"

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 
 from django.core.management.base import BaseCommand, CommandError
 
+from notifications.management import arguments
 from notifications.store import finding
 
 
@@ -16,7 +17,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """One term."""
-        parser.add_argument("term", help="exactly as it stands there: nothing is guessed")
+        parser.add_argument(
+            "term", type=arguments.text(), help="exactly as it stands there: nothing is guessed"
+        )
 
     def handle(self, *, term: str, **_: object) -> None:
         """Print one line for each delivery, newest first.

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from notifications.management import demo_data
+from notifications.management import arguments, demo_data
 from notifications.models import Contact, NotificationType, Preference, Producer, Recipient
 from notifications.rules.lane import Mode
 from notifications.store import keys
@@ -40,6 +40,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--admin-password",
+            type=arguments.text(),
             default=os.environ.get(PASSWORD, ""),
             help=f"Password of the user {ADMIN!r} (${PASSWORD}).",
         )
@@ -48,7 +49,7 @@ class Command(BaseCommand):
         """Load everything.
 
         Raises:
-            CommandError: there is no password, or the keys cannot be written.
+            CommandError: there is no password, or the keys' file cannot be read or written.
         """
         if not admin_password:
             raise CommandError(f"Give --admin-password or set {PASSWORD}.")
@@ -59,7 +60,7 @@ class Command(BaseCommand):
         try:
             _load_services(keys_file)
         except OSError as error:
-            raise CommandError(f"The keys cannot be written: {error}") from error
+            raise CommandError(f"The keys' file cannot be used: {error}") from error
         self.stdout.write(f"keys in {keys_file}")
 
 
@@ -133,10 +134,7 @@ def _load_operator(password: str) -> None:
 
 
 def _load_services(keys_file: Path) -> None:
-    try:
-        known: dict[str, str] = json.loads(keys_file.read_text())
-    except FileNotFoundError:
-        known = {}
+    known = _known_keys(keys_file)
     for service in demo_data.SERVICES:
         producer, _ = Producer.objects.get_or_create(
             name=service.name,
@@ -151,3 +149,21 @@ def _load_services(keys_file: Path) -> None:
             )
     keys_file.touch(mode=0o600)
     keys_file.write_text(json.dumps(known, indent=2))
+
+
+def _known_keys(keys_file: Path) -> dict[str, str]:
+    """The keys that were made before.
+
+    Raises:
+        OSError: the file cannot be read.
+        CommandError: it holds something else.
+    """
+    try:
+        known = json.loads(keys_file.read_text())
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        known = None
+    if not isinstance(known, dict) or not all(isinstance(key, str) for key in known.values()):
+        raise CommandError(f"{keys_file} is no JSON of producer -> key; take it away.")
+    return known

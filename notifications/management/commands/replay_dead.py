@@ -10,12 +10,12 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 
 from notifications import clock
+from notifications.management import arguments
 from notifications.models import Producer
 from notifications.pipeline import replay
 from notifications.rules.lane import Mode
 from notifications.rules.letters import LetterFilter
 from notifications.store import dead_letters
-from providers.contract import Channel
 
 _STEP: Final = 500
 """Letters between two lines of progress, each step one transaction."""
@@ -28,13 +28,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The filters, and what to do."""
-        parser.add_argument("ids", nargs="*", type=int, help="numbers of letters; none: by filter")
-        parser.add_argument("--reason", default="")
-        parser.add_argument("--channel", type=Channel.from_label, help="push, sms, email ...")
-        parser.add_argument("--provider", default="")
-        parser.add_argument("--newer-than", type=float, metavar="HOURS")
-        parser.add_argument("--older-than", type=float, metavar="HOURS")
-        parser.add_argument("--producer", default="", help="its name")
+        text, hours = arguments.text(), arguments.hours
+        parser.add_argument(
+            "ids", nargs="*", type=arguments.row_id, help="numbers of letters; none: by filter"
+        )
+        parser.add_argument("--reason", type=text, default="")
+        parser.add_argument("--channel", type=arguments.channel, help="push, sms, email ...")
+        parser.add_argument("--provider", type=text, default="")
+        parser.add_argument("--newer-than", type=hours, metavar="HOURS")
+        parser.add_argument("--older-than", type=hours, metavar="HOURS")
+        parser.add_argument("--producer", type=text, default="", help="its name")
         parser.add_argument("--mode", choices=[mode.label for mode in Mode], default="live")
         parser.add_argument("--all", action="store_true", help="allow no filter but the mode")
         parser.add_argument("--dry-run", action="store_true", help="only count")
@@ -94,5 +97,5 @@ def _wanted(options: dict[str, Any]) -> LetterFilter:
     )
 
 
-def _ago(hours: float | None) -> dt.datetime | None:
-    return None if hours is None else clock.now() - dt.timedelta(hours=hours)
+def _ago(age: dt.timedelta | None) -> dt.datetime | None:
+    return None if age is None else clock.now() - age

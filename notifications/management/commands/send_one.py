@@ -6,17 +6,18 @@ reaching people holds here too: the dry run, and the allow-list.
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
 from notifications import clock, conf
+from notifications.management import arguments
 from notifications.pipeline import route
 from notifications.rules import ids
 from notifications.rules.lane import PACE, Priority
 from providers import dry_run
-from providers.contract import Accepted, Channel, Message, Outcome, Provider, Rejected, Result
+from providers.contract import Accepted, Message, Outcome, Provider, Rejected, Result
 
 _PACE: Final = PACE[Priority.P1]
 
@@ -29,13 +30,14 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Whom to ask, where to, what to say."""
         parser.add_argument("provider", help="its name, as in NOTIFY_ROUTES")
-        parser.add_argument("channel", type=_channel, help="push, sms, email ...")
+        parser.add_argument("channel", type=arguments.channel, help="push, sms, email ...")
+        text = arguments.text()
         parser.add_argument(
-            "address", help="number, mailbox, token, URL; after -- if it begins with -"
+            "address", type=text, help="number, mailbox, token, URL; after -- if it begins with -"
         )
         parser.add_argument("--kind", default="", help="of the address: fcm_token, apns_token ...")
-        parser.add_argument("--title", default="")
-        parser.add_argument("--body", required=True)
+        parser.add_argument("--title", type=text, default="")
+        parser.add_argument("--body", type=text, required=True)
         parser.add_argument("--yes", action="store_true", help="do not ask before sending")
 
     def handle(self, **options: Any) -> None:  # noqa: ANN401 - argparse's
@@ -64,14 +66,6 @@ class Command(BaseCommand):
             answer = ""
         if answer.strip().lower() != "yes":
             raise CommandError("Nothing was sent.")
-
-
-def _channel(label: str) -> Channel:
-    try:
-        return Channel.from_label(label)
-    except KeyError:
-        known = ", ".join(each.label for each in Channel)
-        raise ArgumentTypeError(f"{label} is none of {known}") from None
 
 
 def _message(options: dict[str, Any]) -> Message:
