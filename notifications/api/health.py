@@ -11,6 +11,7 @@ A dead beat cannot tell of itself, so whoever asks here makes this process look 
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -28,7 +29,7 @@ from notifications import clock, lanes
 from notifications.api.door import OpenDoor
 from notifications.models import Alert, SweepRun
 from notifications.rules.lane import LANES
-from notifications.store import alerts, backlog, breakers
+from notifications.store import alerts, backlog, breakers, state, tallies
 
 TICK: Final = "tick"
 BEAT_IS_DEAD_AFTER: Final = dt.timedelta(seconds=30)
@@ -137,7 +138,7 @@ def _dead_beat(ages: Mapping[str, dt.timedelta]) -> str:
 
 
 class _Figures:
-    """What the database knows, asked at each scrape."""
+    """What the database and the state Redis know, asked at each scrape."""
 
     def collect(self) -> Iterator[Family]:
         """Yield each family; without a database only the one that says so."""
@@ -150,6 +151,8 @@ class _Figures:
         up.add_metric([], float(bool(families)))
         yield up
         yield from families
+        with contextlib.suppress(state.Away):
+            yield from _tallies()
 
 
 def _from_database() -> Iterator[Family]:
@@ -197,6 +200,28 @@ def _breakers() -> Iterator[Family]:
             events.add_metric([provider, channel.label, event], count)
     yield is_open
     yield events
+
+
+def _tallies() -> Iterator[Family]:
+    """Counted as it happened, in the state Redis.
+
+    Raises:
+        state.Away: then these families are missing.
+    """
+    moved = CounterMetricFamily(
+        "notifications_moved",
+        "Deliveries that were held (scheduled), released (queued), dropped or too late, and why",
+        labels=["status", "reason"],
+    )
+    for (status, reason), count in tallies.moves().items():
+        moved.add_metric([status, reason], count)
+    yield moved
+    left = CounterMetricFamily(
+        "notifications_opt_outs", "What people stopped: a category, or a channel", labels=["cause"]
+    )
+    for cause, count in tallies.opt_outs().items():
+        left.add_metric([cause], count)
+    yield left
 
 
 def _family(name: str, said: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:

@@ -25,11 +25,12 @@ from notifications.pipeline import keys, publish
 from notifications.pipeline.check import Caller
 from notifications.pipeline.keys import WholeKey
 from notifications.pipeline.plan import Plan, planned
+from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.redaction import redacted
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
-from notifications.store import inserts, line, partitions
+from notifications.store import inserts, line, partitions, tallies
 
 __all__ = ["Caller", "Refused", "Taken", "WholeAnswer", "accept", "accept_once", "reject"]
 
@@ -154,7 +155,11 @@ def _store(
         if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
             raise _Locked from error
         raise
-    publish.at_once([delivery for plan in won.fresh for delivery in plan.deliveries])
+    born = [delivery for plan in won.fresh for delivery in plan.deliveries]
+    publish.at_once(born)
+    if caller.mode is Mode.LIVE:
+        stopped = (each.reason for each in born if each.status == Status.SUPPRESSED)
+        tallies.count_moves(Status.SUPPRESSED, stopped)
     return won
 
 

@@ -33,6 +33,7 @@
     caps          what each person was sent in the window of their cap
     breakers      what calls came to, told to all processes; how a breaker stands
     departures    may a batch leave now: breakers and buckets in one call
+    tallies       what was held, dropped and released, for `/metrics`
     controls      what operators have set for providers
 
 SQL lives in `sql/`, one statement a file that says what it locks and which index serves it; Lua in

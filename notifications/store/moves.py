@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 from notifications.rules import ids as id_rules
 from notifications.rules.lane import PACE, Mode, Priority
 from notifications.rules.states import SOURCES, Status
-from notifications.store import db
+from notifications.store import db, tallies
 from providers.contract import Channel
 
 SUSPECT_AFTER: Final = 3
@@ -150,7 +150,7 @@ def move(  # noqa: PLR0913 - each is a keyword that names one guard or one effec
     }
 
     if not buries:
-        return [row["id"] for row in db.alone("move", parameters)]
+        return _counted(to, db.alone("move", parameters))
 
     def work() -> list[UUID]:
         moved = [row["id"] for row in db.rows("move", parameters)]
@@ -159,6 +159,13 @@ def move(  # noqa: PLR0913 - each is a keyword that names one guard or one effec
         return moved
 
     return db.in_transaction(work)
+
+
+def _counted(to: Status, moved: Sequence[Mapping[str, Any]]) -> list[UUID]:
+    """Tell `tallies` of rows that moved; returns their ids."""
+    if to in tallies.COUNTED:
+        tallies.count_moves(to, (row["reason"] for row in moved if row["mode"] == Mode.LIVE))
+    return [row["id"] for row in moved]
 
 
 def _columns(batch: Sequence[Move]) -> dict[str, object]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from notifications.store import db
+from notifications.store import db, tallies
 
 
 def leave(recipient_id: int, *, category: str) -> bool:
     """Opt a recipient out of a category; False when they were out already, or are erased."""
-    return bool(db.alone("leave_category", {"recipient": recipient_id, "category": category}))
+    left = bool(db.alone("leave_category", {"recipient": recipient_id, "category": category}))
+    tallies.count_opt_outs([tallies.CATEGORY] * left)
+    return left

@@ -1,4 +1,4 @@
-"""The state Redis: sent-ledger, rate limits, Bloom filter, news. Losing it loses nothing.
+"""The state Redis: sent-ledger, rate limits, Bloom filter, news, tallies. Losing it loses nothing.
 
 Everything here is an optimisation or a second opinion; Postgres has the truth. So each caller says
 what holds while it is away, and after one failure this process leaves it alone for a moment instead
@@ -110,6 +110,38 @@ def get_many(keys: list[str]) -> list[bytes | None]:
     except redis.RedisError as error:
         _circuit.trip()
         raise Away from error
+
+
+def increase(key: str, counts: Mapping[str, int]) -> None:
+    """HINCRBY for each field, in one round trip.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        with client().pipeline(transaction=False) as together:
+            for field, count in counts.items():
+                together.hincrby(key, field, count)
+            together.execute()
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+
+
+def counters(key: str) -> dict[str, int]:
+    """HGETALL of what `increase` counted.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        found = cast("dict[bytes, bytes]", client().hgetall(key))
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+    return {field.decode(): int(count) for field, count in found.items()}
 
 
 def publish(channel: str, message: str) -> None:

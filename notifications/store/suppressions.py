@@ -21,12 +21,15 @@ from notifications.models import Contact, Suppression
 from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
-from notifications.store import db
+from notifications.store import db, tallies
 from notifications.store.address_book import TAKEN_AWAY
 from providers.contract import Channel
 
 _CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
 """Entries whose contacts were made invalid with them."""
+
+_BY_THEMSELVES: Final = frozenset({Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
+"""Entries that the person made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,9 @@ def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
         "provider": provider,
         "by": by[:LONGEST_BY],
     }
-    return len(db.alone("suppress", parameters))
+    added = [Cause(row["reason"]) for row in db.alone("suppress", parameters)]
+    tallies.count_opt_outs(cause for cause in added if cause in _BY_THEMSELVES)
+    return len(added)
 
 
 def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:

@@ -32,9 +32,9 @@ WITH wanted AS (
                             ELSE d.delivered_at END
     FROM wanted w
     WHERE d.id = w.id AND d.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = ANY(%(ids)s)
-    RETURNING d.id, w.reason, w.detail
+    RETURNING d.id, d.mode, w.reason, w.detail
 ), logged AS (
     INSERT INTO event (notification_id, delivery_id, status, reason, detail, at)
     SELECT notification_of(id), id, %(to)s, reason, detail, now() FROM moved
 )
-SELECT id FROM moved
+SELECT id, mode, reason FROM moved

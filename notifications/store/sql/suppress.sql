@@ -8,4 +8,4 @@ FROM unnest(%(channels)s::smallint[], %(addresses)s::text[], %(reasons)s::text[]
     AS w(channel, address, reason, note)
 ORDER BY 1, 2, 3
 ON CONFLICT (channel, address, reason) WHERE undone_at IS NULL DO NOTHING
-RETURNING id
+RETURNING reason
