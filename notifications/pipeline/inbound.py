@@ -4,6 +4,12 @@ STOP puts the number on the suppression list, which ends its texts for everybody
 included; START takes exactly that entry back. A vendor that missed our answer sends a text again,
 perhaps after the next one: an entry keeps the text's id, and a text whose id is known changes
 nothing.
+
+HELP is logged and not answered here. Twilio answers it by default on long codes and toll-free
+numbers (support.twilio.com 223181748), AWS on every number that is not self-managed (its
+`SelfManagedOptOutsEnabled`), both in words that can be set there: an answer of ours would be a
+second text. Where nobody does (a short code of Twilio's outside a messaging service, a self-managed
+number of AWS's), the answer is set up where the number is: carriers approve its words with it.
 """
 
 from __future__ import annotations

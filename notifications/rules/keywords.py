@@ -20,7 +20,7 @@ class Keyword(StrEnum):
     START = "start"
     """Texts again."""
     HELP = "help"
-    """Who are you? Answered by nobody yet; an operator sees that it was asked."""
+    """Who are you? The vendor answers it; here it is only logged (`pipeline.inbound`)."""
 
 
 _WORDS: Final[Mapping[Keyword, str]] = {
