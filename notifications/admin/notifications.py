@@ -12,8 +12,8 @@ from django.db.models import Func, OuterRef, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.decorators import display
 
-from notifications.admin import reading
-from notifications.models import Delivery, Notification, Producer
+from notifications.admin import person, reading, why
+from notifications.models import Delivery, Notification, Producer, Recipient
 from notifications.rules.states import Status, overall
 from notifications.store import finding, timelines
 
@@ -79,23 +79,30 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
             timeline = None
         if timeline is None:
             raise Http404
-        producer = Producer.objects.filter(pk=timeline.notification.producer_id).first()
+        notification = timeline.notification
+        producer = Producer.objects.filter(pk=notification.producer_id).first()
+        recipient = Recipient.objects.filter(pk=notification.recipient_id).first()
         return reading.page(
             self,
             request,
             "admin/notification.html",
-            title=f"{timeline.notification.type} to {timeline.notification.user_id}",
+            title=f"{notification.type} to {notification.user_id}",
             context={
                 "timeline": timeline,
                 "producer": producer,
                 "variables": json.dumps(timeline.variables, indent=2, ensure_ascii=False),
                 "status_colour": reading.colour_of(timeline.status),
+                "clock": person.clock_of(recipient or Recipient()),
                 "deliveries": [
-                    (delivery, reading.colour_of(delivery.status))
+                    person.effort(delivery, expires_at=notification.expires_at)
                     for delivery in timeline.deliveries
                 ],
                 "events": [
-                    (event, reading.colour_of(event.status) if event.status else "")
+                    (
+                        event,
+                        reading.colour_of(event.status) if event.status else "",
+                        why.sentence(event.reason),
+                    )
                     for event in timeline.events
                 ],
             },

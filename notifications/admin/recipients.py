@@ -8,12 +8,12 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from unfold.admin import ModelAdmin, StackedInline, TabularInline
+from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin, StackedInline
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from notifications.admin import reading
+from notifications.admin import person, reading
 from notifications.admin.actions import action
 from notifications.admin.fields import CapsField, ChannelOrderField, known_zone, several
 from notifications.admin.quiet_hours import HELP, QuietHoursField
@@ -45,36 +45,6 @@ class RecipientForm(forms.ModelForm[Recipient]):
         return tag
 
 
-class ContactInline(TabularInline):
-    """Which contacts there are; an address is on the contact's own page alone."""
-
-    model = Contact
-    fields = readonly_fields = (
-        *("channel", "kind", "is_primary"),
-        *("invalidated_at", "invalid_reason", "suppressed_for"),
-    )
-    extra = 0
-    show_change_link = True
-    can_delete = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
-        """With what the suppression list says of them."""
-        return suppressions.told(super().get_queryset(request))
-
-    @display(description="On the suppression list for")
-    def suppressed_for(self, contact: Contact) -> str:
-        """Why nothing is sent there."""
-        return _causes(contact)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ANN401, ARG002 - Django's signature
-        """Added on a page of its own, where the address can be typed."""
-        return False
-
-
-def _causes(contact: Contact) -> str:
-    return ", ".join(cause.replace("_", " ") for cause in suppressions.causes_of(contact))
-
-
 class PreferenceForm(forms.ModelForm[Preference]):
     """Channels by name, quiet hours as lines."""
 
@@ -100,6 +70,7 @@ class PreferenceInline(StackedInline):
 
     model = Preference
     form = PreferenceForm
+    readonly_fields = ("updated_at",)
 
 
 @admin.register(Recipient)
@@ -111,12 +82,38 @@ class RecipientAdmin(ModelAdmin):
     list_filter = ("mode",)
     # An index serves this one; a pattern would read every person there is.
     search_fields = ("user_id__exact",)
+    search_help_text = "The whole user id, or a whole address."
     show_full_result_count = False
     paginator = reading.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
     readonly_fields = ("phone_timezone",)
-    inlines = (PreferenceInline, ContactInline)
+    inlines = (PreferenceInline,)
+    change_form_outer_before_template = "admin/recipient_card.html"  # type: ignore[assignment]  # unfold types its default, None
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Recipient], search_term: str
+    ) -> tuple[QuerySet[Recipient], bool]:
+        """By index: who calls gives a number or a mailbox, and seldom a user id."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        if not search_term:
+            return found, may_repeat
+        there = Contact.objects.filter(address=search_term.strip()).values("recipient")
+        return found | queryset.filter(pk__in=there), may_repeat
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: Any = False,  # noqa: ANN401, FBT002
+        change: Any = False,  # noqa: ANN401, FBT002
+        form_url: str = "",
+        obj: Recipient | None = None,
+    ) -> HttpResponse:
+        """With the card that answers why something came, or did not."""
+        if obj is not None:
+            context["person"] = person.context(obj)
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
 
 class ContactForm(forms.ModelForm[Contact]):
@@ -171,7 +168,7 @@ class ContactAdmin(ModelAdmin):
     @display(description="On the suppression list for")
     def suppressed_for(self, contact: Contact) -> str:
         """Why nothing is sent there."""
-        return _causes(contact)
+        return ", ".join(cause.replace("_", " ") for cause in suppressions.causes_of(contact))
 
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: Contact, form: forms.Form, change: object

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from notifications.models import Delivery, Template
+from notifications.models import Delivery, Recipient, Template
 from notifications.rules.states import Status
 from tests.admin.conftest import ADDRESS, MakeDelivery
 
@@ -103,3 +103,15 @@ def test_who_may_only_look_settles_nothing(window: Client, make_delivery: MakeDe
     window.post(DELIVERIES, {"action": "was_sent", "_selected_action": [str(unknown.id)]})
     unknown.refresh_from_db()
     assert unknown.status == Status.UNKNOWN
+
+
+def test_the_page_tells_the_persons_own_time_and_why_in_words(
+    door: Client, make_delivery: MakeDelivery
+) -> None:
+    Recipient.objects.update(timezone="Pacific/Kiritimati")
+    delivery = make_delivery(status=Status.SCHEDULED, reason="do_not_disturb")
+    page = door.get(page_of(delivery)).content.decode()
+    assert delivery.sent_at is not None
+    there = delivery.sent_at.astimezone(dt.timezone(dt.timedelta(hours=14)))
+    assert f"{there:%a %-d %b %H:%M:%S} there" in page
+    assert "the person does not want to be disturbed now" in page

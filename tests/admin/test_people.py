@@ -90,7 +90,7 @@ def test_a_contact_is_made_valid_again(door: Client, maria: Recipient) -> None:
 def preferences(**changed: object) -> dict[str, object]:
     management = {
         f"{prefix}-{name}": 0
-        for prefix in ("preference", "contacts")
+        for prefix in ("preference",)
         for name in ("TOTAL_FORMS", "INITIAL_FORMS")
     }
     recipient = {"mode": 1, "user_id": "u_789012", "locale": "pt_br", "timezone": ""}

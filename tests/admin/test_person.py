@@ -1,0 +1,121 @@
+"""Support is asked why something came, or did not: one page answers, by index."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from notifications import clock
+from notifications.models import Contact, Delivery, Notification, Preference, Recipient
+from notifications.rules.states import Status
+from notifications.rules.suppression import Cause
+from notifications.store import suppressions
+from notifications.store.suppressions import Entry
+from providers.contract import Channel
+from tests.admin.conftest import ADDRESS, MakeDelivery
+
+LIST = reverse("admin:notifications_recipient_changelist")
+TOMORROW = dt.timedelta(days=1)
+
+
+def page_of(person: Recipient) -> str:
+    return reverse("admin:notifications_recipient_change", args=[person.pk])
+
+
+def shown(door: Client, person: Recipient) -> str:
+    return " ".join(door.get(page_of(person)).content.decode().split())
+
+
+def hold(delivery: Delivery, *, reason: str, wait: dt.timedelta) -> None:
+    Delivery.objects.filter(pk=delivery.pk).update(
+        status=Status.SCHEDULED, reason=reason, due_at=clock.now() + wait
+    )
+
+
+def test_what_waits_says_why_and_until_when_by_their_clock(
+    door: Client, maria: Recipient, make_delivery: MakeDelivery
+) -> None:
+    Recipient.objects.update(timezone="Pacific/Kiritimati")
+    delivery = make_delivery()
+    hold(delivery, reason="quiet_hours", wait=dt.timedelta(hours=3))
+    due = Delivery.objects.get().due_at
+    assert due is not None
+    there = due.astimezone(dt.timezone(dt.timedelta(hours=14)))
+    page = shown(door, maria)
+    assert f'title="{due:%Y-%m-%d %H:%M:%S} UTC">{there:%a %-d %b %H:%M}<' in page
+    assert ": it is a quiet hour of the person&#x27;s" in page
+    assert str(delivery.notification_id) in page
+    assert "by their profile" in page
+
+
+def test_what_waits_until_it_expires_says_so(
+    door: Client, maria: Recipient, make_delivery: MakeDelivery
+) -> None:
+    delivery = make_delivery()
+    hold(delivery, reason="cap", wait=dt.timedelta(days=1))
+    expires = Delivery.objects.get().due_at
+    Notification.objects.update(expires_at=expires)
+    assert "waits until it expires" in shown(door, maria)
+
+
+def test_a_suppressed_address_says_who_listed_it_and_is_not_shown(
+    door: Client, maria: Recipient
+) -> None:
+    entry = Entry(
+        channel=Channel.EMAIL, address=ADDRESS.upper(), cause=Cause.MANUAL, note="asked by phone"
+    )
+    suppressions.add([entry], by="lisa")
+    page = shown(door, maria)
+    assert ">manual</a>, by lisa" in page
+    assert "asked by phone" in page
+    assert ADDRESS not in page
+
+
+def test_an_undone_suppression_keeps_nobody(door: Client, maria: Recipient) -> None:
+    entry = Entry(channel=Channel.EMAIL, address=ADDRESS, cause=Cause.MANUAL)
+    suppressions.add([entry], by="lisa")
+    suppressions.undo(suppressions.of_address(Channel.EMAIL, ADDRESS), by="tom", note="")
+    assert "by lisa" not in shown(door, maria)
+
+
+def test_a_dead_contact_says_why(door: Client, maria: Recipient) -> None:
+    Contact.objects.update(invalidated_at=clock.now(), invalid_reason="hard bounce")
+    assert "hard bounce, since" in shown(door, maria)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "told"),
+    [
+        ({}, "is sent"),
+        ({"channels_off": [Channel.EMAIL]}, "goes to another channel"),
+        ({"do_not_disturb_until": clock.now() + TOMORROW}, "waits until"),
+    ],
+)
+def test_each_contact_tells_what_would_become_of_a_message_now(
+    door: Client, maria: Recipient, wishes: dict[str, object], told: str
+) -> None:
+    Preference.objects.create(recipient=maria, **wishes)
+    assert f"<td>{told}" in shown(door, maria)
+
+
+def test_a_person_is_found_by_a_whole_address_only(door: Client, maria: Recipient) -> None:
+    assert page_of(maria) in door.get(LIST, {"q": ADDRESS}).content.decode()
+    assert page_of(maria) not in door.get(LIST, {"q": ADDRESS[:5]}).content.decode()
+
+
+def test_more_messages_cost_no_more_queries(
+    door: Client, maria: Recipient, make_delivery: MakeDelivery
+) -> None:
+    make_delivery()
+    with CaptureQueriesContext(connection) as few:
+        door.get(page_of(maria))
+    for _ in range(5):
+        make_delivery()
+    with CaptureQueriesContext(connection) as many:
+        assert door.get(page_of(maria)).content.decode().count("ORDER_SHIPPED") == 6
+    assert len(many) == len(few)
