@@ -96,6 +96,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
+FORMAT_MODULE_PATH = "notifyproj.formats"
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 # Django's own cap is on form posts; the API caps each path by itself.

@@ -7,10 +7,12 @@ from itertools import islice
 from typing import Final
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
 from notifications import clock
@@ -18,6 +20,7 @@ from notifications.admin import reading
 from notifications.admin.actions import action
 from notifications.models import Occurrence, OrderingKey, Schedule
 from notifications.pipeline import arrange, recur
+from notifications.rules.times import local_time
 
 _PREVIEWED: Final = 10
 """Occurrences on a schedule's page: to come, and made."""
@@ -39,7 +42,15 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
     )
     readonly_fields = ("zone", "state", "coming", "made")
 
-    def has_pause_permission(self, request: HttpRequest) -> bool:
+    actions_detail = ("pause_one", "resume_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
+        """With the next occurrence that is made already: one query for the whole list."""
+        made = Occurrence.objects.filter(schedule=OuterRef("pk"), at__gt=clock.now())
+        rows: QuerySet[Schedule] = super().get_queryset(request)
+        return rows.annotate(made_at=Subquery(made.order_by("at").values("at")[:1]))
+
+    def has_pause_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
         """Who may change schedules, although only so far."""
         return request.user.has_perm("notifications.change_schedule")
 
@@ -48,7 +59,7 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
         """Active, paused or over."""
         if schedule.paused:
             return "paused"
-        return "active" if recur.next_at(schedule, now=clock.now()) else "over"
+        return "active" if self.next_at(schedule) else "over"
 
     @display(description="Clock")
     def zone(self, schedule: Schedule) -> str:
@@ -58,33 +69,77 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
     @display(description="Next")
     def next_at(self, schedule: Schedule) -> dt.datetime | None:
         """Its next occurrence."""
-        return recur.next_at(schedule, now=clock.now())
+        made: dt.datetime | None = schedule.made_at  # type: ignore[attr-defined]  # annotated above
+        return made or (schedule.due_at + recur.AHEAD if schedule.due_at else None)
 
-    @display(description="Coming occurrences, UTC")
+    @display(description="Coming occurrences")
     def coming(self, schedule: Schedule) -> str:
         """The first of them, as if it were not paused."""
         times = islice(recur.next_times(schedule, after=clock.now()), _PREVIEWED)
-        lines = ((f"{at:%a %Y-%m-%d %H:%M}",) for at in times)
+        zone = recur.zone_of(schedule)
+        lines = ((_on_both_clocks(at, zone),) for at in times)
         return format_html_join("", "<div>{}</div>", lines) or "none"
 
-    @display(description="Made of the latest, UTC")
+    @display(description="Made of the latest")
     def made(self, schedule: Schedule) -> str:
         """The notification of each, or why there is none."""
         latest = schedule.occurrences.order_by("-at")[:_PREVIEWED]
-        lines = ((f"{each.at:%a %Y-%m-%d %H:%M}", _outcome(each)) for each in latest)
+        zone = recur.zone_of(schedule)
+        lines = ((_on_both_clocks(each.at, zone), _outcome(each)) for each in latest)
         return format_html_join("", "<div>{}: {}</div>", lines) or "nothing yet"
 
     @action("Pause: withdraw what has not left", permissions=["pause"])
     def pause(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
         """Nothing of them leaves until they are resumed."""
         arrange.set_paused(queryset, to=True)
-        self.message_user(request, f"{queryset.count()} schedules are paused.", messages.SUCCESS)
+        self.message_user(request, f"{queryset.count()} paused.", messages.SUCCESS)
 
     @action("Resume", permissions=["pause"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
         """From now on; what would have occurred meanwhile is not made up for."""
         arrange.set_paused(queryset, to=False)
-        self.message_user(request, f"{queryset.count()} schedules go on.", messages.SUCCESS)
+        self.message_user(request, f"{queryset.count()} resumed.", messages.SUCCESS)
+
+    @action("Pause", permissions=["pause"], url_path="pause", icon="pause")
+    def pause_one(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Ask first, then pause it."""
+        said = "What has been made of it and has not left is withdrawn."
+        return self._ask(request, object_id, verb="Pause", consequence=said, paused=True)
+
+    @action("Resume", permissions=["pause"], url_path="resume", icon="play_arrow")
+    def resume_one(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Ask first, then let it go on."""
+        said = "From now on; what would have occurred meanwhile is not made up for."
+        return self._ask(request, object_id, verb="Resume", consequence=said, paused=False)
+
+    def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
+        """The one of the two that would change something."""
+        is_paused = Schedule.objects.filter(pk=object_id, paused=True).exists()
+        useless = "pause_one" if is_paused else "resume_one"
+        offered = super().get_actions_detail(request, object_id)
+        return [each for each in offered if not each.action_name.endswith(useless)]
+
+    def _ask(
+        self, request: HttpRequest, object_id: int, *, verb: str, consequence: str, paused: bool
+    ) -> HttpResponse:
+        """A link must change nothing: it could stand in any page that the operator opens."""
+        schedule = get_object_or_404(Schedule, pk=object_id)
+        back = reverse("admin:notifications_schedule_change", args=[schedule.pk])
+        if request.method == "POST":
+            arrange.set_paused([schedule], to=paused)
+            self.message_user(request, f"{schedule}: {verb.lower()}d.", messages.SUCCESS)
+            return HttpResponseRedirect(back)
+        context = {"verb": verb, "consequence": consequence, "back": back}
+        title = f"{verb}: {schedule}"
+        return reading.page(self, request, "admin/ask.html", title=title, context=context)
+
+
+def _on_both_clocks(at: dt.datetime, zone: str) -> str:
+    """In UTC, and where the schedule's clock hangs."""
+    shown = f"{at:%a %Y-%m-%d %H:%M} UTC"
+    if not zone:
+        return shown
+    return f"{shown}, {at.astimezone(local_time.zone(zone)):%a %H:%M} there"
 
 
 def _outcome(occurrence: Occurrence) -> str:

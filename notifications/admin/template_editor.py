@@ -65,6 +65,12 @@ class Panel:
         return FRAMES[self.words.channel]
 
     @property
+    def direction(self) -> str:
+        """Which way a phone of this locale lays out what it shows."""
+        shown = self.preview.words if self.preview else self.words
+        return locales.direction(shown.locale)
+
+    @property
     def sources(self) -> list[tuple[str, str, str, int]]:
         """The parts that the channel has: field, label, source, rows of its box."""
         label, html = self.words.channel.label, self.words.channel is Channel.EMAIL
@@ -104,6 +110,7 @@ def show(
             "objections": stored.objections(version) if is_draft else [],
             "may_write": may_write(request),
             "is_draft": is_draft,
+            "is_current": version == template_versions.current(version.template_id),
         },
     )
 

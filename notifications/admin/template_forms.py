@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.http import HttpRequest
@@ -12,6 +12,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from notifications.models import Template, TemplateText
 from notifications.rules.language import locales, templating, variables
 from notifications.store.templates import versions
+
+_TEXTS_A_PAGE: Final = 6
+"""Texts in the form at once: the one of fifty languages has more fields than Django takes back."""
 
 
 def is_draft(template: Template | None) -> bool:
@@ -47,6 +50,7 @@ class TextInline(StackedInline):
     model = TemplateText
     form = TextForm
     extra = 0
+    per_page = _TEXTS_A_PAGE  # type: ignore[assignment]  # unfold types its default, None
 
     def has_change_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
         """Only in a draft."""

@@ -10,10 +10,12 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from unfold.admin import ModelAdmin
+from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
 from notifications.admin import reading, template_archive, template_compare, template_editor
@@ -44,7 +46,11 @@ class TemplateAdmin(ModelAdmin):
     """Versions of templates; the highest published one is what producers get."""
 
     form = TemplateForm
-    list_display = ("template_id", "version", "state", "note", "created_by", "published_by")
+    list_display = (
+        *("template_id", "version", "state", "note", "created_by"),
+        *("published_by", "published_at"),
+    )
+    sortable_by = ()
     search_fields = ("template_id",)
     inlines = (TextInline,)
     fields = (
@@ -73,10 +79,34 @@ class TemplateAdmin(ModelAdmin):
         """Who may change templates may publish them and begin new drafts."""
         return bool(request.user.has_perm("notifications.change_template"))
 
-    @display(description="State", label={"published": "success", "draft": "warning"})
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Template]:
+        """With the version of each name that producers get."""
+        published = Template.objects.filter(
+            template_id=OuterRef("template_id"), published_at__isnull=False
+        )
+        newest = published.order_by("-version").values("version")[:1]
+        rows: QuerySet[Template] = super().get_queryset(request)
+        return rows.annotate(current=Subquery(newest))
+
+    def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
+        """Without the buttons that could only be refused."""
+        version = self.get_queryset(request).filter(pk=object_id).first()
+        hidden = _refused(version) if version else ()
+        return [
+            each
+            for each in super().get_actions_detail(request, object_id)
+            if each.action_name not in {f"notifications_template_{name}" for name in hidden}
+        ]
+
+    @display(
+        description="State",
+        label={"current": "success", "published before": "info", "draft": "warning"},
+    )
     def state(self, template: Template) -> str:
-        """Published or draft."""
-        return "published" if template.published_at else "draft"
+        """What producers get, what they once got, or a draft."""
+        if template.published_at is None:
+            return "draft"
+        return "current" if _is_current(template) else "published before"
 
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: Template, form: forms.Form, change: object
@@ -214,6 +244,18 @@ class TemplateEventAdmin(reading.ReadOnlyAdmin):
     list_filter = ("verb",)
     search_fields = ("template_id",)
     sortable_by = ()
+
+
+def _refused(version: Template) -> tuple[str, ...]:
+    """The steps that a version cannot take: a draft goes nowhere back, the current one neither."""
+    if version.published_at is None:
+        return ("roll_back",)
+    return ("publish", "roll_back") if _is_current(version) else ("publish",)
+
+
+def _is_current(version: Template) -> bool:
+    newest: int | None = version.current  # type: ignore[attr-defined]  # annotated by the admin
+    return version.version == newest
 
 
 def _page_of(template: Template) -> str:

@@ -198,3 +198,21 @@ def test_content_survives_the_way_through_the_form(door: Client, draft: Template
     }
     ask(door, draft, "save", **fields)
     assert versions.content_of(draft) == before
+
+
+def test_a_frame_is_laid_out_the_way_its_locale_is_written(door: Client, draft: Template) -> None:
+    arabic = ask(door, draft, "render", **typed(sms_body="482913") | {"locale": "ar"})
+    assert '<div class="nc-bubble" dir="rtl">482913' in arabic["frames"]["sms"]
+    english = ask(door, draft, "render", **typed(sms_body="482913"))
+    assert '<div class="nc-bubble" dir="ltr">482913' in english["frames"]["sms"]
+
+
+def test_what_producers_get_now_is_not_rolled_back_to(door: Client, draft: Template) -> None:
+    back = reverse("admin:notifications_template_roll_back", args=[draft.pk])
+    versions.publish(draft, by="lisa")
+    shown = door.get(url(draft)).content.decode()
+    assert "what producers get, by lisa" in shown
+    assert back not in shown
+    newer = versions.draft("hello", versions.content_of(draft), by="ana")
+    versions.publish(newer, by="ana")
+    assert back in door.get(url(draft)).content.decode()

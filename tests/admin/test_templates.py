@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import re
 import zipfile
 from typing import Any
 
@@ -211,3 +212,52 @@ def test_what_is_not_fit_for_sending_is_not_published(door: Client, draft: Templ
 def test_what_means_nothing_is_not_saved(door: Client, fields: dict[str, str], told: str) -> None:
     assert told in door.post(ADD, form() | fields).content.decode()
     assert not Template.objects.exists()
+
+
+def test_a_template_of_many_locales_is_shown_and_saved_in_pages(
+    door: Client, draft: Template
+) -> None:
+    tags = ["de", "es", "fr", "it", "nl", "pl", "pt", "sv"]
+    TemplateText.objects.bulk_create(
+        TemplateText(template=draft, channel=Channel.EMAIL, locale=tag, title="Hi", body=tag)
+        for tag in tags
+    )
+    second = door.get(page("change", draft), {"texts-page": 2})
+    [texts] = [each.formset for each in second.context["inline_admin_formsets"]]
+    shown = [each.instance for each in texts.initial_forms]
+    assert len(shown) == 3
+    typed = form() | {"texts-TOTAL_FORMS": 3, "texts-INITIAL_FORMS": 3, "texts-page": 2}
+    for place, text in enumerate(shown):
+        named = {"id": text.pk, "template": draft.pk, "channel": text.channel}
+        said = {"locale": text.locale, "title": "Hi", "body": "changed", "html": ""}
+        typed |= {f"texts-{place}-{name}": value for name, value in (named | said).items()}
+    assert door.post(page("change", draft), typed).status_code == 302
+    changed = draft.texts.filter(body="changed").values_list("pk", flat=True)
+    assert set(changed) == {text.pk for text in shown}
+    assert draft.texts.count() == 9
+
+
+def test_the_list_tells_which_version_producers_get(door: Client, draft: Template) -> None:
+    template_versions.publish(draft, by="lisa")
+    newer = template_versions.draft("hello", says("Good morning"), by="lisa")
+    template_versions.publish(newer, by="lisa")
+    template_versions.draft("hello", says("Good evening"), by="lisa")
+    listed = door.get(reverse("admin:notifications_template_changelist")).content.decode()
+    states = re.findall(r">\s*(current|published before|draft)\s*<", listed)
+    assert states == ["draft", "current", "published before"]
+
+
+def test_a_page_offers_only_the_steps_that_its_version_can_take(
+    door: Client, draft: Template
+) -> None:
+    def offered(version: Template) -> set[str]:
+        shown = door.get(page("change", version)).content.decode()
+        steps = ("publish", "roll_back", "new_draft")
+        return {step for step in steps if f'href="{page(step, version)}"' in shown}
+
+    assert offered(draft) == {"publish", "new_draft"}
+    template_versions.publish(draft, by="lisa")
+    assert offered(draft) == {"new_draft"}
+    newer = template_versions.draft("hello", says("Good morning"), by="lisa")
+    template_versions.publish(newer, by="lisa")
+    assert offered(draft) == {"roll_back", "new_draft"}

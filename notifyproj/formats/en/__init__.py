@@ -1,0 +1,1 @@
+"""English, the admin's only language."""
