@@ -110,7 +110,7 @@ def show(
             "objections": stored.objections(version) if is_draft else [],
             "may_write": may_write(request),
             "is_draft": is_draft,
-            "is_current": version == template_versions.current(version.template_id),
+            "is_current": version == versions.current(version.template_id),
         },
     )
 

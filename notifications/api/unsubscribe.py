@@ -3,6 +3,7 @@
     GET   shows the choices and changes nothing: scanners and prefetchers follow every link
     POST  List-Unsubscribe=One-Click   the mailbox's own button: acts at once
           choice=topic|marketing|channel   our form: the same, and a page that says so
+          undo=...                         that page's button: takes back what was just done
 
 There is no cookie and no CSRF token: whoever has the link may do all that it does, and the mailbox
 provider that posts has nothing else. Nothing redirects. The page loads nothing, sends no referrer
@@ -19,7 +20,7 @@ from typing import Final
 
 from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http import HttpRequest, HttpResponse, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.utils import translation
@@ -30,6 +31,7 @@ from notifications.api.unsubscribe_words import Words, words_for
 from notifications.models import Recipient
 from notifications.pipeline import unsubscribe
 from notifications.pipeline.unsubscribe import BadLink, Choice, Link
+from notifications.rules.language import locales
 
 BODY_LIMIT: Final = 4_096
 """Bytes; the longest honest form has a few hundred, also as multipart."""
@@ -37,13 +39,26 @@ _ONE_CLICK: Final = "One-Click"
 _RETRY_AFTER_SECONDS: Final = "60"
 
 _STYLE: Final = """
-:root { color-scheme: light dark }
-body { font: 1.125rem/1.6 system-ui, sans-serif; margin: 0 }
-main { max-width: 34rem; margin: 10vh auto; padding: 0 1.25rem }
-fieldset { border: 0; margin: 0 0 1.5rem; padding: 0 }
-legend { margin-bottom: .75rem; padding: 0 }
-label { display: block; padding: .5rem 0 }
-button { font: inherit; padding: .6rem 1.4rem; cursor: pointer }
+:root { color-scheme: light dark; --paper: #f4f4f5; --card: #fff; --ink: #18181b; --line: #d4d4d8;
+  --soft: #52525b; --deed: #1d4ed8 }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #18181b; --card: #27272a; --ink: #f4f4f5; --line: #52525b; --soft: #a1a1aa }
+}
+* { box-sizing: border-box }
+body { font: 1.0625rem/1.55 system-ui, sans-serif; margin: 0; background: var(--paper);
+  color: var(--ink) }
+main { max-width: 32rem; margin: clamp(1rem, 10vh, 6rem) auto; padding: 1.75rem;
+  background: var(--card); border: 1px solid var(--line); border-radius: 1rem }
+@media (max-width: 34rem) { main { margin: 0; min-height: 100vh; border: 0; border-radius: 0 } }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem }
+fieldset { border: 0; margin: 0 0 1.5rem; padding: 0; min-width: 0 }
+legend { margin-bottom: .75rem; padding: 0; color: var(--soft) }
+label { display: flex; gap: .75rem; align-items: baseline; padding: .75rem 1rem; cursor: pointer;
+  border: 1px solid var(--line); border-radius: .75rem; margin-bottom: .5rem;
+  overflow-wrap: anywhere }
+button { font: inherit; font-weight: 600; padding: .75rem 1.5rem; cursor: pointer; width: 100%;
+  border: 0; border-radius: .75rem; background: var(--deed); color: #fff }
+.back { background: none; color: inherit; border: 1px solid var(--line); margin-top: .5rem }
 """
 _STYLE_HASH: Final = base64.b64encode(sha256(_STYLE.encode()).digest()).decode()
 _HEADERS: Final = {
@@ -80,21 +95,35 @@ def _posted(request: HttpRequest, link: Link, recipient: Recipient) -> HttpRespo
     length = request.headers.get("Content-Length", "")
     if length.isdecimal() and int(length) > BODY_LIMIT:
         return HttpResponse(status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    choice = _choice(request)
+    form = _form(request)
+    language, words = words_for(recipient.locale)
+    if taken_back := form.get("undo"):
+        unsubscribe.undo(link, taken_back)
+        return _say(request, language, words.title, words.undone)
+    choice = _choice(form)
     if choice is None:
         return _choices(request, link, recipient, status=HTTPStatus.BAD_REQUEST)
-    unsubscribe.leave(link, choice)
-    language, words = words_for(recipient.locale)
-    return _say(request, language, words.title, words.done)
+    undo = unsubscribe.leave(link, choice)
+    context = {"language": language, "title": words.title, "said": words.done}
+    offer = {"undo": undo, "undo_button": words.undo}
+    return _render(request, context | offer, status=HTTPStatus.OK)
 
 
-def _choice(request: HttpRequest) -> Choice | None:
-    """What a form asks for; None where it cannot be read or asks for nothing that there is."""
+def _form(request: HttpRequest) -> QueryDict:
+    """What was posted; empty where it cannot be read."""
     try:
-        if request.POST.get("List-Unsubscribe") == _ONE_CLICK:
-            return Choice.TOPIC
-        return Choice(request.POST.get("choice", ""))
-    except (ValueError, MultiPartParserError, RequestDataTooBig, UnreadablePostError):
+        return request.POST
+    except (MultiPartParserError, RequestDataTooBig, UnreadablePostError):
+        return QueryDict()
+
+
+def _choice(form: QueryDict) -> Choice | None:
+    """What a form asks for; None where it asks for nothing that there is."""
+    if form.get("List-Unsubscribe") == _ONE_CLICK:
+        return Choice.TOPIC
+    try:
+        return Choice(form.get("choice", ""))
+    except ValueError:
         return None
 
 
@@ -127,7 +156,9 @@ def _say(
 
 
 def _render(request: HttpRequest, context: Mapping[str, object], *, status: int) -> HttpResponse:
-    answer = render(request, "unsubscribe/page.html", {**context, "style": _STYLE}, status=status)
+    direction = locales.direction(str(context["language"]))
+    shown = {**context, "style": _STYLE, "direction": direction}
+    answer = render(request, "unsubscribe/page.html", shown, status=status)
     for name, value in _HEADERS.items():
         answer[name] = value
     return answer

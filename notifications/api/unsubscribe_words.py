@@ -1,6 +1,6 @@
 """What the unsubscribe page says, in the languages that it speaks; English for everybody else.
 
-Data, not gettext: ten sentences that must be read together, and no file to compile. `{topic}` is
+Data, not gettext: twelve sentences that must be read together, and no file to compile. `{topic}` is
 the category or type of the message; the template escapes it.
 """
 
@@ -25,6 +25,9 @@ class Words:
     """Says that security codes stop too: the person must know before they choose."""
     button: str
     done: str
+    undo: str
+    """The button on the page that says so."""
+    undone: str
     bad_title: str
     bad_link: str
     later: str
@@ -40,6 +43,8 @@ _WORDS: Final[Mapping[str, Words]] = {
         channel="All e-mail from us, security codes included",
         button="Unsubscribe",
         done="Done. You will not receive this any more.",
+        undo="Undo",
+        undone="All as before. You will go on receiving this.",
         bad_title="This link does not work",
         bad_link="It may have been cut off. Open it from the message again, or answer the message.",
         later="Nothing was changed. Please try again in a minute.",
@@ -52,6 +57,8 @@ _WORDS: Final[Mapping[str, Words]] = {
         channel="Alle E-Mails von uns, auch Sicherheitscodes",
         button="Abmelden",
         done="Erledigt. Sie erhalten das nicht mehr.",
+        undo="Rückgängig machen",
+        undone="Alles wie zuvor. Sie erhalten das weiterhin.",
         bad_title="Dieser Link funktioniert nicht",
         bad_link="Vielleicht wurde er abgeschnitten. Öffnen Sie ihn noch einmal aus der Nachricht,"
         " oder antworten Sie auf sie.",
@@ -65,6 +72,8 @@ _WORDS: Final[Mapping[str, Words]] = {
         channel="Todos nuestros correos, incluidos los códigos de seguridad",
         button="Darse de baja",
         done="Listo. Ya no lo recibirá.",
+        undo="Deshacer",
+        undone="Todo como antes. Seguirá recibiéndolo.",
         bad_title="Este enlace no funciona",
         bad_link="Puede que esté cortado. Ábralo de nuevo desde el mensaje o responda al mensaje.",
         later="No se ha cambiado nada. Inténtelo de nuevo en un minuto.",
@@ -77,6 +86,8 @@ _WORDS: Final[Mapping[str, Words]] = {
         channel="Todos os nossos e-mails, inclusive códigos de segurança",
         button="Cancelar inscrição",
         done="Pronto. Você não receberá mais isso.",
+        undo="Desfazer",
+        undone="Tudo como antes. Você continuará recebendo isso.",
         bad_title="Este link não funciona",
         bad_link="Talvez esteja cortado. Abra-o de novo na mensagem ou responda à mensagem.",
         later="Nada foi alterado. Tente de novo em um minuto.",
@@ -89,6 +100,8 @@ _WORDS: Final[Mapping[str, Words]] = {
         channel="Tous nos e-mails, y compris les codes de sécurité",
         button="Se désabonner",
         done="C'est fait. Vous ne recevrez plus ces messages.",
+        undo="Annuler",
+        undone="Tout est comme avant. Vous continuerez à recevoir ces messages.",
         bad_title="Ce lien ne fonctionne pas",
         bad_link="Il est peut-être coupé. Ouvrez-le de nouveau depuis le message, ou répondez au"
         " message.",

@@ -1,16 +1,19 @@
 """Unsubscribe: the link in a mail, and what following it does.
 
     render ── url_for(job) ──> List-Unsubscribe of P2 and P3 mail, live mode
-    /unsubscribe/{token} ── read(token) ──> Link ── leave(link, choice)
+    /unsubscribe/{token} ── read(token) ──> Link ── leave(link, choice) ──> undo_token
+                                            Link ── undo(link, undo_token)
 
 The token is signed, not stored, and does not expire: who finds a mail after two years may still
 leave. It names a person, what kind of message it came with, and the channel; whoever has it can
-only unsubscribe that person, again and again with the same effect. It is made with the first secret
+only unsubscribe that person, again and again with the same effect, and within UNDO_FOR take back
+what they have just done themselves: an old mail subscribes nobody. It is made with the first secret
 key and read with any (NOTIFY_SECRET_KEY_FALLBACKS). It is never logged.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +21,7 @@ from typing import Final, assert_never
 
 import structlog
 from django.conf import settings
+from django.core.signing import BadSignature, TimestampSigner
 
 from notifications import conf
 from notifications.models import Contact, Recipient
@@ -33,6 +37,9 @@ from providers.contract import Channel
 MARKETING: Final = "marketing"
 """The category of everything that sells."""
 _PURPOSE: Final = "notifications.unsubscribe"
+_UNDO_SALT: Final = "notifications.unsubscribe.undo"
+UNDO_FOR: Final = dt.timedelta(hours=1)
+"""For who pressed the wrong button; a mailbox's own button leads to no page that offers it."""
 _BY: Final = "the recipient"
 
 _log = structlog.get_logger(__name__)
@@ -79,8 +86,7 @@ def url_for(job: Job) -> str:
 
 def token_of(link: Link) -> str:
     """Sign a link, in characters that a URL may hold."""
-    facts = (link.recipient_id, int(link.channel), link.topic)
-    return signed_token.write(facts, key=_keys()[0])
+    return signed_token.write(_facts(link), key=_keys()[0])
 
 
 def read(token: str) -> tuple[Link, Recipient]:
@@ -100,8 +106,12 @@ def read(token: str) -> tuple[Link, Recipient]:
     return link, recipient
 
 
-def leave(link: Link, choice: Choice) -> None:
-    """Do what the person wants. At once, also for what is queued; twice is once."""
+def leave(link: Link, choice: Choice) -> str:
+    """Do what the person wants. At once, also for what is queued; twice is once.
+
+    Returns:
+        What `undo` takes; empty where nothing was changed.
+    """
     match choice:
         case Choice.TOPIC:
             changed = opt_outs.leave(link.recipient_id, category=link.topic)
@@ -111,8 +121,37 @@ def leave(link: Link, choice: Choice) -> None:
             changed = _leave_channel(link)
         case never:
             assert_never(never)
+    _tell("unsubscribed", link, choice, changed=changed)
+    return _undo_signer().sign_object([*_facts(link), choice]) if changed else ""
+
+
+def undo(link: Link, undo_token: str) -> None:
+    """Take back what `leave` has just done; twice is once.
+
+    Raises:
+        BadLink: forged, of another link, or over UNDO_FOR old.
+    """
+    try:
+        *said, chosen = _undo_signer().unsign_object(undo_token, max_age=UNDO_FOR)
+    except BadSignature as error:
+        raise BadLink from error
+    if said != _facts(link):
+        raise BadLink
+    match choice := Choice(chosen):
+        case Choice.TOPIC:
+            changed = opt_outs.come_back(link.recipient_id, category=link.topic)
+        case Choice.MARKETING:
+            changed = opt_outs.come_back(link.recipient_id, category=MARKETING)
+        case Choice.CHANNEL:
+            changed = _return_to_channel(link)
+        case never:
+            assert_never(never)
+    _tell("unsubscribe_undone", link, choice, changed=changed)
+
+
+def _tell(event: str, link: Link, choice: Choice, *, changed: bool) -> None:
     _log.info(
-        "unsubscribed",
+        event,
         recipient_id=link.recipient_id,
         channel=link.channel.label,
         choice=choice.value,
@@ -123,12 +162,33 @@ def leave(link: Link, choice: Choice) -> None:
 
 def _leave_channel(link: Link) -> bool:
     """Suppress every address of theirs: an operator who is asked to can take it back."""
-    addresses = Contact.objects.filter(
-        recipient_id=link.recipient_id, channel=link.channel, invalidated_at=None
-    ).values_list("address", flat=True)
     cause = Cause.UNSUBSCRIBE_ALL
-    entries = [Entry(channel=link.channel, address=each, cause=cause) for each in addresses]
+    entries = [Entry(channel=link.channel, address=each, cause=cause) for each in _addresses(link)]
     return suppressions.add(entries, by=_BY) > 0
+
+
+def _return_to_channel(link: Link) -> bool:
+    """Take back this cause alone: what bounced stays suppressed."""
+    undone = 0
+    for each in _addresses(link):
+        rows = suppressions.of_address(link.channel, each).filter(reason=Cause.UNSUBSCRIBE_ALL)
+        undone += suppressions.undo(rows, by=_BY, note="on the unsubscribe page")
+    return undone > 0
+
+
+def _addresses(link: Link) -> list[str]:
+    found = Contact.objects.filter(
+        recipient_id=link.recipient_id, channel=link.channel, invalidated_at=None
+    )
+    return list(found.values_list("address", flat=True))
+
+
+def _facts(link: Link) -> list[str | int]:
+    return [link.recipient_id, int(link.channel), link.topic]
+
+
+def _undo_signer() -> TimestampSigner:
+    return TimestampSigner(salt=_UNDO_SALT, sep=".")
 
 
 def _keys() -> tuple[Key, ...]:

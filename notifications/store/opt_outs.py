@@ -1,4 +1,7 @@
-"""Adding one category to what a person does not want: atomic, so that two clicks lose nothing."""
+"""One category of what a person does not want, added or taken away.
+
+Atomic, so that two clicks lose nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,3 +13,8 @@ def leave(recipient_id: int, *, category: str) -> bool:
     left = bool(db.alone("leave_category", {"recipient": recipient_id, "category": category}))
     tallies.count_opt_outs([tallies.CATEGORY] * left)
     return left
+
+
+def come_back(recipient_id: int, *, category: str) -> bool:
+    """Take a category off a recipient's list; False when it does not stand there."""
+    return bool(db.alone("return_category", {"recipient": recipient_id, "category": category}))

@@ -238,10 +238,10 @@ def test_a_template_of_many_locales_is_shown_and_saved_in_pages(
 
 
 def test_the_list_tells_which_version_producers_get(door: Client, draft: Template) -> None:
-    template_versions.publish(draft, by="lisa")
-    newer = template_versions.draft("hello", says("Good morning"), by="lisa")
-    template_versions.publish(newer, by="lisa")
-    template_versions.draft("hello", says("Good evening"), by="lisa")
+    versions.publish(draft, by="lisa")
+    newer = versions.draft("hello", says("Good morning"), by="lisa")
+    versions.publish(newer, by="lisa")
+    versions.draft("hello", says("Good evening"), by="lisa")
     listed = door.get(reverse("admin:notifications_template_changelist")).content.decode()
     states = re.findall(r">\s*(current|published before|draft)\s*<", listed)
     assert states == ["draft", "current", "published before"]
@@ -256,8 +256,8 @@ def test_a_page_offers_only_the_steps_that_its_version_can_take(
         return {step for step in steps if f'href="{page(step, version)}"' in shown}
 
     assert offered(draft) == {"publish", "new_draft"}
-    template_versions.publish(draft, by="lisa")
+    versions.publish(draft, by="lisa")
     assert offered(draft) == {"new_draft"}
-    newer = template_versions.draft("hello", says("Good morning"), by="lisa")
-    template_versions.publish(newer, by="lisa")
+    newer = versions.draft("hello", says("Good morning"), by="lisa")
+    versions.publish(newer, by="lisa")
     assert offered(draft) == {"roll_back", "new_draft"}

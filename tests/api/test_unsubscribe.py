@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 import pytest
@@ -17,6 +18,9 @@ from notifications.models import Preference, Recipient, Suppression
 from notifications.pipeline import unsubscribe
 from notifications.pipeline.unsubscribe import Link
 from notifications.rules.lane import Mode
+from notifications.rules.suppression import Cause
+from notifications.store import suppressions
+from notifications.store.suppressions import Entry
 from providers.contract import Channel
 
 ONE_CLICK = "List-Unsubscribe=One-Click"
@@ -73,10 +77,45 @@ def test_a_huge_body_is_not_read(maria: Recipient) -> None:
     assert not Preference.objects.exists()
 
 
+def undo_on(page: bytes) -> str:
+    return re.search(r'name="undo" value="([^"]+)"', page.decode())[1]  # type: ignore[index]  # the test is about its being there
+
+
+@pytest.mark.parametrize("choice", ["topic", "marketing", "channel"])
+def test_what_was_just_done_is_taken_back(maria: Recipient, choice: str) -> None:
+    done = Client().post(path_for(maria), {"choice": choice}).content
+    assert categories_off() or Suppression.objects.filter(undone_at=None).exists()
+    for _ in range(2):
+        answer = Client().post(path_for(maria), {"undo": undo_on(done)})
+        assert answer.status_code == 200
+        assert categories_off() == []
+        assert not Suppression.objects.filter(undone_at=None).exists()
+
+
+def test_an_old_link_subscribes_nobody(maria: Recipient, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Client().post(path_for(maria), {"choice": "topic"}).content
+    again = Client().post(path_for(maria), {"choice": "topic"}).content
+    assert b'name="undo"' not in again
+    others = Client().post(path_for(maria, "orders"), {"undo": undo_on(done)})
+    forged = Client().post(path_for(maria), {"undo": undo_on(done)[:-1]})
+    monkeypatch.setattr(unsubscribe, "UNDO_FOR", dt.timedelta(seconds=-1))
+    late = Client().post(path_for(maria), {"undo": undo_on(done)})
+    assert [each.status_code for each in (others, forged, late)] == [404, 404, 404]
+    assert categories_off() == ["social"]
+
+
+def test_undoing_leaves_what_bounced_suppressed(maria: Recipient) -> None:
+    done = Client().post(path_for(maria), {"choice": "channel"}).content
+    entry = Entry(channel=Channel.EMAIL, address="maria@example.com", cause=Cause.BOUNCE)
+    suppressions.add([entry], by="ses")
+    Client().post(path_for(maria), {"undo": undo_on(done)})
+    assert Suppression.objects.get(undone_at=None).reason == Cause.BOUNCE
+
+
 def test_the_form_offers_the_kind_all_advertising_and_the_channel(maria: Recipient) -> None:
     page = Client().get(path_for(maria)).content.decode()
     assert re.findall(r'value="(\w+)"', page) == ["topic", "marketing", "channel"]
-    assert '<html lang="pt-BR">' in page
+    assert '<html lang="pt-BR" dir="ltr">' in page
     Client().post(path_for(maria), {"choice": "marketing"})
     assert categories_off() == ["marketing"]
     Client().post(path_for(maria), {"choice": "channel"})
@@ -91,7 +130,7 @@ def test_advertising_is_offered_once(maria: Recipient) -> None:
 @pytest.mark.parametrize("locale", LANGUAGES)
 def test_the_page_speaks_the_persons_language(maria: Recipient, locale: str) -> None:
     Recipient.objects.update(locale=locale)
-    assert f'<html lang="{locale}">' in Client().get(path_for(maria)).content.decode()
+    assert f'<html lang="{locale}" dir=' in Client().get(path_for(maria)).content.decode()
 
 
 def test_nothing_of_a_person_or_message_runs_on_the_page(maria: Recipient) -> None:
@@ -137,7 +176,7 @@ def test_no_other_token_is_ever_believed(token: str) -> None:
 
 def test_a_bad_link_is_explained_in_the_browsers_language() -> None:
     answer = Client().get("/unsubscribe/x", headers={"Accept-Language": "de-AT,en;q=0.5"})
-    assert '<html lang="de">' in answer.content.decode()
+    assert '<html lang="de" dir="ltr">' in answer.content.decode()
 
 
 def test_a_person_of_the_test_world_or_an_erased_one_has_no_page(maria: Recipient) -> None:
