@@ -129,6 +129,8 @@ class Sandbox:
             "ttl_seconds": int(message.time_to_live.total_seconds()),
             "data": dict(message.data),
         }
+        if message.unsubscribe_url:
+            body["unsubscribe_url"] = message.unsubscribe_url
         return Request(url=self._url, headers=headers, body=orjson.dumps(body))
 
 
