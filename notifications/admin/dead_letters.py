@@ -21,7 +21,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanWidget
 
-from notifications.admin import reading, selection
+from notifications.admin import reading, selection, why
 from notifications.admin.actions import action
 from notifications.admin.letter_filters import FILTERS
 from notifications.models import DeadLetter
@@ -65,10 +65,20 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
     search_help_text = "A delivery's id."
     sortable_by = ()
     fields = (
-        *("delivery", "shown_reason", "detail", "channel", "priority", "mode", "provider"),
+        *(
+            "delivery",
+            "recipient",
+            "shown_reason",
+            "meaning",
+            "detail",
+            "channel",
+            "priority",
+            "mode",
+            "provider",
+        ),
         *("created_at", "resolved_at", "resolution", "replay_job", "message"),
     )
-    readonly_fields = ("delivery", "shown_reason", "message")
+    readonly_fields = ("delivery", "recipient", "shown_reason", "meaning", "message")
     actions = ("replay", "discard")
     actions_detail = ("replay_one", "discard_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
@@ -77,12 +87,23 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         """The reason as a label."""
         return letter.reason
 
+    @display(description="Which means")
+    def meaning(self, letter: DeadLetter) -> str:
+        """The reason in a sentence."""
+        return why.sentence(letter.reason)
+
+    @display(description="Recipient")
+    def recipient(self, letter: DeadLetter) -> str:
+        """Who it was for, leading to what else came to them."""
+        page = reverse("admin:notifications_recipient_change", args=[letter.recipient_id])
+        return reading.link(page, letter.snapshot.get("user_id") or letter.recipient_id)
+
     @display(description="Delivery")
     def delivery(self, letter: DeadLetter) -> str:
         """Its id, leading to the whole timeline."""
         notification = ids.notification_of(letter.delivery_id)
         page = reverse("admin:notifications_notification_change", args=[notification])
-        return format_html('<a href="{}#{}">{}</a>', page, letter.delivery_id, letter.delivery_id)
+        return reading.link(f"{page}#{letter.delivery_id}", letter.delivery_id)
 
     @display(description="Message")
     def message(self, letter: DeadLetter) -> str:

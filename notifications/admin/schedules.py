@@ -11,7 +11,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
@@ -146,7 +146,7 @@ def _outcome(occurrence: Occurrence) -> str:
     if occurrence.notification_id is None:
         return occurrence.problem
     page = reverse("admin:notifications_notification_change", args=[occurrence.notification_id])
-    return format_html('<a href="{}">{}</a>', page, occurrence.notification_id)
+    return reading.link(page, occurrence.notification_id)
 
 
 @admin.register(OrderingKey)

@@ -56,6 +56,7 @@ class Delivery(models.Model):
         """One index for what is due, one for the provider's own id."""
 
         db_table = "delivery"
+        verbose_name_plural = "deliveries"
         indexes = (
             models.Index(
                 fields=("status", "mode", "priority", "channel", "due_at"),

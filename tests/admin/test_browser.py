@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.expected_conditions import (
     presence_of_element_located,
@@ -19,7 +20,14 @@ from selenium.webdriver.support.expected_conditions import (
 )
 from selenium.webdriver.support.wait import WebDriverWait
 
-from notifications.models import DeadLetter, Notification, ReplayJob, Template, TemplateText
+from notifications.models import (
+    DeadLetter,
+    Notification,
+    Recipient,
+    ReplayJob,
+    Template,
+    TemplateText,
+)
 from providers.contract import Channel
 
 CHROMIUM: Final = shutil.which("chromium")
@@ -61,6 +69,11 @@ class Browser:
     def click(self, selector: str) -> None:
         # Through the page: unfold's sticky bars may lie over what stands at the edge.
         self.chrome.execute_script("arguments[0].click()", self.see(selector))
+
+    def menu(self) -> list[str]:
+        """Where the items of the side menu lead."""
+        items = self.chrome.find_elements(By.CSS_SELECTOR, "nav a[href*='/admin/notifications/']")
+        return list(dict.fromkeys(str(item.get_attribute("href")) for item in items))
 
     def errors(self) -> list[str]:
         """What the console says went wrong, but for the icon that every browser asks for."""
@@ -104,6 +117,17 @@ def test_a_dead_letter_is_found_and_replayed(
     assert browser.errors() == []
 
 
+def test_every_page_of_the_menu_opens_without_a_complaint_of_the_browser(
+    browser: Browser, maria: Recipient
+) -> None:
+    pages = [f"notifications/{item.rsplit('/', 2)[-2]}/" for item in browser.menu()]
+    assert len(pages) > 15
+    for page in (*pages, f"notifications/recipient/{maria.pk}/change/"):
+        browser.open(page)
+        browser.see("#content")
+        assert browser.errors() == [], page
+
+
 def test_a_breaker_is_opened_by_hand(browser: Browser) -> None:
     browser.open("notifications/breaker/")
     browser.click("#sandbox-push button[value=open]")
@@ -144,13 +168,14 @@ def test_a_template_is_written_beside_its_screens_and_published(browser: Browser
     browser.wait_for("[data-channel=sms] .nc-bad", "the variable 'absent' is missing")
     write(browser, "[name=sms-body]", "{{ name }}, good morning")
     browser.wait_for(".nc-bubble", "Maria, good morning")
-    browser.click("[value=save]")
+    browser.wait_for("#told", "Not saved yet")
+    browser.see("[name=sms-body]").send_keys(Keys.CONTROL, "s")
     browser.wait_for("#told", "Saved.")
     browser.click("[data-channel=sms] [value=send]")
     browser.wait_for("[data-channel=sms] .nc-told", "Sent to the sandbox.")
     browser.click("#editor a[href*='/publish']")
     browser.click("#content form button[type=submit]")
-    browser.see("a[href*='/roll-back']")
+    browser.see("a[href*='/draft']")
     template.refresh_from_db()
     assert template.published_by == "operator"
     sent = {"title": "", "body": "Maria, good morning", "html": ""}

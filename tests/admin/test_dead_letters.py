@@ -123,3 +123,13 @@ def test_find_message_prints_what_it_finds(make_delivery: MakeDelivery) -> None:
     assert str(delivery.id) in run("find_message", "u_789012")
     with pytest.raises(CommandError, match="Nothing"):
         run("find_message", "nobody")
+
+
+def test_a_letter_says_what_its_reason_means_and_leads_to_its_person(
+    door: Client, make_letters: Callable[[list[str]], list[DeadLetter]]
+) -> None:
+    [letter] = make_letters(["poison"])
+    page = reverse("admin:notifications_deadletter_change", args=[letter.pk])
+    shown = door.get(page).content.decode()
+    assert "its workers died again and again" in shown
+    assert reverse("admin:notifications_recipient_change", args=[letter.recipient_id]) in shown

@@ -115,3 +115,8 @@ def test_the_page_tells_the_persons_own_time_and_why_in_words(
     there = delivery.sent_at.astimezone(dt.timezone(dt.timedelta(hours=14)))
     assert f"{there:%a %-d %b %H:%M:%S} there" in page
     assert "the person does not want to be disturbed now" in page
+
+
+def test_the_list_of_deliveries_is_called_so(door: Client, make_delivery: MakeDelivery) -> None:
+    make_delivery()
+    assert "deliverys" not in door.get(DELIVERIES).content.decode().lower()

@@ -11,7 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from notifications import clock
+from notifications.admin import why
 from notifications.models import Contact, Delivery, Notification, Preference, Recipient
+from notifications.rules.channels import Stop
+from notifications.rules.deferral import Cause as Wait
+from notifications.rules.retries import GiveUp
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
 from notifications.store import suppressions
@@ -119,3 +123,8 @@ def test_more_messages_cost_no_more_queries(
     with CaptureQueriesContext(connection) as many:
         assert door.get(page_of(maria)).content.decode().count("ORDER_SHIPPED") == 6
     assert len(many) == len(few)
+
+
+@pytest.mark.parametrize("reason", [*Wait, *Stop, *GiveUp])
+def test_every_reason_that_a_rule_gives_is_told_in_words(reason: str) -> None:
+    assert why.sentence(reason) != reason

@@ -2,6 +2,7 @@
 "use strict";
 
 (() => {
+  const SAVE_KEY = navigator.platform.startsWith("Mac") ? "⌘S" : "Ctrl+S";
   const QUIET_MS = 150; // after the last key, so that a word is one request
 
   for (const select of document.querySelectorAll("select[data-submits]")) {
@@ -12,6 +13,7 @@
   if (!form) return;
   const variables = form.elements.variables;
   const fault = document.getElementById("fault");
+  const save = form.querySelector("[value=save]"); // only where there is a draft to be saved
   const remembered = sessionStorage.getItem(form.dataset.key);
   let timer = 0;
   let asked = 0;
@@ -31,6 +33,11 @@
     fault.hidden = !text;
   }
 
+  function soil() {
+    dirty = true;
+    document.getElementById("told").textContent = save ? `Not saved yet (${SAVE_KEY}).` : "";
+  }
+
   async function render() {
     const mine = ++asked;
     try {
@@ -47,7 +54,7 @@
 
   form.addEventListener("input", (event) => {
     if (event.target === variables) sessionStorage.setItem(form.dataset.key, variables.value);
-    else dirty = true;
+    else soil();
     clearTimeout(timer);
     timer = setTimeout(render, QUIET_MS);
   });
@@ -67,6 +74,12 @@
     } finally {
       button.disabled = false;
     }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (!save || event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (!save.disabled) form.requestSubmit(save);
   });
 
   window.addEventListener("beforeunload", (event) => {
