@@ -121,13 +121,16 @@ def _reaches(
 
 
 def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql
-    *whom, off, order, categories_off, contact_channels, contact_ids, suppressed = row
+    recipient_id, user_id, timezone, *wishes, contact_channels, contact_ids, suppressed = row
+    off, order, categories_off = wishes
     contacts: dict[Channel, list[int]] = {}
     for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
         contacts.setdefault(_CHANNELS[channel], []).append(contact_id)
     return Reach(
-        *whom,
-        contacts=contacts,
+        recipient_id,
+        user_id,
+        timezone,
+        contacts,
         suppressed=_channels(suppressed),
         channel_order=[_CHANNELS[channel] for channel in order or ()],
         channels_off=_channels(off),

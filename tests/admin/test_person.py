@@ -14,10 +14,10 @@ from notifications import clock
 from notifications.admin import why
 from notifications.models import Contact, Delivery, Notification, Preference, Recipient
 from notifications.rules.channels import Stop
-from notifications.rules.deferral import Cause as Wait
 from notifications.rules.retries import GiveUp
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
+from notifications.rules.times.deferral import Cause as Wait
 from notifications.store import suppressions
 from notifications.store.suppressions import Entry
 from providers.contract import Channel

@@ -72,12 +72,12 @@ def test_a_file_that_makes_no_sense_is_named(name: str, text: str, told: str) ->
 @pytest.mark.parametrize("other", ["sms.pt_BR.txt", "sms.pt-br.txt"])
 def test_two_spellings_of_one_locale_are_both_named(other: str) -> None:
     with pytest.raises(BrokenFiles) as refused:
-        template_files.read({"sms.pt-BR.txt": "Oi", other: "Olá"})
+        file_format.read({"sms.pt-BR.txt": "Oi", other: "Olá"})
     assert all(name in str(refused.value) for name in ("sms.pt-BR.txt", other))
 
 
 def test_a_text_and_its_html_may_spell_their_locale_apart() -> None:
-    [text] = template_files.read({"email.pt_br.txt": "Oi\n\na", "email.pt-BR.html": "<p>"}).texts
+    [text] = file_format.read({"email.pt_br.txt": "Oi\n\na", "email.pt-BR.html": "<p>"}).texts
     assert (text.locale, text.html) == ("pt-BR", "<p>")
 
 
