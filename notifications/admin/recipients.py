@@ -105,8 +105,8 @@ class RecipientAdmin(ModelAdmin):
         self,
         request: HttpRequest,
         context: dict[str, Any],
-        add: Any = False,  # noqa: ANN401, FBT002
-        change: Any = False,  # noqa: ANN401, FBT002
+        add: Any = False,  # noqa: ANN401, FBT002 - Django's signature
+        change: Any = False,  # noqa: ANN401, FBT002 - Django's signature
         form_url: str = "",
         obj: Recipient | None = None,
     ) -> HttpResponse:

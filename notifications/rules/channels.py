@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -62,8 +61,7 @@ class Reach(NamedTuple):
     categories_off: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One delivery to be: a contact on a channel, or the reason why there is none."""
 
     channel: Channel
@@ -101,15 +99,12 @@ def targets(
         topics: what the recipient can unsubscribe from: its category (`marketing`) and its type.
         priority: no topic that is off stops P0. A channel that is off always does.
     """
-    order = list(dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER))
+    order = dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER)
     declined = declines(reach.categories_off, topics=topics, priority=priority)
-    resolved = (_on_channel(reach, channel, declined=declined) for channel in order)
+    resolved = [_on_channel(reach, channel, declined=declined) for channel in order]
     if spread is Spread.ALL:
         return [target for found in resolved for target in found]
-    first = next(resolved)
-    if first[0].stop is None:
-        return first
-    return next((found for found in resolved if found[0].stop is None), first[:1])
+    return next((found for found in resolved if found[0].stop is None), resolved[0][:1])
 
 
 def _on_channel(reach: Reach, channel: Channel, *, declined: bool) -> list[Target]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from notifications.store import db
@@ -59,17 +58,16 @@ NotificationRow = tuple[object, ...]
 """One value for each of the notification's columns, in their order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewDelivery:
-    """A delivery as it is born."""
+class NewDelivery(NamedTuple):
+    """A delivery as it is born: its first columns, in their order."""
 
     id: UUID
     mode: int
     priority: int
     channel: int
     status: int
-    reason: str
     due_at: dt.datetime | None
+    reason: str
     recipient_id: int
     contact_id: int | None
     is_published: bool
@@ -91,20 +89,7 @@ def deliveries(
         django.db.IntegrityError: the day has no partition (see `partitions.with_day`).
     """
     rows = [
-        (
-            each.id,
-            each.mode,
-            each.priority,
-            each.channel,
-            each.status,
-            each.due_at,
-            each.reason,
-            each.recipient_id,
-            each.contact_id,
-            int(each.is_published),
-            now if each.is_published else None,
-        )
-        for each in born
+        (*each[:-1], int(each.is_published), now if each.is_published else None) for each in born
     ]
     events = [
         (notification_id, each.id, each.status, each.reason or "accepted", now)

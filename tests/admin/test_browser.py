@@ -149,7 +149,7 @@ def test_a_mails_html_is_shown_and_its_scripts_are_not_run(browser: Browser) -> 
         channel=Channel.EMAIL,
         title="Hi",
         body="Hello",
-        html="<p id=hello>Hello</p><script>document.body.textContent = 'ran'</script>",
+        html="<p id=hello>Hello</p><img src=none: onerror=\"document.body.textContent = 'ran'\">",
     )
     browser.open(f"notifications/template/{template.pk}/editor")
     browser.chrome.switch_to.frame(browser.see("iframe[sandbox]"))

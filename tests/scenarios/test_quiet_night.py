@@ -163,11 +163,10 @@ def test_who_changed_their_mind_overnight_is_asked_again(world: World) -> None:
     night.goes_on(night.until_after_its_end(behind=_TURNS[-1]))
     world.in_status(Status.SENT, kept)
     world.in_status(Status.SUPPRESSED, [*unwanted, *stopped])
-    for mail in carried:
-        until(
-            lambda mail=mail: world.reasons(mail).count("quiet_hours") == 2,  # type: ignore[misc]
-            what="they have been held again",
-        )
+    until(
+        lambda: all(world.reasons(mail).count("quiet_hours") == 2 for mail in carried),
+        what="they have been held again",
+    )
     world.in_status(Status.SCHEDULED, carried)
 
     assert set(world.got(night.held)) == set(kept)

@@ -11,6 +11,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -75,11 +76,7 @@ class _Editing:
             return self.pinned(taken[-1:]) == [self.version]
 
         for web in self.webs:
-            until(
-                lambda web=web: has_it(web),  # type: ignore[misc]
-                what="the edit is in force",
-                within=_IN_FORCE,
-            )
+            until(partial(has_it, web), what="the edit is in force", within=_IN_FORCE)
         return taken
 
     def pinned(self, notifications: Sequence[UUID]) -> list[int]:
