@@ -1,6 +1,7 @@
 -- The one guarded UPDATE that changes statuses, and the events that go with it. Locks in id order; served by the primary key.
 -- A row moves only from a legal source, only under the given token (if any), only from the given provider (if any), and,
 -- for sweeps, only while it is still due.
+-- IS TRUE keeps the planner from making a join of the IN: it would take that for one row, and then compare each row with each.
 WITH wanted AS (
     SELECT *
     FROM unnest(%(ids)s::uuid[], %(due_in)s::interval[], %(reasons)s::text[], %(details)s::text[],
@@ -31,7 +32,7 @@ WITH wanted AS (
         delivered_at = CASE WHEN %(delivered)s::boolean AND d.delivered_at IS NULL THEN now()
                             ELSE d.delivered_at END
     FROM wanted w
-    WHERE d.id = w.id AND d.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = ANY(%(ids)s)
+    WHERE d.id = w.id AND d.id = ANY(%(ids)s) AND (w.id IN (SELECT id FROM picked)) IS TRUE
     RETURNING d.id, d.mode, w.reason, w.detail
 ), logged AS (
     INSERT INTO event (notification_id, delivery_id, status, reason, detail, at)
