@@ -11,6 +11,7 @@ and HTTP/2, connection reuse and precise timeouts come with it.
     exchange   what goes in and what comes back
     client     Transport, the only door
     loop       the thread: bounded in flight, deadlines
+    watching   which sockets it waits for
     easy       one libcurl handle: options, and what its errors mean
     sockets    which connections have been closed under us, and which may carry more than one
     guard      which addresses a URL that a stranger gave us may lead to

@@ -8,7 +8,6 @@ milliseconds go back as one list: waking the caller costs more than a request.
 
 from __future__ import annotations
 
-import selectors
 import socket
 from collections import deque
 from collections.abc import Sequence
@@ -24,13 +23,7 @@ import pycurl
 from providers.transport.easy import Easy
 from providers.transport.exchange import Failure, FailureKind, Reply, Request
 from providers.transport.sockets import Sockets
-
-_READ_OR_WRITE: Final = {
-    pycurl.POLL_IN: selectors.EVENT_READ,
-    pycurl.POLL_OUT: selectors.EVENT_WRITE,
-    pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
-}
-
+from providers.transport.watching import Watching
 
 _GATHER_SECONDS: Final = 0.005
 """How long a reply waits for others of its batch; the last one of a batch never does."""
@@ -103,11 +96,11 @@ class Loop:
         self._sockets = Sockets()
         self._timer_at: float | None = None
         self._closing = False
-        self._selector = selectors.DefaultSelector()
+        self._watching = Watching()
         self._ear, self._mouth = socket.socketpair()
         for end in (self._ear, self._mouth):
             end.settimeout(0)
-        self._selector.register(self._ear, selectors.EVENT_READ)
+        self._watching.listen(self._ear.fileno())
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
@@ -146,7 +139,7 @@ class Loop:
             self._start()
             self._hand_back()
         self._multi.close()
-        self._selector.close()
+        self._watching.close()
         self._ear.close()
         self._mouth.close()
 
@@ -156,11 +149,11 @@ class Loop:
         if self._timer_at is not None:
             moments.append(self._timer_at)
         timeout = max(0.0, min(moments) - monotonic()) if moments else None
-        for key, events in self._selector.select(timeout):
-            if key.fileobj is self._ear:
+        for descriptor, events in self._watching.wait(timeout):
+            if descriptor == self._ear.fileno():
                 self._ear.recv(4096)
             else:  # EVENT_READ and EVENT_WRITE have the values of CSELECT_IN and CSELECT_OUT
-                self._multi.socket_action(key.fd, events)
+                self._multi.socket_action(descriptor, events)
         if self._timer_at is not None and self._timer_at <= monotonic():
             self._timer_at = None
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
@@ -258,15 +251,11 @@ class Loop:
 
     # Called by libcurl from within socket_action and add_handle
 
-    def _watch(self, event: int, fd: int, _multi: pycurl.CurlMulti, known: object) -> Literal[0]:
+    def _watch(self, event: int, fd: int, _multi: pycurl.CurlMulti, _data: object) -> Literal[0]:
         if event == pycurl.POLL_REMOVE:
-            self._selector.unregister(fd)
-            self._multi.assign(fd, None)
-        elif known is None:
-            self._selector.register(fd, _READ_OR_WRITE[event])
-            self._multi.assign(fd, self)
+            self._watching.put_down(fd)
         else:
-            self._selector.modify(fd, _READ_OR_WRITE[event])
+            self._watching.want(fd, event)
         return 0
 
     def _set_timer(self, milliseconds: int) -> Literal[0]:
