@@ -16,13 +16,13 @@ from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.pages import NumberedPageQuery, SmallId, asked, page
 from notifications.api.problems import refuse
-from notifications.api.shapes import Answer, Asked, ChannelWord, Instant, ModeWord, PriorityWord
+from notifications.api.shapes import Answer, Asked, ChannelWord, ModeWord, PriorityWord
 from notifications.models import DeadLetter, ReplayJob
 from notifications.pipeline import replay
 from notifications.rules import ids
 from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import Text
+from notifications.rules.request import AskedChannel, Instant, Text
 from notifications.store.keys import Scope
 
 Reason = Annotated[Text, Field(min_length=1, max_length=64)]
@@ -45,7 +45,7 @@ class ReplayRequest(Asked):
 
     ids: Annotated[list[SmallId], Field(min_length=1, max_length=10_000)] | None = None
     reason: Reason | None = None
-    channel: ChannelWord | None = None
+    channel: AskedChannel | None = None
     provider: ProviderName | None = None
     since: Instant | None = None
     until: Instant | None = None

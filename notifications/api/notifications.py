@@ -24,7 +24,6 @@ from notifications.api.shapes import (
     Asked,
     BatchAccepted,
     DeliveryBrief,
-    Instant,
     NotificationAccepted,
     NotificationLine,
     StatusWord,
@@ -35,6 +34,7 @@ from notifications.pipeline.accept import Refused, Taken, WholeAnswer
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import (
     MAX_BATCH,
+    Instant,
     Name,
     NotificationRequest,
     UserId,

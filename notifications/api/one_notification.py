@@ -19,12 +19,11 @@ from notifications.api.shapes import (
     DeliveryBrief,
     DeliveryDetail,
     EventLine,
-    Instant,
     NotificationCancelled,
     NotificationDetail,
 )
 from notifications.pipeline import cancel, reschedule
-from notifications.rules.request import LocalTime
+from notifications.rules.request import Instant, LocalTime
 from notifications.rules.times.local_time import NO_ZONE
 from notifications.store import timelines
 from notifications.store.keys import Scope

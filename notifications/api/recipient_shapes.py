@@ -8,10 +8,10 @@ from typing import Annotated, Final, TypeVar, assert_never
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 
-from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord, Instant
+from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord
 from notifications.rules import caps, phone
 from notifications.rules.language import known_locales
-from notifications.rules.request import Name, Text
+from notifications.rules.request import AskedChannel, Instant, Name, Text
 from notifications.rules.suppression import Cause
 from notifications.rules.times import local_time, quiet_hours
 from notifications.rules.times.quiet_hours import Window, Windows
@@ -51,7 +51,7 @@ def _once(given: list[Member]) -> list[Member]:
     return list(dict.fromkeys(given))
 
 
-Channels = Annotated[list[ChannelWord], Field(max_length=len(Channel)), AfterValidator(_once)]
+Channels = Annotated[list[AskedChannel], Field(max_length=len(Channel)), AfterValidator(_once)]
 CapText = Annotated[str, StringConstraints(pattern=caps.PATTERN)]
 Locale = Annotated[
     str,
@@ -65,7 +65,7 @@ Zone = Annotated[Text, Field(max_length=64), AfterValidator(_zone)]
 class ContactRequest(Asked):
     """One address on one channel."""
 
-    channel: ChannelWord
+    channel: AskedChannel
     address: Annotated[Text, Field(min_length=1, max_length=2048)]
     """Phone number (stored as E.164), mailbox, https URL, device token, chat target."""
     kind: Annotated[Text, Field(max_length=24)] = ""

@@ -17,11 +17,11 @@ from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.recipient_shapes import Zone
-from notifications.api.shapes import Answer, Asked, Instant
+from notifications.api.shapes import Answer, Asked
 from notifications.models import Schedule
 from notifications.pipeline import arrange, recur
 from notifications.rules.problems import Problem
-from notifications.rules.request import NotificationRequest, Text
+from notifications.rules.request import Instant, NotificationRequest, Text
 from notifications.rules.times.recurrence import MAX_LENGTH
 from notifications.store.keys import Scope
 

@@ -11,8 +11,6 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from uuid import UUID
 
 from pydantic import (
-    AfterValidator,
-    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -56,23 +54,13 @@ def _speller(words: Mapping[str, Member]) -> PlainSerializer:
     return PlainSerializer(spell, return_type=str)
 
 
+# A row has numbers where callers write words: these take both. What callers send has AskedChannel.
 ChannelWord = Annotated[Channel, _reader(CHANNELS), _speller(CHANNELS), _schema(CHANNELS)]
 ChannelLabel = Annotated[str, _reader({label: label for label in CHANNELS}), _schema(CHANNELS)]
 """A channel where it names a field of an object."""
 ModeWord = Annotated[Mode, _reader(MODES), _speller(MODES), _schema(MODES)]
 PriorityWord = Annotated[Priority, _reader(PRIORITIES), _speller(PRIORITIES), _schema(PRIORITIES)]
 StatusWord = Annotated[Status, _reader(STATUSES), _speller(STATUSES), _schema(STATUSES)]
-
-
-def _within_reach(instant: dt.datetime) -> dt.datetime:
-    # Python cannot move an instant near year 1 or 9999 into another zone.
-    if not 1970 <= instant.year <= 2200:  # noqa: PLR2004 - they are years
-        msg = "must lie between 1970 and 2200"
-        raise ValueError(msg)
-    return instant.astimezone(dt.UTC)
-
-
-Instant = Annotated[AwareDatetime, AfterValidator(_within_reach)]
 
 
 class Asked(BaseModel):

@@ -31,7 +31,7 @@ from notifications.models.suppression import LONGEST_NOTE
 from notifications.pipeline import suppression_files
 from notifications.rules.lane import Mode
 from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.request import Text
+from notifications.rules.request import AskedChannel, Text
 from notifications.rules.suppression import LONGEST_ADDRESS, Cause, address_fault
 from notifications.store import suppressions
 from notifications.store.keys import Scope
@@ -84,7 +84,7 @@ class UndoQuery(Asked):
 class SuppressionRequest(Asked):
     """An address that shall not be used."""
 
-    channel: ChannelWord
+    channel: AskedChannel
     address: Annotated[Text, Field(max_length=LONGEST_ADDRESS)]
     note: Note = ""
 

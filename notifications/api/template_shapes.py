@@ -13,7 +13,7 @@ from notifications.api.shapes import Answer, Asked, ChannelWord
 from notifications.rules.language import locales, templating
 from notifications.rules.language import variables as declarations
 from notifications.rules.language.syntax import MAX_SOURCE
-from notifications.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
+from notifications.rules.request import MAX_VARIABLES_BYTES, AskedChannel, Name, Text, check_size
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import Content
 from notifications.rules.templates.sms_policy import MAX_SEGMENTS
@@ -54,7 +54,7 @@ class VariableRequest(Asked):
 class TextRequest(Asked):
     """The words for one channel in one locale, in the template language."""
 
-    channel: ChannelWord
+    channel: AskedChannel
     locale: Locale = "en"
     title: Source = ""
     """Title or subject; an SMS has none."""
@@ -138,7 +138,7 @@ class VersionRequest(Asked):
 class PreviewRequest(Asked):
     """What to show to whom."""
 
-    channel: ChannelWord
+    channel: AskedChannel
     locale: Locale = "en"
     """The nearest locale that there is a text in is shown."""
     variables: dict[Name, Any] = Field(default_factory=dict)

@@ -60,6 +60,10 @@ class Checked:
     expires_at: dt.datetime
 
 
+_UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
+"""Of a type that the router does not know; the request has to give a priority then."""
+
+
 class _Refusal(Exception):
     """Carries the problem out of the checks of one request."""
 
@@ -118,9 +122,8 @@ def _routed(request: NotificationRequest, known: Known) -> TypeRule:
     Raises:
         _Refusal: nothing says which priority, or the producer may not use it.
     """
-    unknown = TypeRule(priority=Priority.P3, category="", retry_preset="")
-    rule = known.types.get(request.type, unknown)
-    if rule is unknown and request.priority is None:
+    rule = known.types.get(request.type, _UNKNOWN)
+    if rule is _UNKNOWN and request.priority is None:
         detail = f"the router knows no type {request.type}; give a priority with it"
         raise _Refusal(_invalid("/type", detail))
     priority = rule.priority if request.priority is None else request.priority

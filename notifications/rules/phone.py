@@ -21,6 +21,9 @@ from notifications.rules.times import local_time
 
 _WRITTEN: Final = re.compile(r"\+[0-9][0-9 ().\-/]{2,30}")
 """The library would find a number in almost any text."""
+_SHORTEST_DIGITS: Final = 7
+"""Country code included, as the smallest islands have them. The library takes German numbers of
+two digits for possible, and a short code answers no STOP."""
 _WINTER: Final = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
 """An instant at which zones are put in order."""
 
@@ -37,9 +40,10 @@ def e164(written: str) -> str:
         number = phonenumbers.parse(written)
     except phonenumbers.NumberParseException as error:
         raise ValueError(_WANTED) from error
-    if not phonenumbers.is_possible_number(number):
+    spelled = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    if not phonenumbers.is_possible_number(number) or len(spelled) <= _SHORTEST_DIGITS:
         raise ValueError(_WANTED)
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    return spelled
 
 
 _WANTED: Final = "a phone number has its country code and all digits, like +4915112345678"

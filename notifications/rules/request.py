@@ -80,7 +80,15 @@ def _within_reach(instant: dt.datetime) -> dt.datetime:
     return instant.astimezone(dt.UTC)
 
 
-Instant = Annotated[AwareDatetime, AfterValidator(_within_reach)]
+def _written(value: object) -> object:
+    # A number could be seconds or milliseconds since 1970.
+    if isinstance(value, int | float):
+        msg = "must be written like 2026-11-21T09:00:00Z"
+        raise ValueError(msg)  # noqa: TRY004 - pydantic makes no field's error of a TypeError
+    return value
+
+
+Instant = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_within_reach)]
 Text = Annotated[str, BeforeValidator(_no_nul)]
 Name = Annotated[
     str,

@@ -51,6 +51,8 @@ def test_do_not_disturb_is_set_kept_and_ended(caller: Caller) -> None:
         ({"quiet_hours": [{"start": "09:00", "end": "09:00"}]}, "/quiet_hours"),
         ({"do_not_disturb_until": "2030-01-01T07:00:00"}, "/do_not_disturb_until"),
         ({"channels_off": ["pigeon"]}, "/channels_off/0"),
+        ({"channels_off": [1]}, "/channels_off/0"),
+        ({"do_not_disturb_until": 1}, "/do_not_disturb_until"),
     ],
 )
 def test_a_wish_that_makes_no_sense_is_refused_at_its_place(

@@ -7,6 +7,7 @@ machine to itself.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,6 +36,7 @@ PEOPLE: Final = 2_000
 TEMPLATE: Final = "bench_order"
 TYPE: Final = "BENCH_ORDER"
 
+_CLEARING_TRIES: Final = 5
 _PARTITIONED: Final = ("notification", "delivery", "attempt", "event")
 
 _POSTGRES: Final = {"shared_buffers": "512MB", "max_wal_size": "4GB"}
@@ -162,7 +164,11 @@ class Stage:
         today = clock.now().date()
         partitions = [f"{table}_{today:%Y%m%d}" for table in _PARTITIONED]
         with self.database() as link:
-            link.execute(f"TRUNCATE {', '.join(partitions)}, idempotency_key")
+            for _ in range(_CLEARING_TRIES):
+                # What still runs may lock the tables in another order.
+                with contextlib.suppress(psycopg.errors.DeadlockDetected):
+                    link.execute(f"TRUNCATE {', '.join(partitions)}, idempotency_key")
+                    break
         with redis.Redis.from_url(self.broker_url) as broker:
             broker.delete(*(f"{KEY_PREFIX}{lane.name}" for lane in LANES))
 

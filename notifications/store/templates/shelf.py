@@ -11,7 +11,7 @@ import dataclasses
 import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
@@ -45,17 +45,19 @@ class TemplateVersion:
     """Where nothing is declared: the variables that a channel's texts cannot do without."""
     texts: Mapping[Channel, Mapping[str, Source]]
     """Channel -> locale -> text."""
+    _chosen: dict[tuple[Channel, str], Wording | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """What `text` has answered: there are few locales, and it is asked for each message."""
 
     def text(self, channel: Channel, locale: str) -> Wording | None:
         """The text for a channel in the nearest locale that there is; None for a broken one."""
-        found = self.texts.get(channel, {})
-        chosen = _nearest(tuple(found), locale, self.default_locale)
-        return _compiled(found[chosen]) if chosen is not None else None
-
-
-@functools.lru_cache(maxsize=4096)
-def _nearest(available: tuple[str, ...], wanted: str, default: str) -> str | None:
-    return locales.choose(available, wanted, default=default)
+        wanted = channel, locale
+        if wanted not in self._chosen:
+            found = self.texts.get(channel, {})
+            nearest = locales.choose(tuple(found), locale, default=self.default_locale)
+            self._chosen[wanted] = _compiled(found[nearest]) if nearest is not None else None
+        return self._chosen[wanted]
 
 
 class _Shelf:
