@@ -160,6 +160,8 @@ class AttemptDetail(Answer):
     detail: str
     started_at: dt.datetime
     latency_ms: int
+    segments: int | None
+    """Of an SMS: how many it takes by our count. The provider bills by its own."""
 
 
 class DeliveryDetail(DeliveryBrief):

@@ -92,6 +92,9 @@ class Attempt(models.Model):
     detail = models.CharField(max_length=500, blank=True, help_text="Redacted and cut.")
     started_at = models.DateTimeField()
     latency_ms = models.IntegerField()
+    segments = models.SmallIntegerField(
+        null=True, help_text="What its text takes as an SMS, by our count; empty elsewhere."
+    )
 
     class Meta:
         """Partitioned by day on `delivery_id`."""

@@ -25,6 +25,8 @@ class Job:
     """Who may take it, the one whose turn it is first; `route` gives them, `fail_over` goes on."""
     ahead: int = 0
     """How many of its line go before it; `in_order` tells."""
+    segments: int | None = None
+    """What its text takes as an SMS; None elsewhere."""
     call: int = 0
     """Number of the call under way: the delivery's attempts, this one included."""
 

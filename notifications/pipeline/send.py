@@ -23,8 +23,9 @@ from notifications.pipeline.links import Book
 from notifications.pipeline.settle import Retry
 from notifications.rules.lane import PACE
 from notifications.rules.language.templating import RenderError
+from notifications.rules.texts import sms_segments
 from notifications.store import ledger, moves
-from providers.contract import Accepted, Message, Provider, Result
+from providers.contract import Accepted, Channel, Message, Provider, Result
 
 _SETTLE_AT: Final = 250
 """Outcomes that are settled together.
@@ -65,14 +66,19 @@ def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retr
 
 def _rendered(jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
     versions = render.versions_for(jobs)
-    messages, broken = [], []
+    messages: list[Message] = []
+    broken: list[tuple[Job, str]] = []
     links = Book()
     now = clock.now()
     for job in jobs:
         try:
-            messages.append(render.message(job, versions, now=now, links=links))
+            message = render.message(job, versions, now=now, links=links)
         except RenderError as error:
             broken.append((job, str(error)))
+            continue
+        if message.channel is Channel.SMS:
+            job.segments = sms_segments.measured(message.body).segments
+        messages.append(message)
     links.store()
     return messages, broken
 

@@ -246,6 +246,7 @@ def _call(job: Job, result: Result) -> attempts.Call:
         # A message id is the provider's own word and no address; anything else may quote one.
         detail=said[1][:500] if isinstance(outcome, Accepted) else redacted(said[1]),
         latency_ms=_milliseconds(result.latency),
+        segments=job.segments,
     )
 
 

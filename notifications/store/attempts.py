@@ -20,6 +20,8 @@ class Call(NamedTuple):
     detail: str
     """Redacted."""
     latency_ms: int
+    segments: int | None = None
+    """What its text takes as an SMS; None elsewhere."""
 
 
 def record(calls: Sequence[Call], *, provider: str) -> None:
@@ -34,6 +36,7 @@ def record(calls: Sequence[Call], *, provider: str) -> None:
             "codes": [call.code[:64] for call in calls],
             "details": [call.detail for call in calls],
             "latencies": [call.latency_ms for call in calls],
+            "segments": [call.segments for call in calls],
         },
     )
 

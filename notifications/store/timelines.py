@@ -42,6 +42,7 @@ class AttemptView:
     detail: str
     started_at: dt.datetime
     latency_ms: int
+    segments: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +158,7 @@ def _attempt(row: Attempt) -> AttemptView:
         detail=row.detail,
         started_at=row.started_at,
         latency_ms=row.latency_ms,
+        segments=row.segments,
     )
 
 

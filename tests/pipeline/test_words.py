@@ -13,7 +13,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from notifications import clock
-from notifications.models import Delivery, Recipient, Rejected, ShortLink, Template, TemplateText
+from notifications.models import (
+    Attempt,
+    Delivery,
+    Recipient,
+    Rejected,
+    ShortLink,
+    Template,
+    TemplateText,
+)
 from notifications.pipeline import deliver
 from notifications.pipeline.accept import Refused, Taken
 from notifications.rules.problems import Kind
@@ -180,3 +188,14 @@ def test_a_wave_without_links_runs_no_statement_for_them(
         deliver.deliver([row.id])
     assert not [query for query in ran.captured_queries if "short_link" in query["sql"]]
     assert Delivery.objects.get(id=row.id).status == Status.SENT
+
+
+@pytest.mark.usefixtures("outbox")
+def test_a_call_says_how_many_segments_its_text_takes(reach: Reach, take: Accept) -> None:
+    reach(sms="+15552000001", email="maria@sandbox.example")
+    template("long", "ж" * 71)
+    answer = take(template_id="long", channels=["sms", "email"], delivery="all")
+    for delivery in deliveries_of(answer):
+        deliver.deliver([delivery.pk])
+    made = [Attempt.objects.get(delivery_id=each.pk) for each in deliveries_of(answer)]
+    assert [attempt.segments for attempt in made] == [2, None]
