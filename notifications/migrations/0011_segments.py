@@ -4,15 +4,16 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('notifications', '0010_plural'),
+        ("notifications", "0010_plural"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='attempt',
-            name='segments',
-            field=models.SmallIntegerField(help_text='What its text takes as an SMS, by our count; empty elsewhere.', null=True),
+            model_name="attempt",
+            name="segments",
+            field=models.SmallIntegerField(
+                help_text="What its text takes as an SMS, by our count; empty elsewhere.", null=True
+            ),
         ),
     ]

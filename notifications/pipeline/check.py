@@ -10,6 +10,7 @@ import dataclasses
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from notifications import clock
 from notifications.rules.channels import Reach

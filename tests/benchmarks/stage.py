@@ -7,7 +7,6 @@ machine to itself.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
@@ -164,11 +163,14 @@ class Stage:
         today = clock.now().date()
         partitions = [f"{table}_{today:%Y%m%d}" for table in _PARTITIONED]
         with self.database() as link:
-            for _ in range(_CLEARING_TRIES):
-                # What still runs may lock the tables in another order.
-                with contextlib.suppress(psycopg.errors.DeadlockDetected):
+            for tries_left in reversed(range(_CLEARING_TRIES)):
+                try:
                     link.execute(f"TRUNCATE {', '.join(partitions)}, idempotency_key")
                     break
+                except psycopg.errors.DeadlockDetected:
+                    # What still runs has locked the tables in another order.
+                    if not tries_left:
+                        raise
         with redis.Redis.from_url(self.broker_url) as broker:
             broker.delete(*(f"{KEY_PREFIX}{lane.name}" for lane in LANES))
 
