@@ -6,7 +6,14 @@ import datetime as dt
 import re
 from typing import Annotated, Final, TypeVar, assert_never
 
-from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 
 from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord
 from notifications.rules import caps, phone
@@ -42,6 +49,10 @@ def _locale(tag: str) -> str:
     return tag
 
 
+def _cap(written: str) -> str:
+    return str(caps.Cap.parse(written))
+
+
 def _windows(windows: Windows) -> Windows:
     quiet_hours.check(windows)
     return windows
@@ -52,7 +63,11 @@ def _once(given: list[Member]) -> list[Member]:
 
 
 Channels = Annotated[list[AskedChannel], Field(max_length=len(Channel)), AfterValidator(_once)]
-CapText = Annotated[str, StringConstraints(pattern=caps.PATTERN)]
+CapText = Annotated[
+    str,
+    AfterValidator(_cap),
+    WithJsonSchema({"type": "string", "pattern": caps.PATTERN, "examples": ["3/day"]}),
+]
 Locale = Annotated[
     str,
     StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$"),
