@@ -29,6 +29,6 @@ class NotificationsConfig(AppConfig):
 
 def _make_partitions(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
     from notifications import clock  # noqa: PLC0415 - the models are ready only now
-    from notifications.store import partitions  # noqa: PLC0415 - the same
+    from notifications.store import partitions  # noqa: PLC0415 - the models are ready only now
 
     partitions.ensure(clock.now().date())

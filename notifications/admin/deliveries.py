@@ -54,8 +54,8 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
         self,
         request: HttpRequest,  # noqa: ARG002 - Django's signature
         object_id: str,
-        form_url: str = "",  # noqa: ARG002 - the same
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - the same
+        form_url: str = "",  # noqa: ARG002 - Django's signature
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
     ) -> HttpResponse:
         """A delivery is shown with all of its notification.
 

@@ -83,14 +83,14 @@ class ReadOnlyAdmin(ModelAdmin):
     def has_change_permission(  # noqa: D102 - as above
         self,
         request: HttpRequest,  # noqa: ARG002 - Django's signature
-        obj: Model | None = None,  # noqa: ARG002 - the same
+        obj: Model | None = None,  # noqa: ARG002 - Django's signature
     ) -> bool:
         return False
 
     def has_delete_permission(  # noqa: D102 - as above
         self,
         request: HttpRequest,  # noqa: ARG002 - Django's signature
-        obj: Model | None = None,  # noqa: ARG002 - the same
+        obj: Model | None = None,  # noqa: ARG002 - Django's signature
     ) -> bool:
         return False
 
@@ -131,7 +131,7 @@ class RecentFilter(admin.SimpleListFilter):
     def lookups(
         self,
         request: HttpRequest,  # noqa: ARG002 - Django's signature
-        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - the same
+        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - Django's signature
     ) -> list[tuple[str, str]]:
         """The spans; a day is what an operator at work means."""
         return [(name, f"Last {name}") for name in RECENT]

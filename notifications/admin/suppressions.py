@@ -93,7 +93,7 @@ class SuppressionAdmin(ModelAdmin):
     ordering = ("-pk",)
     sortable_by = ()
     actions_list = ("upload", "download")  # type: ignore[assignment]  # unfold says: always empty
-    actions_detail = ("undo",)  # type: ignore[assignment]  # the same
+    actions_detail = ("undo",)  # type: ignore[assignment]  # unfold says: always empty
 
     @display(description="Reason")
     def why(self, row: Suppression) -> str:

@@ -72,8 +72,8 @@ class PlainText(BaseRenderer):
     def render(
         self,
         data: Any,  # noqa: ANN401 - DRF's signature
-        accepted_media_type: str | None = None,  # noqa: ARG002 - the same
-        renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the same
+        accepted_media_type: str | None = None,  # noqa: ARG002 - DRF's signature
+        renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
     ) -> bytes:
         """Pass the text on."""
         return data if isinstance(data, bytes) else str(data).encode()

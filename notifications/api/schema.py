@@ -82,7 +82,7 @@ class ShapeExtension(OpenApiSerializerExtension):
         """The class's own name."""
         return str(self.target.__name__)
 
-    def get_identity(self, auto_schema: AutoSchema, direction: str) -> str:  # noqa: ARG002 - the same
+    def get_identity(self, auto_schema: AutoSchema, direction: str) -> str:  # noqa: ARG002 - its signature
         """The name again: that is what a shape inside another one is known by."""
         return str(self.target.__name__)
 

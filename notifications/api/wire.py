@@ -79,7 +79,7 @@ class JsonRenderer(BaseRenderer):
         self,
         data: Any,  # noqa: ANN401 - whatever JSON holds
         accepted_media_type: str | None = None,  # noqa: ARG002 - DRF's signature
-        renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the same
+        renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
     ) -> bytes:
         """Encode an answer."""
         return orjson.dumps(data, option=orjson.OPT_UTC_Z)

@@ -112,15 +112,10 @@ def leave(link: Link, choice: Choice) -> str:
     Returns:
         What `undo` takes; empty where nothing was changed.
     """
-    match choice:
-        case Choice.TOPIC:
-            changed = opt_outs.leave(link.recipient_id, category=link.topic)
-        case Choice.MARKETING:
-            changed = opt_outs.leave(link.recipient_id, category=MARKETING)
-        case Choice.CHANNEL:
-            changed = _leave_channel(link)
-        case never:
-            assert_never(never)
+    category = _category(link, choice)
+    changed = (
+        opt_outs.leave(link.recipient_id, category=category) if category else _leave_channel(link)
+    )
     _tell("unsubscribed", link, choice, changed=changed)
     return _undo_signer().sign_object([*_facts(link), choice]) if changed else ""
 
@@ -137,16 +132,27 @@ def undo(link: Link, undo_token: str) -> None:
         raise BadLink from error
     if said != _facts(link):
         raise BadLink
-    match choice := Choice(chosen):
+    choice = Choice(chosen)
+    category = _category(link, choice)
+    changed = (
+        opt_outs.come_back(link.recipient_id, category=category)
+        if category
+        else _return_to_channel(link)
+    )
+    _tell("unsubscribe_undone", link, choice, changed=changed)
+
+
+def _category(link: Link, choice: Choice) -> str:
+    """What a choice is about; empty: the whole channel."""
+    match choice:
         case Choice.TOPIC:
-            changed = opt_outs.come_back(link.recipient_id, category=link.topic)
+            return link.topic
         case Choice.MARKETING:
-            changed = opt_outs.come_back(link.recipient_id, category=MARKETING)
+            return MARKETING
         case Choice.CHANNEL:
-            changed = _return_to_channel(link)
+            return ""
         case never:
             assert_never(never)
-    _tell("unsubscribe_undone", link, choice, changed=changed)
 
 
 def _tell(event: str, link: Link, choice: Choice, *, changed: bool) -> None:

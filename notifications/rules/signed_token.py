@@ -5,8 +5,8 @@
 Promise: `read` gives back what `write` was given under one of these keys, and nothing for any other
 text. The facts are not secret. There is no date in it: a caller that wants an end puts one in.
 
-Django's `Signer` does the same for 9 us a token, most of it for making its key again each time;
-each mail has one, so here the keys are made once and a token takes 2 us.
+Django's `Signer` does the same and makes its key again for each token; each mail has one, so here
+the keys are made once.
 """
 
 from __future__ import annotations

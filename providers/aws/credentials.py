@@ -188,7 +188,7 @@ def of(account: Account) -> Credentials:
 
 def _find() -> Source | None:
     from botocore.config import Config  # noqa: PLC0415 - it costs 10 MiB
-    from botocore.session import Session  # noqa: PLC0415 - the same
+    from botocore.session import Session  # noqa: PLC0415 - it costs 10 MiB
 
     # At DEBUG its parsers log whole answers, and the answer of STS is a key.
     logging.getLogger("botocore").setLevel(logging.INFO)

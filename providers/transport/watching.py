@@ -1,9 +1,9 @@
 """Which sockets the loop waits for.
 
 libcurl names a socket at the beginning of each request and puts it down at the end, and most
-requests use the same few sockets. To register it each time anew was a seventh of what a request
-cost. So a socket that was put down stays registered: until it makes itself heard (its other side
-closes it), or until its number is another socket's, which its inode tells.
+requests use the same few sockets. To register it each time anew costs two system calls. So a socket
+that was put down stays registered: until it makes itself heard (its other side closes it), or until
+its number is another socket's, which its inode tells.
 
 Promise: a socket that libcurl wants is registered, whatever was registered under its number before.
 """

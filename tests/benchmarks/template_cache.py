@@ -21,7 +21,7 @@ _NOWHERE: Final = "redis://127.0.0.1:1/0"
 def measure(stage: Stage) -> Figure:
     """Measure it."""
     from notifications.store.templates import shelf  # noqa: PLC0415 - its models need Django set up
-    from tests.store.templates import watchers  # noqa: PLC0415 - the same
+    from tests.store.templates import watchers  # noqa: PLC0415 - its models need Django set up
 
     stage.run([])
     bodies = (f"number {number}" for number in itertools.count())

@@ -97,7 +97,7 @@ def test_what_never_ends_is_asked_again_in_a_week() -> None:
 ZONES = st.sampled_from(sorted(zoneinfo.available_timezones()))
 NOW = st.datetimes(
     dt.datetime(2020, 1, 1),  # noqa: DTZ001 - the zone is given beside
-    dt.datetime(2035, 12, 31),  # noqa: DTZ001 - the same
+    dt.datetime(2035, 12, 31),  # noqa: DTZ001 - the zone is given beside
     timezones=st.just(dt.UTC),
 )
 TIMES = st.times().map(lambda time: time.replace(second=0, microsecond=0))
