@@ -1,8 +1,8 @@
 """What a provider adapter is: the words that every vendor's habits are translated into.
 
-A provider call ends in exactly one of six outcomes. They are values, not exceptions, because a
-batch has one each, and because the caller must answer every one of them (`match` with
-`assert_never`).
+A message that is handed to a provider ends in exactly one of seven outcomes. They are values, not
+exceptions, because a batch has one each, and because the caller must answer every one of them
+(`match` with `assert_never`).
 
     send(batch)             -> an Outcome for each message
     parse_receipt(request)  -> [Receipt | InboundText, ...]    later, by HTTP
@@ -12,7 +12,7 @@ Nothing in `providers/` knows Django, Celery or a database: an adapter runs alon
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
@@ -75,6 +75,12 @@ class Capabilities:
     """What the vendor allows by default; None where only our own machines are the limit."""
     address_kinds: frozenset[str] = frozenset()
     """The `Message.address_kind`s that it takes; empty: any."""
+    concurrency: int = 2_000
+    """Most calls in flight at once that make sense from one process: a ceiling, not a goal."""
+    endpoint_of: Callable[[str], str] | None = None
+    """Set where each address leads to a server or account of its own (webhook, chat): names that
+    endpoint for an address, without a secret. The health of such a provider is kept for each
+    endpoint; None: for the provider as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,14 +140,31 @@ class Unavailable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotStarted:
+    """The call did not begin, because our own queue was too long or the process is stopping.
+
+    Nothing was sent, no attempt is spent, and the outcome says nothing of the provider's health.
+    """
+
+    code: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """This message can never succeed. Trying again would spend quota and change nothing."""
+    """This provider will never accept this message. Asking it again changes nothing."""
 
     code: str = ""
     detail: str = ""
     contact_is_dead: bool = False
     """The address itself is gone (unregistered token, no such mailbox, opted out): it is not used
     again."""
+    may_be_misconfigured: bool = False
+    """The same code is the answer to a wrong setting of ours (another Firebase project, another
+    bundle id): one such answer concerns this address, a wave of them concerns us."""
+    another_provider_may_accept: bool = False
+    """The refusal is this provider's own: sender not verified, region not enabled, no route to the
+    number, spam block. It is final only after the last provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +183,7 @@ class Unanswered:
     detail: str = ""
 
 
-Outcome = Accepted | Throttled | Unavailable | Rejected | Misconfigured | Unanswered
+Outcome = Accepted | Throttled | Unavailable | NotStarted | Rejected | Misconfigured | Unanswered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +194,12 @@ class Result:
     outcome: Outcome
     latency: timedelta
     """From handing the request to the transport until its outcome."""
+    http_status: int | None = None
+    """Of the provider's answer; None where no HTTP answer came."""
+    retry_after: timedelta | None = None
+    """What the answer's own Retry-After header asked for, whatever the outcome."""
+    signed_with: str = ""
+    """The public key that the request was signed with (Web Push: the VAPID key, base64url)."""
 
 
 class ReceiptKind(StrEnum):

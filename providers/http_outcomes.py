@@ -9,6 +9,7 @@ A vendor's own table comes first and asks this one for the rest:
 | 408, 425, 5xx | Unavailable, with Retry-After |
 | 429 | Throttled, with Retry-After |
 | other 3xx, 4xx | Rejected; redirects are never followed: the target was not agreed upon |
+| none, not begun before the deadline | NotStarted |
 | none, nothing sent | Unavailable |
 | none, something sent | Unanswered |
 | refused by our guard | Rejected |
@@ -23,6 +24,7 @@ from typing import Final, assert_never
 from providers.contract import (
     Finding,
     Misconfigured,
+    NotStarted,
     Outcome,
     Rejected,
     Throttled,
@@ -35,6 +37,8 @@ MISCONFIGURED: Final = frozenset({401, 403, 407})
 TRY_AGAIN: Final = frozenset({408, 425})
 """The server gave up on reading us, or found us too early: it acted on nothing."""
 TOO_MANY: Final = 429
+NOT_STARTED: Final = "not_started"
+"""The `Failure.code` of a request whose deadline passed while it waited for a free slot."""
 
 DETAIL_LIMIT: Final = 200
 """Characters of an answer that are kept: enough for every vendor's message."""
@@ -81,6 +85,8 @@ def of_status(response: Response, *, detail: str, code: str = "") -> Outcome:
 def of_failure(failure: Failure) -> Outcome:
     """Judge that no answer came."""
     match failure.kind:
+        case FailureKind.NEVER_SENT if failure.code == NOT_STARTED:
+            return NotStarted(code=failure.code)
         case FailureKind.NEVER_SENT:
             return Unavailable(code=failure.code)
         case FailureKind.NO_ANSWER:

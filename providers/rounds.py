@@ -15,7 +15,7 @@ import orjson
 
 from providers.contract import Message, Outcome, Rejected, Result
 from providers.errors import ForbiddenAddress
-from providers.transport import Reply, Request, Transport
+from providers.transport import Reply, Request, Response, Transport
 
 Prepare = Callable[[Message], Request]
 """Makes the request of a message, or raises Unsendable or ForbiddenAddress."""
@@ -58,9 +58,19 @@ def one_round(
     left = deadline - timedelta(seconds=monotonic() - began)
     for index, reply in transport.send(requests, deadline=left):
         message = ready[index]
-        yield Result(
-            delivery_id=message.delivery_id, outcome=judge(reply, message), latency=reply.elapsed
-        )
+        yield result_of(message, judge(reply, message), reply=reply)
+
+
+def result_of(message: Message, outcome: Outcome, *, reply: Reply) -> Result:
+    """Give a message the result of a call, with what its HTTP answer said beside the outcome."""
+    answer = reply if isinstance(reply, Response) else None
+    return Result(
+        delivery_id=message.delivery_id,
+        outcome=outcome,
+        latency=reply.elapsed,
+        http_status=answer.status if answer else None,
+        retry_after=answer.retry_after if answer else None,
+    )
 
 
 def json_body(payload: Mapping[str, object], *, limit_bytes: int) -> bytes:

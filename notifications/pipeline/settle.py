@@ -3,6 +3,7 @@
     Accepted       sent
     Throttled      retrying, after the provider's wait or the policy's
     Unavailable    retrying, the same
+    NotStarted     retrying, the same
     Rejected       failed, with a dead letter; a dead address is not used again
     Misconfigured  held: our fault must not burn the backlog; an alert is raised
     Unanswered     the table of `rules.unanswered`: resend, wait, or ask again once
@@ -33,6 +34,7 @@ from notifications.store.moves import Move
 from providers.contract import (
     Accepted,
     Misconfigured,
+    NotStarted,
     Provider,
     Rejected,
     Repeat,
@@ -118,6 +120,8 @@ def _decide(
         case Throttled(retry_after=wait) | Unavailable(retry_after=wait):
             why = f"{_name(outcome)}: {outcome.code}"
             _try_again(decided, job, why=why, retry_after=wait, now=now)
+        case NotStarted():
+            _try_again(decided, job, why=_name(outcome), retry_after=None, now=now)
         case Rejected():
             detail = redacted(outcome.detail)
             decided.dead.append(Move(id=delivery_id, reason="permanent", detail=detail))

@@ -3,6 +3,7 @@
     Accepted, Rejected, Throttled   it was there and answered
     Unavailable, Unanswered         it failed
     Misconfigured                   it blames us: the breaker opens at once
+    NotStarted                      nothing: the provider was not called
 
 Throttled counts as an answer: a provider that slows us down is well, and its own wait is heeded.
 Test mode is not told: it must not close the way of live messages.
@@ -22,6 +23,7 @@ from providers.contract import (
     Accepted,
     Channel,
     Misconfigured,
+    NotStarted,
     Outcome,
     Rejected,
     Result,
@@ -57,6 +59,8 @@ def _tally(outcomes: Sequence[Outcome]) -> Tally:
                 last_failures += 1
             case Misconfigured(code=code):
                 fault = f"it refuses our credentials or account: {code}"
+            case NotStarted():
+                continue
             case _:
                 assert_never(outcome)
     return Tally(

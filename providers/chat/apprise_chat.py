@@ -40,6 +40,7 @@ from providers.contract import (
     Repeat,
     Result,
 )
+from providers.endpoints import chat_account
 from providers.rounds import Unsendable
 from providers.transport import Failure, Reply, Request, Transport
 from providers.transport.guard import AddressPolicy
@@ -105,6 +106,7 @@ class AppriseChat(OneWay):
         gives_receipts=False,
         batch_limit=BATCH_LIMIT,
         pace=PACE,
+        endpoint_of=chat_account,
     )
 
     def __init__(self, config: Config, *, transport: Transport) -> None:

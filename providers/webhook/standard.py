@@ -25,7 +25,7 @@ from typing import Final
 
 import orjson
 
-from providers import clock, configuration, http_outcomes, rounds, standard_webhooks
+from providers import clock, configuration, endpoints, http_outcomes, rounds, standard_webhooks
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -61,7 +61,10 @@ class Webhook(OneWay):
 
     name: Final = NAME
     capabilities: Final = Capabilities(
-        channels=frozenset({Channel.WEBHOOK}), repeat=Repeat.DEDUPLICATED, gives_receipts=False
+        channels=frozenset({Channel.WEBHOOK}),
+        repeat=Repeat.DEDUPLICATED,
+        gives_receipts=False,
+        endpoint_of=endpoints.origin,
     )
 
     def __init__(

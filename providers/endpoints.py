@@ -1,0 +1,44 @@
+"""Names for the endpoints that addresses lead to: keys for their health, safe to log and to show.
+
+    https://hooks.example:443            a webhook: the origin of its URL
+    tgram:5e884898da280471               chat: the service, and a hash of the host or credential
+
+See `providers.contract.Capabilities.endpoint_of`.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+from urllib.parse import urlsplit
+
+MALFORMED: Final = "malformed"
+"""The endpoint of all addresses that cannot be read; no call is ever made for one."""
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+def origin(url: str) -> str:
+    """Give scheme, host and port of a URL; user, password, path and query are left out."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:
+        return MALFORMED
+    if not parts.hostname or port is None:
+        return MALFORMED
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}:{port}"
+
+
+def chat_account(address: str) -> str:
+    """Give the service of an Apprise URL and a hash of the part that follows its scheme.
+
+    That part is the host of a service that people run themselves, and the token, workspace or
+    webhook of the others: what all addresses of one account share.
+    """
+    service, separator, rest = address.partition("://")
+    if not separator:
+        return MALFORMED
+    account = rest.partition("?")[0].partition("/")[0].rpartition("@")[2]
+    return f"{service.lower()}:{sha256(account.encode(errors='replace')).hexdigest()[:16]}"

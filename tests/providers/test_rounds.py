@@ -1,0 +1,52 @@
+"""What a result keeps of an answer, and what is said of a request that never began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+
+from providers import configuration, http_outcomes
+from providers.conformance import Act
+from providers.contract import Channel, NotStarted, Result, Unavailable
+from providers.transport import Failure, FailureKind, Transport
+from providers.webhook.standard import Config, Webhook
+from tests.providers.fakes import HttpFake
+from tests.providers.messages import SECRET, message, noon
+
+
+@pytest.fixture
+def endpoint() -> Iterator[HttpFake]:
+    with closing(HttpFake(key_header="webhook-id")) as it:
+        yield it
+
+
+def result(address: str) -> Result:
+    config = Config(secrets=configuration.secrets(SECRET), allow_private=True)
+    with closing(Transport()) as transport:
+        webhook = Webhook(config, transport=transport, now=noon)
+        batch = [message(address, Channel.WEBHOOK)]
+        (found,) = webhook.send(batch, deadline=timedelta(seconds=3))
+    return found
+
+
+def test_a_result_keeps_the_status_and_the_wait_that_the_answer_asked_for(
+    endpoint: HttpFake,
+) -> None:
+    endpoint.act(Act.THROTTLE)
+    found = result(endpoint.url)
+    assert (found.http_status, found.retry_after) == (429, endpoint.retry_after)
+
+
+def test_a_result_without_an_answer_has_neither(endpoint: HttpFake) -> None:
+    endpoint.stop()
+    found = result(endpoint.url)
+    assert isinstance(found.outcome, Unavailable)
+    assert (found.http_status, found.retry_after) == (None, None)
+
+
+def test_a_request_that_waited_in_our_own_queue_until_its_deadline_has_not_started() -> None:
+    late = Failure(kind=FailureKind.NEVER_SENT, code="not_started", elapsed=timedelta(seconds=3))
+    assert http_outcomes.of_failure(late) == NotStarted(code="not_started")
