@@ -29,6 +29,8 @@ class Job:
     """What its text takes as an SMS; None elsewhere."""
     call: int = 0
     """Number of the call under way: the delivery's attempts, this one included."""
+    is_probe: bool = False
+    """The call asks whether a resting provider is well again: it spends no attempt."""
 
     @property
     def preset(self) -> Preset:
