@@ -41,8 +41,9 @@ def one_round(
     judge: Judge,
     transport: Transport,
     deadline: timedelta,
+    signed_with: str = "",
 ) -> Iterator[Result]:
-    """Send a batch; yields one Result each, in any order."""
+    """Send a batch; yields one Result each, in any order. `signed_with`: see `Result`."""
     began = monotonic()
     ready: list[Message] = []
     requests: list[Request] = []
@@ -58,10 +59,10 @@ def one_round(
     left = deadline - timedelta(seconds=monotonic() - began)
     for index, reply in transport.send(requests, deadline=left):
         message = ready[index]
-        yield result_of(message, judge(reply, message), reply=reply)
+        yield result_of(message, judge(reply, message), reply=reply, signed_with=signed_with)
 
 
-def result_of(message: Message, outcome: Outcome, *, reply: Reply) -> Result:
+def result_of(message: Message, outcome: Outcome, *, reply: Reply, signed_with: str = "") -> Result:
     """Give a message the result of a call, with what its HTTP answer said beside the outcome."""
     answer = reply if isinstance(reply, Response) else None
     return Result(
@@ -70,6 +71,7 @@ def result_of(message: Message, outcome: Outcome, *, reply: Reply) -> Result:
         latency=reply.elapsed,
         http_status=answer.status if answer else None,
         retry_after=answer.retry_after if answer else None,
+        signed_with=signed_with,
     )
 
 

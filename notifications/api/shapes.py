@@ -162,6 +162,12 @@ class AttemptDetail(Answer):
     latency_ms: int
     segments: int | None
     """Of an SMS: how many it takes by our count. The provider bills by its own."""
+    http_status: int | None
+    """Of the provider's answer; null where no HTTP answer came."""
+    retry_after_s: int | None
+    """Seconds that the provider asked to wait; null where it did not."""
+    signed_with: str
+    """Web Push: the public VAPID key of the call; empty elsewhere."""
 
 
 class DeliveryDetail(DeliveryBrief):

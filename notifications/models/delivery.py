@@ -87,13 +87,25 @@ class Attempt(models.Model):
     delivery_id = models.UUIDField()
     number = models.SmallIntegerField()
     provider = models.CharField(max_length=32)
-    outcome = models.CharField(max_length=16, help_text="One of the six outcomes, in lower case.")
+    outcome = models.CharField(max_length=16, help_text="The outcome's name, in lower case.")
     code = models.CharField(max_length=64, blank=True)
     detail = models.CharField(max_length=500, blank=True, help_text="Redacted and cut.")
     started_at = models.DateTimeField()
     latency_ms = models.IntegerField()
     segments = models.SmallIntegerField(
         null=True, help_text="What its text takes as an SMS, by our count; empty elsewhere."
+    )
+    http_status = models.SmallIntegerField(
+        null=True, help_text="Of the provider's answer; empty where no HTTP answer came."
+    )
+    retry_after_s = models.IntegerField(
+        null=True, help_text="Seconds that the provider asked to wait; empty where it did not."
+    )
+    signed_with = models.CharField(
+        max_length=96,
+        blank=True,
+        db_default="",  # a worker of an older release writes no such column
+        help_text="Web Push: the public VAPID key of the call.",
     )
 
     class Meta:

@@ -15,6 +15,7 @@ still evidence: the row is settled as sent if nobody else is sending it at this 
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -49,6 +50,8 @@ HOLD_FOR_PROVIDER: Final = dt.timedelta(seconds=30)
 _FINEST: Final = 0.25
 """Seconds: retries that lie closer together than this share a message."""
 _STEPS_PER_DOUBLING: Final = 4
+_LONGEST_WAIT_S: Final = 2**31 - 1
+"""What the column holds; a chat service may ask for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +254,9 @@ def _call(job: Job, result: Result) -> attempts.Call:
         detail=said[1][:500] if isinstance(outcome, Accepted) else redacted(said[1]),
         latency_ms=_milliseconds(result.latency),
         segments=job.segments,
+        http_status=result.http_status,
+        retry_after_s=_asked_wait_s(result),
+        signed_with=result.signed_with,
     )
 
 
@@ -267,6 +273,7 @@ def _line(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict
         "channel": delivery.channel.label,
         "code": getattr(result.outcome, "code", ""),
         "delivery_id": delivery.id,
+        "http_status": result.http_status,
         "latency_ms": _milliseconds(result.latency),
         "mode": delivery.mode.label,
         "notification_id": asked.id,
@@ -274,9 +281,17 @@ def _line(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict
         "priority": delivery.priority.name,
         "producer_id": asked.producer_id,
         "provider": provider.name,
+        "retry_after_s": _asked_wait_s(result),
+        "signed_with": result.signed_with,
         "trace_id": asked.traceparent[3:35],
         "type": asked.type,
     }
+
+
+def _asked_wait_s(result: Result) -> int | None:
+    """Seconds that the answer asked to wait, or the provider's documents do; rounded up."""
+    wait = result.retry_after or getattr(result.outcome, "retry_after", None)
+    return min(math.ceil(wait.total_seconds()), _LONGEST_WAIT_S) if wait else None
 
 
 def _milliseconds(latency: dt.timedelta) -> int:

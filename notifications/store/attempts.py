@@ -22,6 +22,11 @@ class Call(NamedTuple):
     latency_ms: int
     segments: int | None = None
     """What its text takes as an SMS; None elsewhere."""
+    http_status: int | None = None
+    retry_after_s: int | None = None
+    """Seconds that the provider asked to wait."""
+    signed_with: str = ""
+    """Web Push: the public VAPID key."""
 
 
 def record(calls: Sequence[Call], *, provider: str) -> None:
@@ -37,6 +42,9 @@ def record(calls: Sequence[Call], *, provider: str) -> None:
             "details": [call.detail for call in calls],
             "latencies": [call.latency_ms for call in calls],
             "segments": [call.segments for call in calls],
+            "statuses": [call.http_status for call in calls],
+            "waits": [call.retry_after_s for call in calls],
+            "keys": [call.signed_with for call in calls],
         },
     )
 

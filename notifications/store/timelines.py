@@ -43,6 +43,9 @@ class AttemptView:
     started_at: dt.datetime
     latency_ms: int
     segments: int | None
+    http_status: int | None
+    retry_after_s: int | None
+    signed_with: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +162,9 @@ def _attempt(row: Attempt) -> AttemptView:
         started_at=row.started_at,
         latency_ms=row.latency_ms,
         segments=row.segments,
+        http_status=row.http_status,
+        retry_after_s=row.retry_after_s,
+        signed_with=row.signed_with,
     )
 
 

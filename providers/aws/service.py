@@ -68,13 +68,21 @@ class Answer:
     outcomes: Sequence[Outcome]
     """In the order of the call's messages."""
     latency: timedelta
+    response: Response | None = None
+    """What the service answered; None where no answer came."""
     refused: Outcome | None = None
     """Set where the call as a whole failed: the outcome of each of its messages."""
 
     def results(self) -> Iterator[Result]:
         """Give each message its result."""
         for message, outcome in zip(self.call.messages, self.outcomes, strict=True):
-            yield Result(delivery_id=message.delivery_id, outcome=outcome, latency=self.latency)
+            yield Result(
+                delivery_id=message.delivery_id,
+                outcome=outcome,
+                latency=self.latency,
+                http_status=self.response.status if self.response else None,
+                retry_after=self.response.retry_after if self.response else None,
+            )
 
 
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError)
@@ -169,9 +177,11 @@ class Service:
             case Failure():
                 return _whole(call, http_outcomes.of_failure(reply), latency=latency)
             case Response() if not reply.is_success:
-                return _whole(call, self._judge.refusal(reply), latency=latency)
+                return _whole(call, self._judge.refusal(reply), latency=latency, response=reply)
             case Response():
-                return Answer(call=call, outcomes=_each(call, read, reply), latency=latency)
+                return Answer(
+                    call=call, outcomes=_each(call, read, reply), latency=latency, response=reply
+                )
 
 
 def _each(call: Call, read: Read, response: Response) -> Sequence[Outcome]:
@@ -200,6 +210,8 @@ def _refused(response: Response) -> Finding:
     return Finding(subject="credentials", is_good=False, detail=said)
 
 
-def _whole(call: Call, outcome: Outcome, *, latency: timedelta) -> Answer:
+def _whole(
+    call: Call, outcome: Outcome, *, latency: timedelta, response: Response | None = None
+) -> Answer:
     outcomes = [outcome] * len(call.messages)
-    return Answer(call=call, outcomes=outcomes, latency=latency, refused=outcome)
+    return Answer(call=call, outcomes=outcomes, latency=latency, response=response, refused=outcome)

@@ -165,6 +165,7 @@ class WebPush(OneWay):
             judge=partial(self._judge, endpoints=endpoints),
             transport=self._transport,
             deadline=deadline,
+            signed_with=self._public_key,
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:

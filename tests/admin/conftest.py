@@ -140,6 +140,8 @@ def _history(delivery: Delivery, notification: UUID, now: dt.datetime) -> None:
         outcome="unavailable",
         code="503",
         detail="try again later",
+        http_status=503,
+        retry_after_s=30,
         started_at=now,
         latency_ms=12,
     )

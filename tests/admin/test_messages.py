@@ -47,6 +47,8 @@ def test_the_page_tells_calls_and_events_and_no_address(
     delivery = make_delivery(status=Status.RETRYING, reason="unavailable")
     page = door.get(page_of(delivery)).content.decode()
     assert "try again later" in page
+    assert "HTTP 503" in page
+    assert "asked to wait 30 s" in page
     assert len(re.findall(r">\s*retrying\s*<", page)) >= 2
     assert delivery.provider_message_id in page
     assert ADDRESS not in page

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 from django.db import connection
 from django.test import Client
@@ -199,3 +200,17 @@ def test_a_call_says_how_many_segments_its_text_takes(reach: Reach, take: Accept
         deliver.deliver([delivery.pk])
     made = [Attempt.objects.get(delivery_id=each.pk) for each in deliveries_of(answer)]
     assert [attempt.segments for attempt in made] == [2, None]
+
+
+@pytest.mark.usefixtures("outbox")
+def test_a_call_keeps_the_status_and_the_wait_that_the_provider_asked_for(
+    reach: Reach, take: Accept, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    reach(email="maria+429x1+after-3s@sandbox.example")
+    [delivery] = deliveries_of(take())
+    deliver.deliver([delivery.pk])
+    made = Attempt.objects.get(delivery_id=delivery.pk)
+    assert (made.outcome, made.http_status, made.retry_after_s) == ("throttled", 429, 3)
+    lines = map(orjson.loads, capfdbinary.readouterr().err.splitlines())
+    [line] = [each for each in lines if each.get("event") == "provider_call"]
+    assert (line["http_status"], line["retry_after_s"], line["signed_with"]) == (429, 3, "")

@@ -94,6 +94,15 @@ def test_the_browser_reads_what_was_sent(
     assert request.target == "/push/1"
 
 
+def test_a_result_names_the_vapid_key_of_its_call(
+    provider: WebPush, server: WebPushFake, browser: Browser
+) -> None:
+    (result,) = provider.send([message(browser.subscription)], deadline=timedelta(seconds=5))
+    (request,) = server.requests
+    assert result.signed_with
+    assert request.headers["authorization"].endswith(",k=" + result.signed_with)
+
+
 def test_the_encryption_is_the_one_of_the_rfcs_example() -> None:
     """RFC 8291, appendix A."""
 
