@@ -17,7 +17,7 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench format clean
+.PHONY: help demo test check bench chaos format clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
@@ -25,6 +25,8 @@ help:
 	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part'
 	@echo 'make check   lint, format, types, arrows, compose file'
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
+	@echo 'make chaos   kill everything while it works and count at the providers;'
+	@echo '             KILLS=30 SEED=1 choose a plan, RUNS=name plays named ones, RUNS=all each'
 	@echo 'make format  let ruff rewrite what it can'
 	@echo 'make clean   remove caches; data stays in var/'
 
@@ -44,6 +46,9 @@ check: $(VENV)/tools
 
 bench: $(VENV)/tools
 	@$(RUN) -m tests.benchmarks $(ONLY)
+
+chaos: $(VENV)/tools
+	@$(RUN) -m tests.chaos $(if $(KILLS),--kills=$(KILLS)) $(if $(SEED),--seed=$(SEED)) $(RUNS)
 
 format: $(VENV)/tools
 	$(VENV)/bin/ruff check --fix .

@@ -1,0 +1,61 @@
+"""`python -m tests.chaos [--kills N] [--seed N] [RUN ...]`: see the package."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+
+from notifyproj.embedded import EmbeddedError
+from notifyproj.supervisor.process import ProcessFailed
+from tests.chaos import drive, named, plans, report
+from tests.chaos.plans import Plan
+from tests.chaos.reconcile import reconcile
+from tests.chaos.stage import Stage
+
+_INTERRUPTED = 130
+
+
+def main() -> int:
+    """Play what the command line names; returns 0 only when every promise held."""
+    parser = argparse.ArgumentParser(
+        prog="make chaos", description="Kill everything, lose nothing."
+    )
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("runs", nargs="*", help=f"all, or some of {', '.join(named.RUNS)}")
+    asked = parser.parse_args()
+    unknown = [name for name in asked.runs if name not in {"all", *named.RUNS}]
+    if unknown:
+        parser.error(f"no run {unknown[0]!r}: there are {', '.join(named.RUNS)}")
+    names = list(named.RUNS) if "all" in asked.runs else asked.runs
+    chosen = [named.RUNS[name](asked.seed) for name in names] or [
+        plans.seeded(kills=asked.kills, seed=asked.seed)
+    ]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        held = [_play(plan) for plan in chosen]
+    except (EmbeddedError, ProcessFailed) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return 0 if all(held) else 1
+
+
+def _play(plan: Plan) -> bool:
+    print(
+        f"{plan.name}: {len(plan.messages)} messages, {len(plan.actions)} actions ...", flush=True
+    )
+    with Stage(seed=str(plan.seed)) as stage:
+        facts = drive.play(plan, stage)
+        account = reconcile(facts)
+        for line in report.timelines(account, facts, stage):
+            print(line)
+    print("\n".join(report.table(plan, facts, account)))
+    print(report.markdown(plan, facts, account), flush=True)
+    return not account.broken
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+"""Plays a plan on a stage and gathers the facts."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any, Final
+
+import psycopg
+from psycopg.rows import dict_row
+
+from notifications.rules.states import OPEN, Status
+from providers.contract import Channel
+from tests.chaos.facts import Call, Facts, Fault, Row, now
+from tests.chaos.plans import Action, Deed, Plan
+from tests.chaos.producer import Producer
+from tests.chaos.stage import Stage
+
+_TICK_SECONDS: Final = 0.05
+_MEND_SECONDS: Final = 0.3
+"""As the supervisor of `make demo`."""
+_LOOK_SECONDS: Final = 1.0
+_QUIET_SECONDS: Final = 2.0
+"""Without an open row, before the run is over: for what a worker without a lease may still do."""
+_SOON_SECONDS: Final = 30
+"""An `unknown` that is due sooner is about to be resent; a later one waits for a receipt."""
+_pause: Final = Event()
+
+_ANY_OPEN: Final = """
+    SELECT count(*) FROM delivery
+    WHERE status = ANY(%s) OR (status = %s AND due_at < now() + %s * interval '1 second')
+"""
+_ROWS: Final = """
+    SELECT notification_of(id)::text AS notification_id, status, reason, attempts,
+           extract(epoch FROM due_at - now())::float8 AS due_in,
+           extract(epoch FROM call_started_at)::float8 AS call_started_at, provider_message_id
+    FROM delivery ORDER BY id
+"""
+
+
+def play(plan: Plan, stage: Stage) -> Facts:
+    """Play the plan to its end; returns what was seen.
+
+    Raises:
+        ProcessFailed: a process ended again and again.
+        EmbeddedError: a server did not come back.
+    """
+    for channel, manner in plan.manners.items():
+        stage.stand_ins.steer(channel, manner)
+    run = _Run(plan, stage)
+    try:
+        run.play()
+    finally:
+        run.producer.stop()
+    return Facts(
+        accepted=run.producer.accepted,
+        refused=run.producer.refused,
+        server_errors=run.producer.server_errors,
+        calls=read_calls(stage.stand_ins.calls),
+        faults=run.faults,
+        rows=_rows(stage),
+        ended_alone=run.ended_alone,
+    )
+
+
+class _Run:
+    def __init__(self, plan: Plan, stage: Stage) -> None:
+        self._plan = plan
+        self._stage = stage
+        self.producer = Producer(stage.url, stage.key)
+        self.faults: list[Fault] = []
+        self.ended_alone: list[str] = []
+        self._struck: set[str] = set()
+        self._mended_at = 0.0
+        self._later: list[tuple[float, Callable[[], None]]] = []
+        """What ends a fault, and when."""
+
+    def play(self) -> None:
+        began = time.monotonic()
+        posts = sorted(self._plan.posts, key=lambda post: post.at)
+        actions = sorted(self._plan.actions, key=lambda action: action.at)
+        while posts or actions or self._later:
+            passed = time.monotonic() - began
+            while posts and posts[0].at <= passed:
+                self.producer.post(posts.pop(0))
+            while actions and actions[0].at <= passed:
+                self._do(actions.pop(0))
+            for due in [each for each in self._later if each[0] <= time.monotonic()]:
+                self._later.remove(due)
+                due[1]()
+            self._tick()
+        self._drain()
+
+    def _tick(self) -> None:
+        _pause.wait(_TICK_SECONDS)
+        if time.monotonic() - self._mended_at < _MEND_SECONDS:
+            return
+        self._mended_at = time.monotonic()
+        self._stage.mend()
+        for line in self._stage.told:
+            name = line.partition(" ")[0]
+            if name in self._struck:
+                self._struck.discard(name)
+            else:
+                code = re.search(r"ended with (-?\d+)", line)
+                self.ended_alone.append(f"{name} ended by itself with {code[1] if code else line}")
+        self._stage.told.clear()
+
+    def _drain(self) -> None:
+        deadline = time.monotonic() + self._plan.drain_seconds
+        quiet_since: float | None = None
+        while time.monotonic() < deadline:
+            if self.producer.is_idle and _open_rows(self._stage) == 0:
+                quiet_since = quiet_since or time.monotonic()
+                if time.monotonic() - quiet_since > _QUIET_SECONDS:
+                    return
+            else:
+                quiet_since = None
+            looked = time.monotonic()
+            while time.monotonic() - looked < _LOOK_SECONDS:
+                self._tick()
+
+    def _do(self, action: Action) -> None:
+        began = now()
+        deeds: dict[Deed, Callable[[Action], None]] = {
+            Deed.KILL: self._kill,
+            Deed.KILL_MAIN: self._kill_main,
+            Deed.TERMINATE: self._terminate,
+            Deed.FREEZE: self._freeze,
+            Deed.STAY_DEAD: self._stay_dead,
+            Deed.FLUSH: lambda action: self._stage.valkey(action.target).flush(),
+            Deed.FILL: self._fill,
+            Deed.STEER: self._steer,
+        }
+        deeds[action.deed](action)
+        ended = max(began + action.seconds, now())
+        self.faults.append(
+            Fault(at=began, target=action.target, deed=action.deed.value, until=ended)
+        )
+
+    def _after(self, seconds: float, deed: Callable[[], None]) -> None:
+        self._later.append((time.monotonic() + seconds, deed))
+
+    def _kill(self, action: Action) -> None:
+        process = self._stage.processes.get(action.target)
+        if process is None:
+            server = self._stage.server(action.target)
+            server.kill()
+            server.start()
+            return
+        self._struck.add(action.target)
+        process.kill()
+
+    def _kill_main(self, action: Action) -> None:
+        self._struck.add(action.target)
+        self._stage.kill_main(action.target)
+
+    def _terminate(self, action: Action) -> None:
+        self._struck.add(action.target)
+        self._stage.processes[action.target].ask_to_stop()
+
+    def _freeze(self, action: Action) -> None:
+        process = self._stage.processes[action.target]
+        if process.pid is None:
+            return
+        process.signal(signal.SIGSTOP)
+        self._after(action.seconds, lambda: process.signal(signal.SIGCONT))
+
+    def _stay_dead(self, action: Action) -> None:
+        server = self._stage.server(action.target)
+        server.kill()
+        self._after(action.seconds, server.start)
+
+    def _fill(self, action: Action) -> None:
+        self._stage.fill(action.target, is_full=True)
+        self._after(action.seconds, lambda: self._stage.fill(action.target, is_full=False))
+
+    def _steer(self, action: Action) -> None:
+        self._stage.stand_ins.steer(Channel.from_label(action.target), action.manner)
+
+
+def read_calls(log: Path) -> list[Call]:
+    """The stand-ins' log, a call each, in the order in which they were read."""
+    begun: dict[int, dict[str, Any]] = {}
+    for line in log.read_text().splitlines():
+        entry = json.loads(line)
+        begun.setdefault(entry.pop("call"), {}).update(entry)
+    return [
+        Call(**{**fields, "channel": Channel.from_label(fields["channel"])})
+        for fields in begun.values()
+    ]
+
+
+def _open_rows(stage: Stage) -> int:
+    with psycopg.connect(stage.stack.postgres.url) as link:
+        found = link.execute(_ANY_OPEN, [list(OPEN), Status.UNKNOWN, _SOON_SECONDS]).fetchone()
+    return found[0] if found else 0
+
+
+def _rows(stage: Stage) -> list[Row]:
+    with (
+        psycopg.connect(stage.stack.postgres.url) as link,
+        link.cursor(row_factory=dict_row) as running,
+    ):
+        found = running.execute(_ROWS).fetchall()
+    return [Row(**{**fields, "status": Status(fields["status"])}) for fields in found]

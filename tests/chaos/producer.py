@@ -1,0 +1,140 @@
+"""A service that hands in notifications as a careful producer does.
+
+Each notification has an idempotency key, and a request that fails or gets no answer is posted again
+with the same key until the API takes it. So whatever is killed, each message is accepted once.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from tests.chaos.facts import Accepted, now
+from tests.chaos.people import TEMPLATE, TYPE, user_id
+from tests.chaos.plans import Message, Post
+
+_CALLERS: Final = 8
+_PAUSE_SECONDS: Final = 0.3
+_PATIENCE_SECONDS: Final = 120.0
+_TIMEOUT_SECONDS: Final = 10.0
+_OURS: Final = 5
+"""First digit of a status that blames the service."""
+_ACCEPTED: Final = frozenset({"accepted", "duplicate"})
+
+
+class NotTaken(Exception):
+    """The API answered otherwise; the message has its answer."""
+
+
+class Producer:
+    """Posts in threads; `stop` must follow."""
+
+    def __init__(self, host: str, key: str) -> None:
+        self._host = host
+        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        self._pool = ThreadPoolExecutor(_CALLERS, thread_name_prefix="producer")
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self.accepted: list[Accepted] = []
+        self.refused: list[str] = []
+        self._waiting = 0
+        self.server_errors: list[str] = []
+        """Answers that blame the service itself (5xx other than 503)."""
+
+    def post(self, post: Post) -> None:
+        """Hand it in, in a thread."""
+        with self._lock:
+            self._waiting += 1
+        self._pool.submit(self._until_taken, post.messages)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether each post was taken or given up."""
+        with self._lock:
+            return self._waiting == 0
+
+    def stop(self) -> None:
+        """Give up what is not taken yet."""
+        self._stopping.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _until_taken(self, messages: tuple[Message, ...]) -> None:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        why = ""
+        while time.monotonic() < deadline and not self._stopping.is_set():
+            try:
+                ids = self._ask(messages)
+            except (OSError, http.client.HTTPException, NotTaken, ValueError) as error:
+                why = f"{type(error).__name__} {error}"
+                self._stopping.wait(_PAUSE_SECONDS)
+                continue
+            self._note(messages, ids)
+            return
+        with self._lock:
+            self._waiting -= 1
+            self.refused += [f"{message.token}: {why}" for message in messages]
+
+    def _note(self, messages: tuple[Message, ...], ids: list[str]) -> None:
+        at = now()
+        taken = [
+            Accepted(
+                token=message.token,
+                notification_id=found,
+                priority=message.priority,
+                channel=message.channel,
+                at=at,
+            )
+            for message, found in zip(messages, ids, strict=True)
+        ]
+        with self._lock:
+            self._waiting -= 1
+            self.accepted += taken
+
+    def _ask(self, messages: tuple[Message, ...]) -> list[str]:
+        """Post once; returns the ids.
+
+        Raises:
+            NotTaken: the answer does not accept all of them.
+            OSError: there was no answer.
+        """
+        asked = [_asked(message) for message in messages]
+        if len(asked) == 1:
+            return [str(self._request("/v1/notifications", asked[0])["notification_id"])]
+        results = self._request("/v1/notifications/batch", {"notifications": asked})["results"]
+        bad = [each for each in results if each["result"] not in _ACCEPTED]
+        if bad:
+            raise NotTaken(json.dumps(bad[0])[:300])
+        return [str(each["notification"]["notification_id"]) for each in results]
+
+    def _request(self, path: str, body: object) -> Mapping[str, Any]:
+        link = http.client.HTTPConnection(self._host, timeout=_TIMEOUT_SECONDS)
+        try:
+            link.request("POST", path, json.dumps(body), self._headers)
+            reply = link.getresponse()
+            answer = reply.read()
+        finally:
+            link.close()
+        if reply.status // 100 == _OURS and reply.status != http.client.SERVICE_UNAVAILABLE:
+            with self._lock:
+                self.server_errors.append(f"{reply.status} {answer[:200]!r}")
+        if reply.status not in {http.client.ACCEPTED, http.client.OK}:
+            raise NotTaken(f"{reply.status} {answer[:300]!r}")
+        found: Mapping[str, Any] = json.loads(answer)
+        return found
+
+
+def _asked(message: Message) -> dict[str, object]:
+    return {
+        "user_id": user_id(message.person),
+        "type": TYPE,
+        "priority": message.priority.name,
+        "template_id": TEMPLATE,
+        "variables": {"token": message.token},
+        "channels": [message.channel.label],
+        "idempotency_key": message.token,
+    }

@@ -1,0 +1,254 @@
+"""From the facts of a run to the promises that it broke. Pure.
+
+    not sent       accepted, nobody will look at it again, and no provider took it
+    twice          a person sees a message twice, and the first call was not in flight at a fault
+    unknown        so settled, and no call of it was in flight at a fault or left without an answer
+    contradicted   the status says something else than the provider
+    stuck          still open at the end, and overdue
+    refused        the API took it not at all, or blamed itself
+    ended alone    a process ended though nothing was done to it
+
+A call is in flight from the moment at which its worker commits to it until the answer is in the
+sent-ledger. The stand-ins see neither end, so a short while is added on both sides. A clean stop
+(SIGTERM) excuses nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from notifications.rules.lane import PACE, Priority
+from notifications.rules.retries import GiveUp
+from notifications.rules.states import OPEN, Status
+from providers.contract import Channel
+from tests.chaos.facts import Accepted, Call, Facts, Fault, Row
+from tests.chaos.plans import Deed
+
+TRANSIT_SECONDS: Final = 0.5
+"""From the commit that starts a call until a stand-in has read it, on a busy machine."""
+LEDGER_SECONDS: Final = 0.5
+"""From a stand-in's answer until it is in the sent-ledger, on a busy machine."""
+OVERDUE_SECONDS: Final = 60.0
+
+_KILLS: Final = frozenset({Deed.KILL.value, Deed.FREEZE.value, Deed.STAY_DEAD.value})
+_HELPERS: Final = frozenset({"state", "postgres"})
+"""Servers whose loss can hide an answer that a worker had."""
+_BULK_WORKERS: Final = frozenset({"channels"})
+_PATIENT_WORKERS: Final = frozenset({"channels", "transactional"})
+_CALLERS: Final[Mapping[Priority, frozenset[str]]] = {
+    Priority.P0: frozenset({"p0"}),
+    Priority.P1: _PATIENT_WORKERS,
+    Priority.P2: _PATIENT_WORKERS,
+    Priority.P3: _BULK_WORKERS,
+}
+_SHOWS_REPEATS: Final = frozenset({Channel.SMS, Channel.EMAIL})
+_SAYS_SENT: Final = frozenset({Status.SENT, Status.UNCONFIRMED, Status.DELIVERED, Status.READ})
+_SAYS_NOT_SENT: Final = frozenset({
+    Status.FAILED,
+    Status.EXPIRED,
+    Status.SUPPRESSED,
+    Status.CANCELLED,
+})
+_NAMES_MESSAGES: Final = frozenset({Channel.PUSH, Channel.SMS})
+"""Whose answers carry an id that the row must have."""
+
+
+class Promise(StrEnum):
+    """What can be broken."""
+
+    NOT_SENT = "not sent"
+    TWICE = "sent twice"
+    UNKNOWN = "unknown without a reason"
+    CONTRADICTED = "status contradicted by the provider"
+    STUCK = "stuck"
+    REFUSED = "refused by the API"
+    ENDED_ALONE = "process ended by itself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """One promise broken once."""
+
+    promise: Promise
+    what: str
+    notification_id: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Account:
+    """What came of a run."""
+
+    accepted: int = 0
+    sent: int = 0
+    """Taken by a provider."""
+    not_sent: int = 0
+    repeats: int = 0
+    """That a person sees, explained or not."""
+    repeats_in_flight: int = 0
+    """Of these: the call before was in flight at a fault."""
+    repeats_unanswered: int = 0
+    """Of these: the provider never answered the call before."""
+    unknown: int = 0
+    unknown_in_flight: int = 0
+    unknown_unanswered: int = 0
+    never_arrived: int = 0
+    """`unknown`, and no provider took it: its worker died between its commit and its call."""
+    expired: int = 0
+    dropped: int = 0
+    """By the preset `low`, which gives up without a dead letter."""
+    contradicted: int = 0
+    still_open: int = 0
+    in_flight: int = 0
+    """Calls that were in flight at a fault of their own worker or of a server."""
+    delays: dict[Priority, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """Seconds from the answer 202 to the call that was taken."""
+    broken: list[Broken] = field(default_factory=list)
+
+
+def reconcile(facts: Facts) -> Account:
+    """Compare what was accepted with what the providers took and what the database says."""
+    account = Account(accepted=len(facts.accepted))
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for row in facts.rows:
+        rows[row.notification_id].append(row)
+    calls: dict[str, list[Call]] = defaultdict(list)
+    for call in facts.calls:
+        calls[call.token].append(call)
+    for message in facts.accepted:
+        _Judge(account, message, calls[message.token], facts.faults).judge(
+            rows[message.notification_id]
+        )
+    for why in (*facts.refused, *facts.server_errors):
+        account.broken.append(Broken(promise=Promise.REFUSED, what=why))
+    for who in facts.ended_alone:
+        account.broken.append(Broken(promise=Promise.ENDED_ALONE, what=who))
+    return account
+
+
+class _Judge:
+    """Judges one message."""
+
+    def __init__(
+        self, account: Account, message: Accepted, calls: list[Call], faults: Sequence[Fault]
+    ) -> None:
+        self._account = account
+        self._message = message
+        self._calls = calls
+        self._taken = [call for call in calls if call.took]
+        self._faults = [fault for fault in faults if _may_interrupt(fault, message.priority)]
+
+    def judge(self, rows: Sequence[Row]) -> None:
+        account = self._account
+        account.in_flight += sum(self._is_interrupted(call) for call in self._calls)
+        if self._taken:
+            account.sent += 1
+            delay = self._taken[0].at - self._message.at
+            account.delays[self._message.priority].append(max(0.0, delay))
+        self._judge_repeats()
+        if len(rows) != 1:
+            self._break(Promise.NOT_SENT, f"it has {len(rows)} deliveries instead of one")
+            return
+        row = rows[0]
+        self._judge_status(row)
+        if row.status is Status.UNKNOWN:
+            self._judge_unknown(row)
+        elif not self._taken:
+            self._judge_missing(row)
+
+    def _break(self, promise: Promise, why: str) -> None:
+        message = self._message
+        what = f"{message.priority.name} {message.channel.label} {message.token}: {why}"
+        self._account.broken.append(
+            Broken(promise=promise, what=what, notification_id=message.notification_id)
+        )
+
+    def _judge_repeats(self) -> None:
+        account = self._account
+        seen: set[str] = set()
+        for before, call in zip([None, *self._taken], self._taken, strict=False):
+            is_new = self._message.channel in _SHOWS_REPEATS or call.key not in seen
+            seen.add(call.key)
+            if before is None or not is_new:
+                continue
+            account.repeats += 1
+            if before.answer == "hang":
+                account.repeats_unanswered += 1
+            elif self._is_interrupted(before):
+                account.repeats_in_flight += 1
+            else:
+                wait = call.at - before.at
+                self._break(Promise.TWICE, f"taken again after {wait:.1f} s")
+
+    def _judge_status(self, row: Row) -> None:
+        why = ""
+        ids = {call.message_id for call in self._taken}
+        if row.status in _SAYS_SENT and not self._taken:
+            why = f"it is {row.status.label}, and no provider took it"
+        elif row.status in _SAYS_NOT_SENT and self._taken:
+            why = f"it is {row.status.label} ({row.reason}), and a provider took it"
+        elif (
+            row.status in _SAYS_SENT
+            and self._message.channel in _NAMES_MESSAGES
+            and row.provider_message_id
+            and row.provider_message_id not in ids
+        ):
+            why = f"its provider's id is {row.provider_message_id}, which no provider gave it"
+        if why:
+            self._account.contradicted += 1
+            self._break(Promise.CONTRADICTED, why)
+
+    def _judge_unknown(self, row: Row) -> None:
+        account = self._account
+        account.unknown += 1
+        if not self._taken:
+            account.never_arrived += 1
+        if any(call.answer == "hang" for call in self._calls):
+            account.unknown_unanswered += 1
+        elif any(self._is_interrupted(call) for call in self._calls) or self._dies_before(row):
+            account.unknown_in_flight += 1
+        elif self._taken:
+            self._break(Promise.UNKNOWN, f"{row.reason}; a provider took and answered it")
+        else:
+            account.not_sent += 1
+            self._break(Promise.NOT_SENT, f"it is unknown ({row.reason}), and no call was made")
+
+    def _judge_missing(self, row: Row) -> None:
+        account = self._account
+        bulk = self._message.priority is Priority.P3
+        if row.status in OPEN:
+            account.still_open += 1
+            if row.due_in is None or row.due_in < -OVERDUE_SECONDS:
+                account.not_sent += 1
+                due = "never" if row.due_in is None else f"due {-row.due_in:.0f} s ago"
+                self._break(Promise.STUCK, f"it is {row.status.label} ({row.reason}), {due}")
+        elif row.status is Status.EXPIRED:
+            account.expired += 1
+        elif row.status is Status.FAILED and bulk and row.reason == GiveUp.EXHAUSTED:
+            account.dropped += 1
+        else:
+            account.not_sent += 1
+            self._break(
+                Promise.NOT_SENT,
+                f"it is {row.status.label} ({row.reason}) after {row.attempts} attempts",
+            )
+
+    def _is_interrupted(self, call: Call) -> bool:
+        longest = PACE[self._message.priority].deadline.total_seconds()
+        end = call.at + longest if call.ended is None else call.ended
+        begin, end = call.at - TRANSIT_SECONDS, end + LEDGER_SECONDS
+        return any(begin <= fault.at <= end for fault in self._faults)
+
+    def _dies_before(self, row: Row) -> bool:
+        """Whether a fault came between the commit of a call and the call."""
+        started = row.call_started_at
+        return started is not None and any(
+            started <= fault.at <= started + TRANSIT_SECONDS for fault in self._faults
+        )
+
+
+def _may_interrupt(fault: Fault, priority: Priority) -> bool:
+    return fault.deed in _KILLS and fault.target in _CALLERS[priority] | _HELPERS

@@ -1,0 +1,64 @@
+"""The rows that a run needs before its first request.
+
+Each person has one address on each of the run's channels, a timezone (so that no P3 waits for a
+producer's morning) and no wishes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from notifications import clock
+from notifications.models import Contact, NotificationType, Producer, Recipient
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.templates import contents
+from notifications.store import keys, partitions
+from notifications.store.templates import versions
+from notifyproj.ports import LOOPBACK
+from providers.contract import Channel
+from tests.chaos.people import TEMPLATE, TYPE, user_id
+from tests.chaos.plans import CHANNELS
+
+_PRODUCER: Final = "chaos"
+
+
+def fill(people: int, webhook_port: int) -> str:
+    """Make producer, type, template and people; returns the producer's key."""
+    partitions.ensure(clock.now().date())
+    producer = Producer.objects.create(name=_PRODUCER, rate_per_second=100_000, rate_burst=100_000)
+    NotificationType.objects.create(name=TYPE, priority=Priority.P2, category="chaos")
+    words = (
+        contents.words(channel, "en", title="{{ token }}", body="Your word is {{ token }}.")
+        for channel in CHANNELS
+    )
+    draft = versions.draft(TEMPLATE, contents.content(words), by=_PRODUCER)
+    versions.publish(draft, by=_PRODUCER)
+    recipients = Recipient.objects.bulk_create(
+        Recipient(mode=Mode.LIVE, user_id=user_id(number), timezone="UTC")
+        for number in range(people)
+    )
+    Contact.objects.bulk_create(
+        Contact(
+            recipient=recipient,
+            channel=channel,
+            kind="fcm_token" if channel is Channel.PUSH else "",
+            address=_address(channel, number, webhook_port),
+            is_primary=True,
+        )
+        for number, recipient in enumerate(recipients)
+        for channel in CHANNELS
+    )
+    _, secret = keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
+    return secret
+
+
+def _address(channel: Channel, number: int, webhook_port: int) -> str:
+    match channel:
+        case Channel.SMS:
+            return f"+1555200{number:04}"
+        case Channel.EMAIL:
+            return f"person-{number}@chaos.example"
+        case Channel.WEBHOOK:
+            return f"http://{LOOPBACK}:{webhook_port}/hooks/{number}"
+        case _:
+            return f"device-{number}-{'x' * 140}"

@@ -1,0 +1,266 @@
+"""Servers, processes, stand-ins and people of a run, and what a fault does to them.
+
+Everything is ours alone: a stack `chaos` with a database that is made afresh, ports of its own. The
+processes are those of `make demo` that deliver, and a `Crew` keeps them alive as `make demo` does.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import psycopg
+import redis
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from notifyproj.child import Child
+from notifyproj.embedded import Stack
+from notifyproj.embedded.server import Server
+from notifyproj.embedded.valkey import Valkey
+from notifyproj.ports import LOOPBACK, free_port
+from notifyproj.supervisor.crew import Crew
+from notifyproj.supervisor.process import ROOT, Process, ProcessFailed
+from notifyproj.supervisor.programs import Answers, Ports, program
+from providers.contract import Channel
+from tests.chaos import stand_in
+from tests.chaos.plans import CHANNELS, PEOPLE, PROCESSES, Manner
+
+VAR: Final = ROOT / "var" / "chaos"
+_START_SECONDS: Final = 20.0
+_WEBHOOK_SECRET: Final = "whsec_Y2hhb3Mtc2lnbnMtaXRzLXdlYmhvb2tzLXdpdGgtdGhpcw=="
+_SETTINGS: Final = {
+    "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
+    "NOTIFY_SECRET_KEY": "a-key-for-chaos-that-signs-nothing-of-worth",
+    "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
+    "NOTIFY_SANDBOX_URL": f"http://{LOOPBACK}:1",  # in-app and chat are not asked
+    "NOTIFY_SANDBOX_SECRET": _WEBHOOK_SECRET,
+    "NOTIFY_ROUTES": "push=fcm,sms=twilio,email=smtp,webhook=webhook,in_app=sandbox,chat=sandbox",
+    "NOTIFY_ALLOWED_HOSTS": LOOPBACK,
+    "NOTIFY_CAPS": "none",  # one person stands for many
+    "NOTIFY_WEBHOOK_SECRETS": _WEBHOOK_SECRET,
+    "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
+    "NOTIFY_TWILIO_ACCOUNT_SID": "AC" + "0" * 32,
+    "NOTIFY_TWILIO_AUTH_TOKEN": "signs-nothing",
+    "NOTIFY_TWILIO_FROM": "+15550001111",
+    "NOTIFY_SMTP_FROM": "Chaos <chaos@chaos.example>",
+    "PYTHONUNBUFFERED": "1",
+    "PATH": "/usr/bin:/bin",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doors:
+    """The stand-ins' ports."""
+
+    control: int
+    push: int
+    sms: int
+    email: int
+    webhook: int
+
+
+class StandIns(Child):
+    """The process of `stand_in`."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__("stand-ins", log=folder / "stand_ins.log")
+        self.calls = folder / "calls.jsonl"
+        names = ("control", *(channel.label for channel in CHANNELS))
+        self.doors = Doors(**{name: free_port(f"{folder}/{name}") for name in names})
+
+    def start(self, seed: str) -> None:
+        """Start with an empty log of calls; returns when it listens.
+
+        Raises:
+            ProcessFailed: it does not.
+        """
+        self.calls.unlink(missing_ok=True)
+        self.calls.touch()
+        doors = self.doors
+        ports = (doors.control, doors.push, doors.sms, doors.email, doors.webhook)
+        command = [sys.executable, "-m", "tests.chaos.stand_in", seed, str(self.calls)]
+        environ = {"PATH": "/usr/bin:/bin"}
+        self.spawn([*command, *map(str, ports)], folder=ROOT, environ=environ)
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._listens():
+            if self.ended_within(0.05) or time.monotonic() > deadline:
+                raise ProcessFailed(f"the stand-ins did not start: {self.last_words()}")
+
+    def steer(self, channel: Channel, manner: Manner) -> None:
+        """Have a provider behave like this from now on."""
+        self._ask(json.dumps(stand_in.steering(channel, manner)).encode())
+
+    def _listens(self) -> bool:
+        try:
+            self._ask(b"null")
+        except OSError:
+            return False
+        return True
+
+    def _ask(self, body: bytes) -> None:
+        link = http.client.HTTPConnection(LOOPBACK, self.doors.control, timeout=5)
+        try:
+            link.request("POST", "/steer", body)
+            link.getresponse().read()
+        finally:
+            link.close()
+
+
+class Stage:
+    """A running product on stand-ins; a context manager that stops all of it."""
+
+    def __init__(self, *, seed: str) -> None:
+        self._seed = seed
+        VAR.mkdir(parents=True, exist_ok=True)
+        self.ports = Ports(**{
+            name: free_port(f"{VAR}/{name}") for name in ("web", "flower", "sandbox")
+        })
+        self.stand_ins = StandIns(VAR)
+        self.stack = Stack("chaos", root=ROOT, environ={})
+        self.processes: dict[str, Process] = {}
+        self.key = ""
+        self.told: list[str] = []
+        """What the supervisor said of processes that had ended."""
+        self._crew = Crew([], report=self.told.append)
+        self._exits = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start everything; returns when the web process says that it is ready.
+
+        Raises:
+            EmbeddedError: a server does not start.
+            ProcessFailed: a process or the stand-ins do not.
+        """
+        with ExitStack() as undo:
+            self.stand_ins.start(self._seed)
+            undo.callback(self.stand_ins.stop)
+            urls = undo.enter_context(self.stack).urls()
+            self._start_afresh()
+            environ = self._environ(urls)
+            self._command(["manage.py", "migrate"], environ)
+            people = ["-m", "tests.chaos.people", str(PEOPLE), str(self.stand_ins.doors.webhook)]
+            self.key = self._command(people, environ).strip()
+            self.processes = {name: self._process(name, environ) for name in PROCESSES}
+            self._crew = Crew(
+                [self.processes[name] for name in ("web", *_after("web"))],
+                report=self.told.append,
+            )
+            undo.callback(self._crew.stop)
+            self._crew.start()
+            self.processes["web"].wait_ready(sign=Answers("web", "/readyz"))
+            self.told.clear()
+            self._exits = undo.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._exits.close()
+
+    @property
+    def url(self) -> str:
+        """The API's host and port."""
+        return f"{LOOPBACK}:{self.ports.web}"
+
+    def mend(self) -> None:
+        """Start again what has ended."""
+        self._crew.mend()
+
+    def server(self, name: str) -> Server:
+        """`broker`, `state` or `postgres`."""
+        servers: dict[str, Server] = {
+            "broker": self.stack.broker,
+            "state": self.stack.state,
+            "postgres": self.stack.postgres,
+        }
+        return servers[name]
+
+    def valkey(self, name: str) -> Valkey:
+        """`broker` or `state`."""
+        return {"broker": self.stack.broker, "state": self.stack.state}[name]
+
+    def fill(self, name: str, *, is_full: bool) -> None:
+        """Let a Valkey take no more writes, or take them again."""
+        with redis.Redis.from_url(self.valkey(name).url) as client:
+            client.config_set("maxmemory", "1" if is_full else "0")
+
+    def kill_main(self, name: str) -> None:
+        """SIGKILL for the process that the supervisor knows, not for those that it started."""
+        pid = self.processes[name].pid
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+
+    def _start_afresh(self) -> None:
+        for name in ("broker", "state"):
+            self.valkey(name).flush()
+        url = self.stack.postgres.url
+        with psycopg.connect(_maintenance(url), autocommit=True) as link:
+            link.execute("DROP DATABASE IF EXISTS notify WITH (FORCE)")
+            link.execute("CREATE DATABASE notify")
+
+    def _environ(self, urls: Mapping[str, str]) -> dict[str, str]:
+        doors = self.stand_ins.doors
+        return {
+            **_SETTINGS,
+            **urls,
+            "NOTIFY_PUBLIC_URL": f"http://{self.url}",
+            "NOTIFY_FCM_URL": f"http://{LOOPBACK}:{doors.push}",
+            "NOTIFY_FCM_CREDENTIALS": _service_account(doors.push),
+            "NOTIFY_TWILIO_URL": f"http://{LOOPBACK}:{doors.sms}",
+            "NOTIFY_SMTP_URL": f"smtp://{LOOPBACK}:{doors.email}",
+            "NOTIFY_FLOWER_PASSWORD": secrets.token_hex(8),
+        }
+
+    def _process(self, name: str, environ: Mapping[str, str]) -> Process:
+        process = Process(program(name), ports=self.ports, environ=environ, var=VAR)
+        process.log.unlink(missing_ok=True)
+        return process
+
+    def _command(self, arguments: list[str], environ: Mapping[str, str]) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=environ,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != 0:
+            raise ProcessFailed(f"{' '.join(arguments)} failed: {done.stderr.strip()[-2000:]}")
+        return done.stdout
+
+
+def _after(first: str) -> list[str]:
+    return [name for name in PROCESSES if name != first]
+
+
+def _maintenance(url: str) -> str:
+    return url.rpartition("/")[0] + "/postgres"
+
+
+def _service_account(port: int) -> str:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return json.dumps({
+        "type": "service_account",
+        "project_id": "chaos",
+        "client_email": "chaos@chaos.example",
+        "private_key": pem.decode(),
+        "token_uri": f"http://{LOOPBACK}:{port}/token",
+    })

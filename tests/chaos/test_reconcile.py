@@ -1,0 +1,164 @@
+"""Each promise that a run can break is seen to be broken, and what is excused is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from notifications.rules.lane import Priority
+from notifications.rules.states import Status
+from providers.contract import Channel
+from tests.chaos.facts import Accepted, Call, Facts, Fault, Row
+from tests.chaos.plans import Deed
+from tests.chaos.reconcile import Account, Promise, reconcile
+
+_MESSAGE = Accepted(
+    token="tok_1",
+    notification_id="n1",
+    priority=Priority.P2,
+    channel=Channel.SMS,
+    at=100.0,
+)
+_CALL = Call(
+    channel=Channel.SMS,
+    token="tok_1",
+    at=101.0,
+    took=True,
+    answer="ok",
+    message_id="SM1",
+    ended=101.3,
+    answered=True,
+)
+_ROW = Row(
+    notification_id="n1",
+    status=Status.SENT,
+    reason="",
+    attempts=1,
+    due_in=None,
+    call_started_at=100.9,
+    provider_message_id="SM1",
+)
+_KILL = Fault(at=101.1, target="channels", deed=Deed.KILL.value, until=101.1)
+
+
+def _came_of(
+    *calls: Call,
+    row: Row | None = _ROW,
+    message: Accepted = _MESSAGE,
+    faults: tuple[Fault, ...] = (),
+) -> Account:
+    return reconcile(
+        Facts(
+            accepted=[message],
+            refused=[],
+            calls=list(calls),
+            faults=list(faults),
+            rows=[row] if row else [],
+        )
+    )
+
+
+def _broken(account: Account) -> list[Promise]:
+    return [each.promise for each in account.broken]
+
+
+def test_sent_once_breaks_nothing() -> None:
+    account = _came_of(_CALL)
+    assert not account.broken
+    assert (account.sent, account.not_sent, account.repeats) == (1, 0, 0)
+    assert account.delays[Priority.P2] == [1.0]
+
+
+def test_accepted_and_gone_from_the_database() -> None:
+    assert _broken(_came_of(_CALL, row=None)) == [Promise.NOT_SENT]
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.SUPPRESSED, Status.CANCELLED])
+def test_never_taken_and_final(status: Status) -> None:
+    row = replace(_ROW, status=status, reason="retries_exhausted", provider_message_id="")
+    assert _broken(_came_of(row=row)) == [Promise.NOT_SENT]
+
+
+def test_sent_without_a_call() -> None:
+    account = _came_of()
+    assert account.contradicted == 1
+    assert Promise.CONTRADICTED in _broken(account)
+
+
+def test_an_id_that_nobody_gave() -> None:
+    row = replace(_ROW, provider_message_id="SM2")
+    assert _broken(_came_of(_CALL, row=row)) == [Promise.CONTRADICTED]
+
+
+def test_failed_although_taken() -> None:
+    row = replace(_ROW, status=Status.FAILED, reason="retries_exhausted")
+    assert _broken(_came_of(_CALL, row=row)) == [Promise.CONTRADICTED]
+
+
+def test_expired_and_dropped_are_policy() -> None:
+    expired = _came_of(row=replace(_ROW, status=Status.EXPIRED, reason="ttl_passed"))
+    assert (expired.broken, expired.expired) == ([], 1)
+    bulk = replace(_MESSAGE, priority=Priority.P3)
+    low = _came_of(
+        row=replace(_ROW, status=Status.FAILED, reason="retries_exhausted"), message=bulk
+    )
+    assert (low.broken, low.dropped) == ([], 1)
+
+
+def test_open_is_excused_only_while_somebody_will_look() -> None:
+    row = replace(_ROW, status=Status.RETRYING)
+    assert not _came_of(row=replace(row, due_in=30.0)).broken
+    assert _broken(_came_of(row=replace(row, due_in=-90.0))) == [Promise.STUCK]
+    assert _broken(_came_of(row=row)) == [Promise.STUCK]
+
+
+def test_a_repeat_needs_a_fault_during_the_first_call() -> None:
+    again = replace(_CALL, at=107.0, ended=107.2, message_id="SM2")
+    assert _broken(_came_of(_CALL, again)) == [Promise.TWICE]
+    excused = _came_of(_CALL, again, faults=(_KILL,))
+    assert (excused.broken, excused.repeats, excused.repeats_in_flight) == ([], 1, 1)
+    late = replace(_KILL, at=102.0)
+    assert _broken(_came_of(_CALL, again, faults=(late,))) == [Promise.TWICE]
+
+
+@pytest.mark.parametrize(
+    ("target", "deed"),
+    [
+        ("p0", Deed.KILL),
+        ("web", Deed.KILL),
+        ("broker", Deed.KILL),
+        ("broker", Deed.FLUSH),
+        ("channels", Deed.TERMINATE),
+    ],
+)
+def test_faults_that_excuse_nothing(target: str, deed: Deed) -> None:
+    again = replace(_CALL, at=107.0, ended=107.2, message_id="SM2")
+    fault = replace(_KILL, target=target, deed=deed.value)
+    assert _broken(_came_of(_CALL, again, faults=(fault,))) == [Promise.TWICE]
+
+
+def test_a_repeat_with_the_same_key_is_not_seen() -> None:
+    message = replace(_MESSAGE, channel=Channel.WEBHOOK)
+    first = replace(_CALL, channel=Channel.WEBHOOK, key="one")
+    again = replace(first, at=107.0, ended=107.2)
+    assert _came_of(first, again, message=message).repeats == 0
+    other = replace(again, key="two")
+    assert _broken(_came_of(first, other, message=message)) == [Promise.TWICE]
+
+
+def test_unknown_needs_a_reason() -> None:
+    row = replace(_ROW, status=Status.UNKNOWN, reason="worker_lost", provider_message_id="")
+    assert _broken(_came_of(_CALL, row=row)) == [Promise.UNKNOWN]
+    assert _broken(_came_of(row=row)) == [Promise.NOT_SENT]
+    assert not _came_of(_CALL, row=row, faults=(_KILL,)).broken
+    hung = replace(_CALL, answer="hang", answered=False)
+    assert not _came_of(hung, row=row).broken
+
+
+def test_unknown_and_never_called_is_excused_only_at_the_moment_of_the_call() -> None:
+    row = replace(_ROW, status=Status.UNKNOWN, reason="worker_lost", provider_message_id="")
+    account = _came_of(row=row, faults=(_KILL,))
+    assert (account.broken, account.never_arrived) == ([], 1)
+    waiting = replace(row, call_started_at=_KILL.at - 3)
+    assert _broken(_came_of(row=waiting, faults=(_KILL,))) == [Promise.NOT_SENT]
