@@ -14,6 +14,7 @@ from django.conf import settings
 
 from notifications.rules import caps
 from notifications.rules.allowed import AllowList
+from notifications.rules.concurrency import CEILING
 from providers.contract import Channel
 
 
@@ -41,6 +42,8 @@ class Conf:
     """Who may be reached in live mode; None: everybody."""
     release_ramp: dt.timedelta = dt.timedelta(seconds=300)
     """Over how long P2 and P3 that waited for one instant are spread: thousands wait for 07:00."""
+    calls_in_flight: int = CEILING
+    """Most calls in flight at one provider from one process; the adaptive limit stays below."""
     caps: caps.Caps = field(default_factory=lambda: caps.DEFAULTS)
     """What a person gets at most, unless they have caps of their own."""
 

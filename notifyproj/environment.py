@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from notifications.rules.caps import DEFAULTS
+from notifications.rules.concurrency import CEILING
 from notifyproj.esp import anymail_vendor
 from notifyproj.values import (
     BrokerUrl,
@@ -137,6 +138,12 @@ class Environment(BaseModel):
         default=300,
         description="a number of seconds from 0 to 3600, over which P2 and P3 that waited for the"
         " end of quiet hours are spread",
+    )
+    calls_in_flight: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        alias="NOTIFY_CALLS_IN_FLIGHT",
+        default=CEILING,
+        description="a number from 1 to 10000: most calls in flight at one provider from one"
+        " process; below it the number adapts to the provider's latency",
     )
     allowed_hosts: Names = Field(
         alias="NOTIFY_ALLOWED_HOSTS",

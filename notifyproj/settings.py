@@ -165,6 +165,7 @@ NOTIFICATIONS = Conf(
     allowed=ENVIRONMENT.allowed_recipients,
     release_ramp=dt.timedelta(seconds=ENVIRONMENT.release_ramp_seconds),
     caps=ENVIRONMENT.caps,
+    calls_in_flight=ENVIRONMENT.calls_in_flight,
 )
 
 LOGGING_CONFIG = "notifyproj.logs.configure"

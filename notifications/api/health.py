@@ -222,6 +222,20 @@ def _tallies() -> Iterator[Family]:
     for cause, count in tallies.opt_outs().items():
         left.add_metric([cause], count)
     yield left
+    labels = ["provider"]
+    limit = GaugeMetricFamily(
+        "notifications_calls_limit",
+        "Calls that may be in flight at a provider now, over all worker processes",
+        labels=labels,
+    )
+    in_flight = GaugeMetricFamily(
+        "notifications_calls_in_flight", "Calls that are in flight at a provider", labels=labels
+    )
+    for provider, figures in tallies.in_flight().items():
+        limit.add_metric([provider], figures.limit)
+        in_flight.add_metric([provider], figures.in_flight)
+    yield limit
+    yield in_flight
 
 
 def _family(name: str, said: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:

@@ -12,6 +12,7 @@
                  │                  └─ settle    what became of it (watch: of its provider)
                  │
         release, rescue, replay: back to queued   confirm: receipts
+        in flight: permits for provider calls
         digest: one notification in place of many that caps held back
         accept asks check what a request means, plan what to store of it, keys what is a repeat
         job: what is on its way   quiet: a gate's wishes   links: the short ones that render made

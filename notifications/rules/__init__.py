@@ -16,6 +16,7 @@ Whatever decides about a delivery stands here, so that it can be read and tested
     routing     which providers a delivery tries, in which order
     bucket      how the pace that a vendor allows is shared by the priorities
     breaker     when a provider is given a rest, and how it is asked again
+    concurrency how many calls may be in flight at a provider
     retries     when to try again, and when to stop
     unanswered  what to do when a provider never answered
     letters     which dead letters an operator means

@@ -8,7 +8,7 @@ of waiting on every call.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -135,13 +135,51 @@ def counters(key: str) -> dict[str, int]:
     Raises:
         Away: as `call`.
     """
+    return {field: int(count) for field, count in notes(key).items()}
+
+
+def note(key: str, values: Mapping[str, str]) -> None:
+    """HSET.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        client().hset(key, items=[part for pair in values.items() for part in pair])
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+
+
+def notes(key: str) -> dict[str, str]:
+    """HGETALL of what `note` set.
+
+    Raises:
+        Away: as `call`.
+    """
     _circuit.check()
     try:
         found = cast("dict[bytes, bytes]", client().hgetall(key))
     except redis.RedisError as error:
         _circuit.trip()
         raise Away from error
-    return {field.decode(): int(count) for field, count in found.items()}
+    return {field.decode(): value.decode() for field, value in found.items()}
+
+
+def unnote(key: str, fields: Sequence[str]) -> None:
+    """HDEL; nothing for no fields.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        if fields:
+            client().hdel(key, *fields)
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
 
 
 def publish(channel: str, message: str) -> None:
