@@ -64,6 +64,9 @@ class SweepRun(models.Model):
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     moved = models.IntegerField(default=0, help_text="Rows that the last run changed.")
+    failed = models.IntegerField(
+        default=0, help_text="Rows that raised an exception in the last run; the log says which."
+    )
 
     def __str__(self) -> str:
         """Its name."""

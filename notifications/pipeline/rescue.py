@@ -23,9 +23,10 @@ from notifications.rules import unanswered
 from notifications.rules.lane import Priority
 from notifications.rules.retries import preset_for
 from notifications.rules.states import Status
+from notifications.rules.suspects import POISON_AFTER
 from notifications.rules.unanswered import Answer
 from notifications.store import attempts, db, ledger, moves
-from notifications.store.moves import POISON_AFTER, Move
+from notifications.store.moves import Move
 from providers.contract import Channel, Repeat
 
 Row = dict[str, Any]

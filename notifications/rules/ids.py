@@ -64,6 +64,11 @@ def last_delivery_of(notification: UUID) -> UUID:
     return UUID(int=notification.int | _CHILD_MASK)
 
 
+def day_of(any_id: UUID) -> dt.date:
+    """The UTC day in whose partition this id lies."""
+    return (_EPOCH + (any_id.int >> 80) * _MILLISECOND).date()
+
+
 def floor_of(day: dt.date) -> UUID:
     """The lowest id that a UTC day can hold: where its partition begins."""
     midnight = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)

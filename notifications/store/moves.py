@@ -14,15 +14,11 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
 from notifications.rules import ids as id_rules
+from notifications.rules import suspects
 from notifications.rules.lane import PACE, Mode, Priority
 from notifications.rules.states import SOURCES, Status
 from notifications.store import db, tallies
 from providers.contract import Channel
-
-SUSPECT_AFTER: Final = 3
-"""Claims without a result after which a row is delivered alone."""
-POISON_AFTER: Final = 5
-"""Claims without a result after which it is a dead letter: it kills its worker."""
 
 _LEASES: Final = {
     "p0_lease": PACE[Priority.P0].lease,
@@ -84,8 +80,10 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
         "ids": list(delivery_ids),
         "queued": Status.QUEUED,
         "waiting": [Status.RETRYING, Status.SCHEDULED],
-        "poison": POISON_AFTER,
-        "suspect": SUSPECT_AFTER,
+        "poison": suspects.POISON_AFTER,
+        "small_after": suspects.SMALL_AFTER,
+        "small": suspects.SMALL,
+        "alone_after": suspects.ALONE_AFTER,
         "token": token,
         **_LEASES,
     }

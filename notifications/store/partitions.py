@@ -12,11 +12,9 @@ import datetime as dt
 from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
-from uuid import UUID
 
 import psycopg
 from django.db import IntegrityError, OperationalError, connection, transaction
-from psycopg import sql
 
 from notifications import clock
 from notifications.rules import ids
@@ -85,34 +83,6 @@ def with_day(day: dt.date, work: Callable[[], Answer]) -> Answer:
 def is_past(day: dt.date) -> bool:
     """Whether retention has dropped, or is about to drop, this day."""
     return day < clock.now().date() - dt.timedelta(days=RETENTION_DAYS)
-
-
-def open_since() -> UUID:
-    """The lower bound of every sweep.
-
-    The oldest day that has an open row, never later than yesterday.
-
-    Asks each partition's own due index for one row, so its cost does not grow with the rows.
-    """
-    yesterday = clock.now().date() - dt.timedelta(days=1)
-    for day in existing():
-        if day >= yesterday:
-            break
-        partition = sql.Identifier(f"delivery_{day:%Y%m%d}")
-        one_open = sql.SQL("SELECT 1 FROM {} WHERE due_at IS NOT NULL LIMIT 1").format(partition)
-        with db.cursor() as running:
-            running.execute(one_open)
-            if running.fetchone():
-                return ids.floor_of(day)
-    return ids.floor_of(yesterday)
-
-
-def open_until() -> UUID:
-    """The upper bound of every sweep.
-
-    The end of tomorrow, so that partitions made ahead are not asked.
-    """
-    return ids.floor_of(clock.now().date() + dt.timedelta(days=2))
 
 
 def drop(day: dt.date) -> None:

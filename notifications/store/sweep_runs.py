@@ -12,6 +12,14 @@ def begin(name: str, *, every: dt.timedelta) -> bool:
     return bool(db.rows("begin_sweep", {"name": name, "every": every}))
 
 
-def end(name: str, *, moved: int) -> None:
-    """Note that it came to its end, and how many rows it changed."""
-    db.run("end_sweep", {"name": name, "moved": moved})
+def end(name: str, *, moved: int, failed: int) -> int:
+    """Note that a run came to its end; returns how many rows had failed in the run before.
+
+    Args:
+        name: the sweep's.
+        moved: rows that it changed.
+        failed: rows that raised an exception; 1 when the sweep itself did.
+    """
+    [before] = db.rows("end_sweep", {"name": name, "moved": moved, "failed": failed})
+    found: int = before["failed"]
+    return found

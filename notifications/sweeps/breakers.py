@@ -11,13 +11,14 @@ from typing import Final
 
 from notifications.models import Alert, BreakerEvent
 from notifications.store import alerts, breakers
+from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 
 _EVENTS_KEPT: Final = 10_000
 """Some weeks of a provider that is in trouble all day: a probe each half minute is 3,000 a day."""
 
 
-def run_once(*, now: dt.datetime, limit: int) -> int:
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Resolve and trim, up to `limit` events. Safe at any time: it looks at what is there."""
     del now
     subjects = Alert.objects.filter(kind=breakers.ALERT, resolved_at=None)
@@ -29,7 +30,7 @@ def run_once(*, now: dt.datetime, limit: int) -> int:
     newest = BreakerEvent.objects.values_list("id", flat=True).first() or 0
     past = BreakerEvent.objects.filter(id__lte=newest - _EVENTS_KEPT).values("id")[:limit]
     trimmed, _ = BreakerEvent.objects.filter(id__in=past).delete()
-    return len(over) + trimmed
+    return Swept(len(over) + trimmed)
 
 
 def _pair(subject: str) -> tuple[str, Channel]:

@@ -10,6 +10,7 @@ from notifications.pipeline.replay import AGE_KEPT
 from notifications.rules.lane import Mode
 from notifications.store import alerts
 from notifications.store import dead_letters as letters
+from notifications.sweeps.rounds import Swept
 
 _WINDOW: Final = dt.timedelta(minutes=5)
 _MANY: Final = 20
@@ -19,7 +20,7 @@ Single dead addresses are daily life.
 """
 
 
-def run_once(*, now: dt.datetime, limit: int) -> int:
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Raise or resolve the alert; delete old letters.
 
     Safe to run at any time: it looks at what is there.
@@ -33,4 +34,4 @@ def run_once(*, now: dt.datetime, limit: int) -> int:
         alerts.raise_once("dead_letters_grow", "", detail)
     else:
         alerts.resolve("dead_letters_grow", "")
-    return letters.discard_older_than(AGE_KEPT, limit=limit)
+    return Swept(letters.discard_older_than(AGE_KEPT, limit=limit))

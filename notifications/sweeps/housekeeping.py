@@ -9,13 +9,14 @@ from django.db import connection
 
 from notifications.models import Alert, Rejected
 from notifications.store import db, short_links
+from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
 """Rejected requests that operators can look back on."""
 _ALERTS_KEPT: Final = dt.timedelta(days=7)
 
 
-def run_once(*, now: dt.datetime, limit: int) -> int:
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Wipe and trim up to `limit` rows of each kind.
 
     Safe at any time: all of it is past its use.
@@ -32,4 +33,4 @@ def run_once(*, now: dt.datetime, limit: int) -> int:
     trimmed, _ = Rejected.objects.filter(id__lte=newest - _REJECTED_KEPT).delete()
     Alert.objects.filter(resolved_at__lt=now - _ALERTS_KEPT).delete()
     ended = short_links.purge(now=now, limit=limit)
-    return wiped + keys + trimmed + ended
+    return Swept(wiped + keys + trimmed + ended)

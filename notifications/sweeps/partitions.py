@@ -16,6 +16,7 @@ from notifications.rules import ids
 from notifications.rules.states import SOURCES, Status
 from notifications.store import alerts, moves, partitions
 from notifications.store.moves import Move
+from notifications.sweeps.rounds import Swept
 
 _MAX_SKEW: Final = dt.timedelta(seconds=2)
 """Ids carry the app's clock and leases the database's.
@@ -24,7 +25,7 @@ A second apart is harmless, an hour is not.
 """
 
 
-def run_once(*, now: dt.datetime, limit: int) -> int:
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Make what is missing ahead and drop at most `limit` days past retention."""
     moved = partitions.ensure(now.date())
     past = [day for day in partitions.existing() if partitions.is_past(day)][:limit]
@@ -32,7 +33,7 @@ def run_once(*, now: dt.datetime, limit: int) -> int:
         _expire_open_rows(day)
         partitions.drop(day)
     check_clock()
-    return moved + len(past)
+    return Swept(moved + len(past))
 
 
 def _expire_open_rows(day: dt.date) -> None:

@@ -1,123 +1,125 @@
 """Relay: publish queued rows that are due, lane by lane.
 
-It also notices when the broker has lost what it had: rows that were published and never claimed
-while nothing is ready in their lane. That one sign covers a wiped, restarted or restored broker.
-
-Never more than a few messages wait in a lane (`room`): the rest waits as rows, where it costs
+The broker holds at most `room.READY_MESSAGES` of a lane: the rest waits as rows, where it costs
 nothing, survives a wiped broker, and can still be cancelled. `due_at` is moved and committed before
-the publish, so two relays never publish one row at once; a publish that fails makes its rows due
-again.
+the publish, under the lane's advisory lock, so two relays never publish one row at once; a publish
+that fails makes its rows due again. Each `ops` process can add one room to a lane at the same
+moment, so with n of them at most n rooms wait in the broker.
+
+The relay also notices that the broker has lost messages: rows that were published and never
+claimed, while no message is ready in their lane. That one sign covers a wiped, restarted or
+restored broker. Such rows are published again, and their new `published_at` keeps the next look
+from finding them.
+
+Rows that were claimed several times without an end may be what kills their worker. They leave in
+smaller messages, then alone (`rules.suspects`), so that the innocent ones beside them get through.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
 
 import structlog
+from django.db import InterfaceError, OperationalError, transaction
 
-from notifications import clock, lanes
+from notifications import lanes
 from notifications.pipeline import publish
-from notifications.rules.lane import LANES, Lane, Mode, Priority
+from notifications.rules import suspects
+from notifications.rules.lane import Lane
 from notifications.rules.states import Status
-from notifications.store import db
-from notifications.store.moves import SUSPECT_AFTER
-from notifications.sweeps import room
-from providers.contract import Channel
+from notifications.store import db, locks, spans
+from notifications.store.spans import Span
+from notifications.sweeps import room, rounds
+from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
 
 _LOST_AFTER: Final = dt.timedelta(seconds=15)
-"""A published row that nobody claimed for this long, in a lane with nothing ready, was lost."""
-_LOOK_EVERY: Final = 15.0
-"""Seconds between two looks for lost rows in one lane."""
-_AGAIN_LIMIT: Final = 20_000
-"""Lost rows made due in one look."""
-
-_looked_at: dict[str, float] = {}
+"""A published row that no worker claimed for this long, in a lane with nothing ready, was lost."""
+_EVER: Final = dt.timedelta(days=1_000)
 
 
-def run_once(bounds: Mapping[str, Any], *, now: dt.datetime) -> int:
-    """Publish what is due and fits; returns how many ids were published."""
-    del now  # due is what Postgres's clock says
-    waiting = _waiting(bounds)
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
+    """Publish what is due and fits; counts the ids that were published.
+
+    Args:
+        now: unused; Postgres's clock decides what is due.
+        limit: lost rows made due of one lane in one run.
+    """
+    del now
+    waiting = [
+        (lane, span)
+        for span in spans.current()
+        for lane in rounds.lanes_due(Status.QUEUED, span, within=_EVER)
+    ]
     if not waiting:
-        return 0
+        return Swept()
+    names = sorted({lane.name for lane, _ in waiting})
     try:
-        depths = lanes.depths([lane.name for lane in waiting])
+        depths = lanes.depths(names)
     except lanes.BrokerAway:
-        _log.warning("broker_away", waiting_lanes=len(waiting))
-        return 0
-    for lane in waiting:
-        if depths[lane.name] == 0:
-            _make_lost_due(lane, bounds)
-    return _publish(room.of({lane: depths[lane.name] for lane in waiting}), bounds)
-
-
-def _waiting(bounds: Mapping[str, Any]) -> list[Lane]:
-    rows = db.rows("waiting_lanes", {**_columns(LANES), **bounds, "queued": Status.QUEUED})
-    return sorted(map(_lane, rows))
-
-
-def _publish(rooms: Mapping[Lane, int], bounds: Mapping[str, Any]) -> int:
-    parameters = {**bounds, "room": list(rooms.values()), "queued": Status.QUEUED}
-    rows = db.alone("publish", {**_columns(rooms), **parameters})
-    by_lane: dict[Lane, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        by_lane[_lane(row)].append(row)
-    published = 0
-    for lane in sorted(by_lane):
-        # What was claimed in vain leaves alone, one a tick: it may be what kills its worker, and
-        # an innocent suspect beside it would die with it once more.
-        suspects = [row["id"] for row in by_lane[lane] if row["claims"] >= SUSPECT_AFTER]
-        others = [row["id"] for row in by_lane[lane] if row["claims"] < SUSPECT_AFTER]
-        now, later = [*others, *suspects[:1]], suspects[1:]
-        messages = [*lanes.chunks(others, lane=lane), *([each] for each in suspects[:1])]
-        if publish.publish(lane, messages):
-            published += len(now)
-            room.used(lane, len(now))
+        _log.warning("broker_away", waiting_lanes=len(names))
+        return Swept()
+    rooms = room.of({lane: depths[lane.name] for lane, _ in waiting})
+    done = Swept()
+    for lane, span in sorted(waiting, key=itemgetter(0)):
+        try:
+            if not depths[lane.name]:
+                _make_lost_due(lane, span, limit)
+            published = _publish(lane, span, rooms.get(lane, 0))
+        except (OperationalError, InterfaceError) as error:
+            _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
+            done += Swept(failed=1)
         else:
-            later += now
-        if later:
-            _make_due(later)
-    return published
+            rooms[lane] = rooms.get(lane, 0) - published
+            done += Swept(published)
+    return done
 
 
-def _make_due(delivery_ids: list[UUID]) -> None:
-    db.run("due_now", {"ids": delivery_ids, "queued": Status.QUEUED})
+def _publish(lane: Lane, span: Span, free: int) -> int:
+    if free <= 0:
+        return 0
+    with transaction.atomic():
+        if not locks.try_for_transaction(f"relay {lane.name}"):
+            return 0
+        rows = db.rows("publish", {**span, **_of(lane), "room": free})
+    if not rows:
+        return 0
+    ids = [row["id"] for row in rows]
+    if not publish.publish(lane, _messages(lane, rows)):
+        db.run("due_now", {**span, "ids": ids, "queued": Status.QUEUED})
+        return 0
+    room.used(lane, len(ids))
+    return len(ids)
 
 
-def _make_lost_due(lane: Lane, bounds: Mapping[str, Any]) -> None:
-    moment = clock.monotonic()
-    if moment - _looked_at.get(lane.name, float("-inf")) < _LOOK_EVERY:
-        return
-    _looked_at[lane.name] = moment
-    lost = db.run(
-        "publish_again",
-        {
-            **bounds,
-            "queued": Status.QUEUED,
-            "mode": lane.mode,
-            "priority": lane.priority,
-            "channel": lane.channel,
-            "older_than": _LOST_AFTER,
-            "limit": _AGAIN_LIMIT,
-        },
-    )
-    if lost:
+def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
+    """Cut rows into messages: those that were claimed equally often in vain share messages."""
+    by_size: dict[int, list[UUID]] = defaultdict(list)
+    for row in rows:
+        by_size[suspects.most_together(row["claims"])].append(row["id"])
+    return [
+        message
+        for size in sorted(by_size, reverse=True)
+        for message in lanes.chunks(by_size[size], lane=lane, most=size)
+    ]
+
+
+def _make_lost_due(lane: Lane, span: Span, limit: int) -> None:
+    parameters = {**span, **_of(lane), "older_than": _LOST_AFTER, "limit": limit}
+    if lost := db.run("publish_again", parameters):
         _log.warning("lost_by_broker", lane=lane.name, count=lost)
 
 
-def _columns(wanted: Mapping[Lane, int] | tuple[Lane, ...]) -> dict[str, list[int]]:
+def _of(lane: Lane) -> dict[str, object]:
     return {
-        "modes": [lane.mode for lane in wanted],
-        "priorities": [lane.priority for lane in wanted],
-        "channels": [lane.channel for lane in wanted],
+        "queued": Status.QUEUED,
+        "mode": lane.mode,
+        "priority": lane.priority,
+        "channel": lane.channel,
     }
-
-
-def _lane(row: Mapping[str, Any]) -> Lane:
-    return Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"]))

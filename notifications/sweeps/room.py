@@ -11,14 +11,14 @@ can only hold it. Urgent lanes are not slowed here: what is in them was publishe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, cast
 
-from notifications import clock, lanes
+from notifications import lanes
 from notifications.pipeline import route
 from notifications.rules.breaker import Forced
 from notifications.rules.bucket import PATIENT_SHARE
 from notifications.rules.lane import Lane, Mode
-from notifications.store import breakers, controls
+from notifications.store import breakers, controls, state
 from notifications.store.breakers import Standing
 from providers.contract import Channel, Pace, Provider
 
@@ -40,16 +40,19 @@ def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     for lane, depth in depths.items():
         room = (READY_MESSAGES - depth) * lanes.chunk_size(lane)
         if taking := providers.get(lane):
-            room = min(room, _for_breakers(lane, depth, taking, standings), _pacer.room(taking))
+            room = min(room, _for_breakers(lane, depth, taking, standings), _for_pace(taking))
         if room > 0:
             rooms[lane] = room
     return rooms
 
 
 def used(lane: Lane, count: int) -> None:
-    """So many rows were published."""
-    if _is_watched(lane):
-        _pacer.use(route.takers(lane.channel), count)
+    """So many rows were published: charge their providers, each by its rate."""
+    paces = _paces(route.takers(lane.channel)) if _is_watched(lane) else {}
+    known = {name: pace for name, pace in paces.items() if pace is not None}
+    if known:
+        seconds = count / sum(map(_rate, known.values()))
+        _asked(known, dict.fromkeys(known, seconds * _SECOND_US))
 
 
 def _is_watched(lane: Lane) -> bool:
@@ -70,36 +73,32 @@ def _for_breakers(
 
 
 _NO_LIMIT: Final = 1_000_000_000
+_SECOND_US: Final = 1_000_000
 
 
-class _Pacer:
-    """What this process published of late, against the paces of the providers that take it.
+def _for_pace(providers: Iterable[Provider]) -> int:
+    """Rows that these providers together may be handed now."""
+    paces = _paces(providers)
+    known = {name: pace for name, pace in paces.items() if pace is not None}
+    if len(known) < len(paces):
+        return _NO_LIMIT
+    return sum(_asked(known, dict.fromkeys(known, 0)))
 
-    Another process that relays next begins with a burst: then workers hold what comes too soon.
+
+def _asked(paces: Mapping[str, Pace], charges_us: Mapping[str, float]) -> list[int]:
+    """Charge the providers' accounts; returns how many rows are free in each.
+
+    The accounts stand in the state Redis, so that all relays keep one pace. While it is away, only
+    the providers' buckets slow the workers down.
     """
-
-    def __init__(self) -> None:
-        self._paid_at: dict[str, float] = {}
-
-    def room(self, providers: Iterable[Provider]) -> int:
-        """Rows that these providers together may be handed now."""
-        paces = _paces(providers)
-        if any(pace is None for pace in paces.values()):
-            return _NO_LIMIT
-        now = clock.monotonic()
-        return sum(
-            int(pace.burst - (max(self._paid_at.get(name, now), now) - now) * _rate(pace))
-            for name, pace in paces.items()
-            if pace is not None
-        )
-
-    def use(self, providers: Iterable[Provider], count: int) -> None:
-        """Charge them, each with its part."""
-        paces = {name: pace for name, pace in _paces(providers).items() if pace is not None}
-        now, together = clock.monotonic(), sum(map(_rate, paces.values()))
-        for name in paces:
-            # A part by rate takes each of them the same time.
-            self._paid_at[name] = max(self._paid_at.get(name, now), now) + count / together
+    arguments: list[str | int | float | bytes] = []
+    for name, pace in paces.items():
+        arguments += [_SECOND_US / _rate(pace), pace.burst, charges_us[name]]
+    try:
+        found = state.call("relay_pace", [f"relay_pace:{name}" for name in paces], arguments)
+    except state.Away:
+        return [_NO_LIMIT]
+    return cast("list[int]", found)
 
 
 def _paces(providers: Iterable[Provider]) -> dict[str, Pace | None]:
@@ -111,6 +110,3 @@ def _paces(providers: Iterable[Provider]) -> dict[str, Pace | None]:
 
 def _rate(pace: Pace) -> float:
     return pace.per_second * PATIENT_SHARE
-
-
-_pacer = _Pacer()

@@ -7,12 +7,13 @@ from typing import Final
 
 from notifications.models import Occurrence, Schedule
 from notifications.pipeline import recur
+from notifications.sweeps.rounds import Swept
 
 _KEPT: Final = dt.timedelta(days=7)
 """How long an operator sees what came of an occurrence; the notification itself stays longer."""
 
 
-def run_once(*, now: dt.datetime, limit: int) -> int:
+def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Work through up to `limit` schedules that are due; returns how many occurrences.
 
     Twice is once: where a schedule stands moves with what is made of it. Late is made up for, see
@@ -26,4 +27,4 @@ def run_once(*, now: dt.datetime, limit: int) -> int:
     if made:
         past = Occurrence.objects.filter(at__lt=now - _KEPT).values("id")[: limit * 10]
         Occurrence.objects.filter(id__in=past).delete()
-    return made
+    return Swept(made)

@@ -22,7 +22,7 @@ from notifications.rules.order import LETS_GO_AFTER
 from notifications.rules.problems import Kind
 from notifications.rules.states import OPEN, Status
 from notifications.store import breakers, departures, state
-from notifications.sweeps import order
+from notifications.sweeps import ordering
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
 Outbox = Callable[[UUID], list[Any]]
@@ -207,10 +207,10 @@ def test_what_nobody_needs_is_forgotten(queue: Queue) -> None:
     first, second = queue(2)
     Delivery.objects.filter(id=first).update(status=Status.CANCELLED, due_at=None)
     OrderingKey.objects.update(used_at=clock.now() - dt.timedelta(days=2))
-    assert order.run_once(now=clock.now(), limit=100) == 1
+    assert ordering.run_once(now=clock.now(), limit=100).moved == 1
     assert OrderingKey.objects.count() == 1  # the second still stands in its line
     Delivery.objects.filter(id=second).update(status=Status.CANCELLED, due_at=None)
-    order.run_once(now=clock.now(), limit=100)
+    ordering.run_once(now=clock.now(), limit=100)
     assert not OrderingKey.objects.exists()
 
 

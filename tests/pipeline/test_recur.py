@@ -51,7 +51,7 @@ def _made(caller: Caller, rrule: str = HOURLY, **fields: object) -> Schedule:
 
 
 def _sweep(*, later: dt.timedelta = dt.timedelta(0)) -> int:
-    return schedules.run_once(now=clock.now() + later, limit=50)
+    return schedules.run_once(now=clock.now() + later, limit=50).moved
 
 
 def _waiting() -> list[dt.datetime]:

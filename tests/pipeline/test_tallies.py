@@ -18,7 +18,7 @@ from notifications.rules import request
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Problem
 from notifications.store import state
-from notifications.sweeps import due
+from notifications.sweeps import release
 from providers.contract import Channel, InboundText
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -48,7 +48,7 @@ def test_a_hold_its_release_and_a_drop_are_counted_by_reason(
         rows = [deliveries_of(take())[0].id for _ in range(2)]
         deliver.deliver(rows)
         Delivery.objects.update(due_at=clock.now() - HOUR)
-        due.run_once(now=clock.now(), limit=10)
+        release.run_once(now=clock.now(), limit=10)
         wish.do_not_disturb_until, wish.categories_off = None, ["social"]
         wish.save()
         deliver.deliver(rows[:1])

@@ -16,7 +16,7 @@ from notifications.pipeline import deliver
 from notifications.rules import ids
 from notifications.rules.states import Status
 from notifications.store import producer_days
-from notifications.sweeps import due
+from notifications.sweeps import release as sweep
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -137,7 +137,7 @@ def test_what_waited_is_released_by_the_sweep_and_sent_once(
     _wish(maria, do_not_disturb_until=clock.now() - SECOND)
     _make_due(row.id)
     for _ in range(2):
-        due.run_once(now=clock.now(), limit=10)
+        sweep.run_once(now=clock.now(), limit=10)
     assert _status(row.id) == (Status.QUEUED, "hold_over")
     deliver.deliver([row.id])
     assert _status(row.id)[0] is Status.SENT
@@ -156,7 +156,7 @@ def test_a_timezone_that_changed_meanwhile_counts_at_the_release(
     Person.objects.filter(pk=maria.pk).update(timezone="Etc/GMT+2")  # it is two hours earlier there
     _wish(maria, quiet_hours=[_around(now - 2 * HOUR, hours=1)])
     _make_due(row.id)
-    due.run_once(now=clock.now(), limit=10)
+    sweep.run_once(now=clock.now(), limit=10)
     deliver.deliver([row.id])
     assert _status(row.id) == (Status.SCHEDULED, "quiet_hours")
     due_at = _now(row.id).due_at
@@ -226,8 +226,9 @@ def test_the_sweep_releases_batch_after_batch_what_was_due_first(
     shuffled = [*rows[8:], *rows[:8]]
     for place, delivery_id in enumerate(shuffled):
         Delivery.objects.filter(id=delivery_id).update(due_at=past + place * SECOND)
-    due.run_once(now=clock.now(), limit=2)
-    held = Delivery.objects.filter(id__in=rows, status=Status.SCHEDULED).order_by("due_at")
-    assert list(held.values_list("id", flat=True)) == shuffled[12:]
-    due.run_once(now=clock.now(), limit=2)
-    assert not held.exists()
+    sweep.run_once(now=clock.now(), limit=2)
+    assert not Delivery.objects.filter(id__in=rows, status=Status.SCHEDULED).exists()
+    released = Event.objects.filter(delivery_id__in=rows, reason="hold_over").order_by("seq")
+    assert [each.delivery_id for each in released[:8]] == [
+        each for pair in zip(shuffled[0:8:2], shuffled[1:8:2], strict=True) for each in sorted(pair)
+    ]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from notifications import clock
 from notifications.models import DeadLetter, Delivery, Event
-from notifications.rules import ids
+from notifications.rules import ids, suspects
 from notifications.rules.lane import Priority
 from notifications.rules.states import SOURCES, Status
 from notifications.store import moves
@@ -73,14 +73,21 @@ def test_a_waiting_row_is_taken_a_second_early_and_no_earlier(make_delivery: Mak
     assert [each.id for each in claim.deliveries] == [soon]
 
 
-def test_a_suspect_is_taken_only_alone_and_poison_never(make_delivery: MakeDelivery) -> None:
-    healthy = make_delivery()
-    suspect = make_delivery(claims=moves.SUSPECT_AFTER)
-    poison = make_delivery(claims=moves.POISON_AFTER)
-    together = moves.claim([healthy, suspect, poison], now=clock.now())
-    assert [each.id for each in together.deliveries] == [healthy]
-    assert [each.id for each in moves.claim([suspect], now=clock.now()).deliveries] == [suspect]
-    assert moves.claim([poison], now=clock.now()).deliveries == []
+def test_suspects_are_taken_with_few_others_then_alone_and_poison_never(
+    make_delivery: MakeDelivery,
+) -> None:
+    healthy = [make_delivery() for _ in range(suspects.SMALL)]
+    suspect = make_delivery(claims=suspects.SMALL_AFTER)
+    worse = make_delivery(claims=suspects.ALONE_AFTER)
+    poison = make_delivery(claims=suspects.POISON_AFTER)
+    assert _claimed([*healthy, suspect, worse, poison]) == healthy
+    assert _claimed([suspect, worse, poison]) == [suspect]
+    assert _claimed([worse]) == [worse]
+    assert _claimed([poison]) == []
+
+
+def _claimed(delivery_ids: list[UUID]) -> list[UUID]:
+    return [each.id for each in moves.claim(delivery_ids, now=clock.now()).deliveries]
 
 
 def test_only_what_is_still_due_is_swept(make_delivery: MakeDelivery) -> None:

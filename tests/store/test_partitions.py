@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection
 
 from notifications import clock
 from notifications.rules import ids
-from notifications.store import partitions
+from notifications.store import partitions, spans
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _DAY = dt.timedelta(days=1)
@@ -58,18 +58,31 @@ def test_a_day_that_retention_dropped_is_not_made_again() -> None:
     assert day not in partitions.existing()
 
 
-def test_the_sweeps_lower_bound_is_the_oldest_day_with_an_open_row() -> None:
+def test_an_old_day_is_swept_only_while_one_of_its_rows_is_due() -> None:
     day = clock.now().date() - 20 * _DAY
-    yesterday = clock.now().date() - _DAY
     partitions.ensure(day, days=0)
+    spans.forget()
     try:
-        assert partitions.open_since() == ids.floor_of(yesterday)
+        recent = [
+            {"floor": ids.floor_of(_today() - _DAY), "ceiling": ids.floor_of(_today() + 2 * _DAY)}
+        ]
+        assert spans.current() == recent
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO delivery (id, mode, priority, channel, status, recipient_id, due_at)"
-                " VALUES (%s, 1, 2, 3, 2, 1, now())",
+                " VALUES (%s, 1, 2, 3, 1, 1, now() + interval '30 days')",
                 [ids.floor_of(day)],
             )
-        assert partitions.open_since() == ids.floor_of(day)
+            spans.forget()
+            assert spans.current() == recent
+            cursor.execute("UPDATE delivery SET due_at = now() WHERE id = %s", [ids.floor_of(day)])
+        spans.forget()
+        old = {"floor": ids.floor_of(day), "ceiling": ids.floor_of(day + _DAY)}
+        assert spans.current() == [*recent, old]
     finally:
         partitions.drop(day)
+        spans.forget()
+
+
+def _today() -> dt.date:
+    return clock.now().date()

@@ -27,14 +27,14 @@ def _open_alerts() -> int:
 
 def test_an_alert_stays_while_its_breaker_is_open() -> None:
     breakers.report(PUSH, Tally(fault="401"))
-    assert sweep.run_once(now=clock.now(), limit=10) == 0
+    assert sweep.run_once(now=clock.now(), limit=10).moved == 0
     assert _open_alerts() == 1
 
 
 def test_an_alert_of_a_breaker_that_redis_lost_is_resolved() -> None:
     breakers.report(PUSH, Tally(fault="401"))
     state.client().flushdb()
-    assert sweep.run_once(now=clock.now(), limit=10) == 1
+    assert sweep.run_once(now=clock.now(), limit=10).moved == 1
     assert _open_alerts() == 0
 
 
@@ -44,5 +44,5 @@ def test_events_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         BreakerEvent.objects.create(
             provider="acme", channel=Channel.PUSH, kind="probed", detail=str(number)
         )
-    assert [sweep.run_once(now=clock.now(), limit=4) for _ in range(3)] == [4, 1, 0]
+    assert [sweep.run_once(now=clock.now(), limit=4).moved for _ in range(3)] == [4, 1, 0]
     assert [event.detail for event in BreakerEvent.objects.all()] == ["7", "6", "5"]

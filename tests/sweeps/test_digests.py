@@ -36,7 +36,7 @@ from notifications.rules.problems import Problem
 from notifications.rules.states import OPEN, Status
 from notifications.store import breakers, controls, departures, moves, partitions, state, type_rules
 from notifications.store.templates import shelf
-from notifications.sweeps import due
+from notifications.sweeps import release, rounds
 from providers.contract import Channel
 from tests.store.ageing import age_caps
 
@@ -105,10 +105,8 @@ def _deliver() -> None:
 
 
 def _release() -> None:
-    """The sweep's part that is about holds, without a broker."""
-    bounds = {"floor": partitions.open_since(), "ceiling": partitions.open_until()}
-    rows = due._due(Status.SCHEDULED, bounds, 500)
-    due._release(rows, bounds, 500)
+    """The release of holds, without the grace for their messages."""
+    rounds.work(rounds.Due("release", Status.SCHEDULED, 500), release.release_rows)
 
 
 def _turn(span: dt.timedelta) -> None:

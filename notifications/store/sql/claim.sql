@@ -5,7 +5,7 @@
 -- list of five hundred. The second list lets it leave out the other days' partitions.
 -- Its commit does not wait for the disk: a claim that a crash of Postgres undoes leaves a token that renews nothing, and
 -- the renewal before the first call is a commit that waits for both.
--- What was claimed three times to no end leaves alone: it may be what kills its worker.
+-- What was claimed three times to no end leaves with few others, then alone: it may be what kills its worker (rules/suspects.py).
 WITH unsynced AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
 ), picked AS (
@@ -16,7 +16,8 @@ WITH unsynced AS MATERIALIZED (
            OR (d.status = ANY(%(waiting)s) AND d.contact_id IS NOT NULL
                AND d.due_at <= now() + interval '1 second'))
       AND d.claims < %(poison)s
-      AND (d.claims < %(suspect)s OR cardinality(%(ids)s) = 1)
+      AND (d.claims < %(small_after)s OR cardinality(%(ids)s) = 1
+           OR (d.claims < %(alone_after)s AND cardinality(%(ids)s) <= %(small)s))
     ORDER BY d.id
     FOR UPDATE
 ), moved AS (

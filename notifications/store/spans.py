@@ -1,0 +1,101 @@
+"""Spans: the ranges of delivery ids in which a sweep has to look for due rows.
+
+A range is `{"floor": UUID, "ceiling": UUID}`, the parameters of every sweep's statement, computed
+in Python so that the planner leaves out all other partitions. The first range goes from yesterday
+to tomorrow. Each older day follows as a range of its own, and only while one of its rows is due: a
+notification that is scheduled for the next month does not make every sweep read a month of
+partitions.
+
+Each process looks at the older days by itself every LOOK_EVERY seconds, for rows that come due
+before the next look, and keeps the answer until then. So an old row that becomes due in another way
+(an operator replays a dead letter of last week) is seen at most LOOK_EVERY seconds late.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+from uuid import UUID
+
+from psycopg import sql
+
+from notifications import clock
+from notifications.rules import ids
+from notifications.rules.lane import LANES, Lane
+from notifications.rules.states import OPEN, Status
+from notifications.store import db, partitions
+
+Span = dict[str, UUID]
+"""`floor` (inclusive) and `ceiling` (exclusive) of delivery ids."""
+
+LOOK_EVERY: Final = 15.0
+"""Seconds between two looks at the older days. One look costs under a millisecond a day."""
+_AHEAD: Final = dt.timedelta(seconds=LOOK_EVERY + 5)
+_DAY: Final = dt.timedelta(days=1)
+_WITH_DUE_TIME: Final = sorted({*OPEN, Status.UNKNOWN})
+_DUE_SOON: Final = sql.SQL(
+    "SELECT 1 FROM unnest(%(statuses)s::smallint[]) AS s(status)"
+    " CROSS JOIN unnest(%(modes)s::smallint[], %(priorities)s::smallint[],"
+    " %(channels)s::smallint[]) AS l(mode, priority, channel)"
+    " CROSS JOIN LATERAL (SELECT 1 FROM {} d WHERE d.status = s.status AND d.mode = l.mode"
+    " AND d.priority = l.priority AND d.channel = l.channel AND d.due_at <= now() + %(ahead)s"
+    " ORDER BY d.due_at LIMIT 1) one LIMIT 1"
+)
+
+
+def columns(lanes: tuple[Lane, ...] = LANES) -> dict[str, list[int]]:
+    """Lanes as parameters of a statement: three arrays side by side."""
+    return {
+        "modes": [lane.mode for lane in lanes],
+        "priorities": [lane.priority for lane in lanes],
+        "channels": [lane.channel for lane in lanes],
+    }
+
+
+class _Spans:
+    """The answer of the last look, for one process."""
+
+    def __init__(self) -> None:
+        self._looked_at = float("-inf")
+        self._older: list[dt.date] = []
+
+    def current(self) -> list[Span]:
+        yesterday = clock.now().date() - _DAY
+        if clock.monotonic() - self._looked_at > LOOK_EVERY:
+            self._older = [day for day in partitions.existing() if day < yesterday and _is_due(day)]
+            self._looked_at = clock.monotonic()
+        older = [_span(day, day + _DAY) for day in self._older if day < yesterday]
+        return [_span(yesterday, yesterday + 3 * _DAY), *older]
+
+    def forget(self) -> None:
+        self._looked_at = float("-inf")
+
+
+_spans = _Spans()
+
+
+def current() -> list[Span]:
+    """The ranges to sweep now, the recent days first."""
+    return _spans.current()
+
+
+def forget() -> None:
+    """Look at the older days again on the next use."""
+    _spans.forget()
+
+
+def around(delivery_ids: list[UUID]) -> Span:
+    """The range of whole days that holds these ids (at least one)."""
+    return _span(ids.day_of(min(delivery_ids)), ids.day_of(max(delivery_ids)) + _DAY)
+
+
+def _span(first: dt.date, end: dt.date) -> Span:
+    return {"floor": ids.floor_of(first), "ceiling": ids.floor_of(end)}
+
+
+def _is_due(day: dt.date) -> bool:
+    """Whether a row of this day is due before the next look."""
+    statement = _DUE_SOON.format(sql.Identifier(f"delivery_{day:%Y%m%d}"))
+    with db.cursor() as running:
+        running.execute(statement, {**columns(), "statuses": _WITH_DUE_TIME, "ahead": _AHEAD})
+        return running.fetchone() is not None

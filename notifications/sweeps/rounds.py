@@ -1,0 +1,137 @@
+"""Rounds: how a sweep works through the due rows of all lanes.
+
+A round takes one batch from each lane, urgent lanes first, and acts on it; rounds follow each other
+until nothing is due or the sweep's time is used up. Each batch is one transaction under an advisory
+lock of its sweep and lane, so several `ops` processes share the lanes and none repeats another's
+work.
+
+An exception stops neither the other lanes nor the other rows: a batch that fails is cut in halves
+until the failing rows stand alone. Those are logged, counted and left as they are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+from django.db import InterfaceError, OperationalError, transaction
+
+from notifications import clock
+from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store import db, locks, spans
+from notifications.store.spans import Span
+from providers.contract import Channel
+
+_log = structlog.get_logger(__name__)
+
+Row = Mapping[str, Any]
+"""A row of `due.sql`."""
+Act = Callable[[Sequence[Any], Span], int]
+"""Moves rows of one lane; returns how many moved. Runs in the sweep's transaction."""
+
+RETRY_GRACE: Final = dt.timedelta(seconds=5)
+"""How long a retry message goes first: the message is quick, the sweep is certain."""
+_DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
+"""A lock that was not granted in time or a lost connection: no row's fault, so the lane waits."""
+NO_GRACE: Final = dt.timedelta(0)
+SECONDS: Final = 2.0
+"""How long a run goes on with new rounds. The next run may begin meanwhile in another process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one run of a sweep came to."""
+
+    moved: int = 0
+    """Rows that it changed or published."""
+    failed: int = 0
+    """Rows, lanes or schedules that raised an exception; the log says which."""
+
+    def __add__(self, other: Swept) -> Swept:
+        """Both together."""
+        return Swept(self.moved + other.moved, self.failed + other.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Which rows a sweep takes."""
+
+    sweep: str
+    status: Status
+    limit: int
+    """Rows of one batch."""
+    grace: dt.timedelta = NO_GRACE
+    """For how long a row has been due before the sweep takes it."""
+
+
+def work(due: Due, act: Act, *, seconds: float = SECONDS) -> Swept:
+    """Act on all rows that are due, batch by batch, for at most about `seconds`."""
+    ends_at = clock.monotonic() + seconds
+    done = Swept()
+    for span in spans.current():
+        lanes = lanes_due(due.status, span, within=-due.grace)
+        while lanes:
+            full = []
+            for lane in lanes:
+                swept, is_full = _batch(due, lane, span, act)
+                done += swept
+                if is_full:
+                    full.append(lane)
+            lanes = full if clock.monotonic() < ends_at else []
+    return done
+
+
+def lanes_due(status: Status, span: Span, *, within: dt.timedelta) -> list[Lane]:
+    """Lanes with a row of this status that is due within this time from now, urgent ones first."""
+    parameters = {**spans.columns(), **span, "status": status, "within": within}
+    return sorted(
+        Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"]))
+        for row in db.rows("lanes_due", parameters)
+    )
+
+
+def _batch(due: Due, lane: Lane, span: Span, act: Act) -> tuple[Swept, bool]:
+    """One batch of one lane; also whether the lane may have more."""
+    try:
+        with transaction.atomic():
+            if not locks.try_for_transaction(f"{due.sweep} {lane.name}"):
+                return Swept(), False
+            rows = db.rows("due", _parameters(due, lane, span))
+            swept = _acted(due, rows, span, act)
+    except _DATABASE_TROUBLE as error:
+        _log.warning("lane_not_swept", sweep=due.sweep, lane=lane.name, error=str(error))
+        return Swept(failed=1), False
+    return swept, len(rows) == due.limit and swept.moved > 0
+
+
+def _acted(due: Due, rows: Sequence[Row], span: Span, act: Act) -> Swept:
+    if not rows:
+        return Swept()
+    try:
+        with transaction.atomic():
+            return Swept(moved=act(rows, span))
+    except _DATABASE_TROUBLE:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a row causes, it must not stop the others
+        if len(rows) == 1:
+            _log.exception("row_not_swept", sweep=due.sweep, delivery_id=str(rows[0]["id"]))
+            return Swept(failed=1)
+        _log.warning("batch_halved", sweep=due.sweep, rows=len(rows), error=type(error).__name__)
+    half = len(rows) // 2
+    return _acted(due, rows[:half], span, act) + _acted(due, rows[half:], span, act)
+
+
+def _parameters(due: Due, lane: Lane, span: Span) -> dict[str, object]:
+    return {
+        **span,
+        "status": due.status,
+        "mode": lane.mode,
+        "priority": lane.priority,
+        "channel": lane.channel,
+        "grace": due.grace,
+        "limit": due.limit,
+    }

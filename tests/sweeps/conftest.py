@@ -1,0 +1,76 @@
+"""Rows that are due, made directly, and a broker without messages."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from functools import partial
+from uuid import UUID
+
+import pytest
+import redis
+
+from celeryconfig import KEY_PREFIX
+from notifications import clock, conf
+from notifications.models import Delivery, Notification
+from notifications.rules import ids
+from notifications.rules.lane import LANES, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store import spans, state
+from providers.contract import Channel
+
+MakeRow = Callable[..., UUID]
+
+
+@pytest.fixture(autouse=True)
+def _no_old_answers() -> Iterator[None]:
+    spans.forget()
+    yield
+    spans.forget()
+
+
+@pytest.fixture
+def broker() -> Iterator[redis.Redis]:
+    """A client of the broker, whose lanes are empty before and after."""
+    with redis.Redis.from_url(conf.current().broker_url) as client:
+        names = [f"{KEY_PREFIX}{lane.name}" for lane in LANES]
+        client.delete(*names)
+        state.client().flushdb()
+        yield client
+        client.delete(*names)
+
+
+@pytest.fixture
+def make_row(db: None) -> MakeRow:  # noqa: ARG001 - pytest-django asks for it by name
+    """Store a notification with one delivery in this status; returns the delivery's id."""
+    return store_row
+
+
+def store_row(
+    status: Status = Status.QUEUED, *, priority: Priority = Priority.P2, **columns: object
+) -> UUID:
+    """The same for tests that commit."""
+    now = clock.now()
+    notification_id = clock.new_notification_id()
+    Notification.objects.create(
+        id=notification_id,
+        producer_id=1,
+        mode=Mode.LIVE,
+        priority=priority,
+        type="TEST",
+        recipient_id=1,
+        user_id="maria",
+        spread="first",
+        expires_at=now,
+        created_at=now,
+    )
+    fields: dict[str, object] = {
+        "channel": Channel.PUSH,
+        "due_at": now - dt.timedelta(hours=1),
+        "recipient_id": 1,
+        "contact_id": 1,
+        **columns,
+    }
+    row = partial(Delivery.objects.create, mode=Mode.LIVE, priority=priority, status=status)
+    made: Delivery = row(id=ids.delivery_id(notification_id, 1), **fields)
+    return made.id

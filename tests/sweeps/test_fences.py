@@ -1,0 +1,135 @@
+"""What fails in a sweep stops neither the other rows nor the other sweeps, and is told."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from django.db import OperationalError, connection
+
+from notifications import clock, sweeps
+from notifications.models import Alert, Delivery, Notification, SweepRun
+from notifications.pipeline import rescue
+from notifications.rules import ids
+from notifications.rules.lane import Priority
+from notifications.rules.states import Status
+from notifications.store import spans, sweep_runs
+from notifications.sweeps import SWEEPS, rounds
+from notifications.sweeps.rounds import Due, Swept
+from tests.sweeps.conftest import MakeRow, store_row
+
+_HOUR = dt.timedelta(hours=1)
+
+
+def _fail(**_arguments: object) -> Swept:
+    msg = "no row may do this"
+    raise KeyError(msg)
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A sweep that raises at every run."""
+    sweep = sweeps.Sweep("rescue", dt.timedelta(0), 1, _fail)
+    monkeypatch.setitem(SWEEPS, "rescue", sweep)
+    return "rescue"
+
+
+@pytest.mark.django_db
+def test_a_sweep_that_raises_stops_no_other_and_raises_an_alert_until_it_works(
+    failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweeps.tick()
+    assert set(SweepRun.objects.exclude(finished_at=None).values_list("name", flat=True)) == set(
+        SWEEPS
+    )
+    assert SweepRun.objects.get(name=failing).failed == 1
+    assert _alerts() == [failing]
+    works = sweeps.Sweep(failing, dt.timedelta(0), 1, lambda **_arguments: Swept())
+    monkeypatch.setitem(SWEEPS, failing, works)
+    sweeps.run(failing)
+    assert _alerts() == []
+
+
+def _alerts() -> list[str]:
+    found = Alert.objects.filter(kind=sweeps.FAILED, resolved_at=None)
+    return list(found.values_list("subject", flat=True))
+
+
+def test_one_row_that_raises_leaves_its_neighbours_moving(
+    make_row: MakeRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [make_row(Status.SENDING) for _ in range(7)]
+    bad = rows[2]
+    settle = rescue.rescue
+
+    def rescued(batch: Sequence[dict[str, Any]]) -> int:
+        if bad in {row["id"] for row in batch}:
+            msg = "the preset of this row was removed by a deploy"
+            raise KeyError(msg)
+        return settle(batch)
+
+    monkeypatch.setattr(rescue, "rescue", rescued)
+    assert SWEEPS["rescue"].run_once(now=clock.now(), limit=500) == Swept(moved=6, failed=1)
+    assert list(Delivery.objects.filter(status=Status.SENDING).values_list("id", flat=True)) == [
+        bad
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lane_that_another_process_works_on_is_left_to_it() -> None:
+    store_row(Status.RETRYING, due_at=clock.now() - _HOUR)
+    urgent = store_row(Status.RETRYING, priority=Priority.P0, due_at=clock.now() - _HOUR)
+    moved: list[UUID] = []
+
+    def act(rows: Sequence[dict[str, Any]], _span: spans.Span) -> int:
+        moved.extend(row["id"] for row in rows)
+        Delivery.objects.filter(id__in=moved).update(due_at=None)
+        return len(rows)
+
+    with psycopg.connect(**_link(), autocommit=False) as other:
+        other.execute("SELECT pg_advisory_xact_lock(7237002, hashtext('retry p2.push'))")
+        assert rounds.work(Due("retry", Status.RETRYING, 10), act) == Swept(moved=1)
+        assert moved == [urgent]
+    assert rounds.work(Due("retry", Status.RETRYING, 10), act) == Swept(moved=1)
+
+
+def _link() -> dict[str, Any]:
+    wanted = ("host", "port", "dbname", "user", "password")
+    given = connection.get_connection_params()
+    return {name: given[name] for name in wanted if name in given}
+
+
+def test_what_fails_in_the_database_fails_its_lane_alone(make_row: MakeRow) -> None:
+    make_row(Status.RETRYING)
+    make_row(Status.RETRYING, priority=Priority.P0)
+
+    def act(rows: Sequence[dict[str, Any]], _span: spans.Span) -> int:
+        if rows[0]["priority"] == Priority.P0:
+            msg = "canceling statement due to lock timeout"
+            raise OperationalError(msg)
+        return len(rows)
+
+    done = rounds.work(Due("retry", Status.RETRYING, 10), act)
+    assert done == Swept(moved=1, failed=1)
+
+
+def test_an_old_day_is_swept_while_one_of_its_rows_is_due(make_row: MakeRow) -> None:
+    fresh = make_row(Status.SCHEDULED)
+    recent = spans.current()
+    assert len(recent) == 1
+    assert recent[0]["floor"] <= fresh < recent[0]["ceiling"]
+    assert ids.day_of(recent[0]["floor"]) == clock.now().date() - dt.timedelta(days=1)
+
+
+@pytest.mark.django_db
+def test_the_sweep_runs_once_an_interval() -> None:
+    every = dt.timedelta(hours=1)
+    assert sweep_runs.begin("partitions", every=every)
+    assert not sweep_runs.begin("partitions", every=every)
+    assert sweep_runs.end("partitions", moved=3, failed=2) == 0
+    assert sweep_runs.end("partitions", moved=3, failed=0) == 2
+    assert Notification.objects.count() == 0

@@ -1,0 +1,118 @@
+"""The relay against a real broker: how much waits there, what was lost, and who goes alone."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+from uuid import UUID
+
+import orjson
+import pytest
+import redis
+
+from celeryconfig import KEY_PREFIX
+from notifications import clock, lanes
+from notifications.models import Delivery
+from notifications.pipeline import publish
+from notifications.rules import suspects
+from notifications.rules.lane import Lane, Mode, Priority
+from notifications.store import breakers, controls
+from notifications.sweeps import relay, room
+from notifications.sweeps.rounds import Swept
+from providers.contract import Channel
+from tests.sweeps.conftest import MakeRow
+
+_LANE = Lane(Mode.LIVE, Priority.P2, Channel.PUSH)
+_QUEUE = f"{KEY_PREFIX}{_LANE.name}"
+_MINUTE = dt.timedelta(minutes=1)
+
+
+@pytest.fixture(autouse=True)
+def _fresh(broker: redis.Redis) -> None:  # noqa: ARG001 - emptied before and after
+    breakers.forget()
+    controls.forget()
+
+
+@pytest.fixture
+def small_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "CHUNK", 2)
+    monkeypatch.setattr(room, "READY_MESSAGES", 3)
+
+
+def _run() -> Swept:
+    return relay.run_once(now=clock.now(), limit=100)
+
+
+def _messages(broker: redis.Redis) -> list[list[UUID]]:
+    """The ids of each message in the queue, the oldest first."""
+    found = broker.lrange(_QUEUE, 0, -1)
+    assert isinstance(found, list)
+    messages = []
+    for raw in reversed(found):
+        message = orjson.loads(raw)
+        body = message["body"]
+        if message["properties"]["body_encoding"] == "base64":
+            body = base64.b64decode(body)
+        [[listed], *_] = orjson.loads(body)
+        messages.append([UUID(each) for each in listed])
+    return messages
+
+
+def test_the_depth_of_a_queue_is_how_many_messages_are_ready_in_it() -> None:
+    other = Lane(Mode.LIVE, Priority.P3, Channel.SMS)
+    lanes.publish(_LANE, [[clock.new_notification_id()] for _ in range(3)])
+    assert lanes.depths([_LANE.name, other.name]) == {_LANE.name: 3, other.name: 0}
+
+
+@pytest.mark.usefixtures("small_messages")
+def test_the_broker_holds_a_few_messages_and_the_rest_waits_as_rows(
+    make_row: MakeRow, broker: redis.Redis
+) -> None:
+    for _ in range(9):
+        make_row(due_at=clock.now() - _MINUTE)
+    assert [_run().moved for _ in range(3)] == [6, 0, 0]
+    assert [len(each) for each in _messages(broker)] == [2, 2, 2]
+    broker.rpop(_QUEUE)
+    assert [_run().moved for _ in range(2)] == [2, 0]
+
+
+@pytest.mark.usefixtures("small_messages")
+def test_what_only_waits_is_not_taken_for_lost(make_row: MakeRow, broker: redis.Redis) -> None:
+    rows = [make_row(due_at=clock.now() - _MINUTE) for _ in range(6)]
+    _run()
+    Delivery.objects.filter(id__in=rows).update(published_at=clock.now() - _MINUTE)
+    assert _run() == Swept()
+    broker.delete(_QUEUE)
+    assert _run() == Swept(moved=6)
+    assert _run() == Swept()
+    broker.delete(_QUEUE)
+    assert _run() == Swept()  # published a moment ago: a worker may hold the messages
+
+
+def test_suspects_leave_together_in_small_messages_then_alone(
+    make_row: MakeRow, broker: redis.Redis
+) -> None:
+    before = clock.now() - _MINUTE
+    healthy = [make_row(due_at=before) for _ in range(3)]
+    some = [make_row(due_at=before, claims=suspects.SMALL_AFTER) for _ in range(60)]
+    worse = [make_row(due_at=before, claims=suspects.ALONE_AFTER) for _ in range(2)]
+    assert _run() == Swept(moved=65)
+    sizes = [len(each) for each in _messages(broker)]
+    assert sizes == [3, suspects.SMALL, suspects.SMALL, 10, 1, 1]
+    assert set(_messages(broker)[0]) == set(healthy)
+    assert {each for [each] in _messages(broker)[-2:]} == set(worse)
+    assert {each for message in _messages(broker)[1:4] for each in message} == set(some)
+
+
+def test_a_publish_that_fails_leaves_the_rows_due(
+    make_row: MakeRow, broker: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = make_row()
+    monkeypatch.setattr(publish, "publish", lambda *_arguments: False)
+    assert _run() == Swept()
+    due_at = Delivery.objects.get(id=row).due_at
+    assert due_at is not None
+    assert due_at <= clock.now()
+    monkeypatch.undo()
+    assert _run() == Swept(moved=1)
+    assert _messages(broker) == [[row]]
