@@ -41,6 +41,7 @@ broker_transport_options = (
         "socket_timeout": 2.0,
         "socket_connect_timeout": 2.0,
         "socket_keepalive": True,
+        "max_retries": 0,  # whoever publishes learns at once that the broker is away
         "priority_steps": [0],  # lanes are our priorities; four steps would be four times the keys
         "global_keyprefix": KEY_PREFIX,
     }
@@ -62,9 +63,11 @@ task_acks_late = True
 task_reject_on_worker_lost = True
 worker_prefetch_multiplier = 1
 worker_cancel_long_running_tasks_on_connection_loss = False  # a lease decides, not a connection
-worker_soft_shutdown_timeout = 15.0  # longer than a provider's deadline and its settling
-# An idle worker stops at once. The countdowns that it holds in memory are rows with a due_at.
-worker_enable_soft_shutdown_on_idle = False
+worker_consumer = "notifications.tasks.consumer:Consumer"  # outlives a restart of its broker
+worker_enable_prefetch_count_reduction = False  # after a lost connection: slots bound the work
+# SIGTERM is Celery's warm shutdown: what is in flight is answered and settled, nothing new begins
+# (`notifications.stopping`), and countdowns held in memory are rows with a due_at.
+worker_soft_shutdown_timeout = 0.0
 worker_send_task_events = True  # Flower
 task_send_sent_event = False
 worker_hijack_root_logger = False

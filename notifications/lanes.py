@@ -7,22 +7,19 @@ the same ids do no harm.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
 from celery import current_app
 from kombu import Connection, pools
-from kombu.exceptions import OperationalError
 from kombu.transport.redis import Channel as RedisChannel
 from kombu.utils.scheduling import round_robin_cycle
 
-from notifications import clock
+from notifications import broker
 from notifications.rules.lane import Lane
+from providers.contract import Channel
 
-DELIVER: Final = "deliver"
-"""The name of the task that delivers a list of ids."""
 CHUNK: Final = 500
 """Ids a message.
 
@@ -30,17 +27,8 @@ Celery's cost of one message is shared by this many, and a wave of calls has wor
 """
 URGENT_CHUNK: Final = 50
 """Ids a message of P0 and P1: a short lease must see all of them called."""
-_QUICK_TIMEOUT: Final = 0.3
-"""Seconds that a publisher waits for a socket: the relay publishes later what it could not."""
-_REST: Final = 3.0
-"""Seconds that this process leaves a broker alone that has just failed."""
-
-_PUBLISH_ERRORS: Final = (OperationalError, OSError)
-
-
-class BrokerAway(Exception):
-    """The broker took nothing; what was to be published is still due in Postgres."""
-
+BrokerAway: Final = broker.Away
+"""The broker took nothing; what was to be published is still due in Postgres."""
 
 _resting: Final[set[str]] = set()
 """Queues that this process does not ask now: it has more of their messages than slots for them.
@@ -101,57 +89,39 @@ _P2_RANK: Final = 4
 _RANKS: Final = {"p0": 0, "p1": 1, "p2": _P2_RANK, "p3": _P2_RANK + 1}
 
 
-class _Circuit:
-    def __init__(self) -> None:
-        self._rests_until = 0.0
-
-    def check(self) -> None:
-        if clock.monotonic() < self._rests_until:
-            raise BrokerAway
-
-    def trip(self) -> None:
-        self._rests_until = clock.monotonic() + _REST
+def task_name(channel: Channel) -> str:
+    """Return the name of the task that delivers on this channel."""
+    return f"deliver_{channel.label}"
 
 
-_circuit = _Circuit()
-
-
-@functools.cache
-def _quick_connection() -> Connection:
-    """A connection that gives up quickly.
-
-    A consumer's needs a socket timeout over its blocking pop's second.
-    """
-    options = dict(current_app.conf.broker_transport_options)
-    if "socket_timeout" in options:
-        options |= {"socket_timeout": _QUICK_TIMEOUT, "socket_connect_timeout": _QUICK_TIMEOUT}
-    return Connection(
-        current_app.conf.broker_url, transport_options=options, connect_timeout=_QUICK_TIMEOUT
-    )
+def described(lane: str, count: int) -> str:
+    """Return what Flower shows instead of a task's arguments: `p1.push, 37 deliveries`."""
+    return f"{lane}, {count} deliver{'y' if count == 1 else 'ies'}"
 
 
 def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
     """Publish each of these lists as one message on the lane's queue.
 
     Raises:
-        BrokerAway: at least one was not published, or the broker failed a moment ago.
+        BrokerAway: at least one was not published. While the broker is known to be away, nothing is
+            tried and no time is spent.
     """
-    _circuit.check()
+    if not broker.takes_messages():
+        raise BrokerAway
     try:
-        with pools.producers[_quick_connection()].acquire(block=True, timeout=1) as producer:
+        with pools.producers[broker.connection()].acquire(block=True, timeout=1) as producer:
             for chunk in delivery_ids:
                 current_app.send_task(
-                    DELIVER,
+                    task_name(lane.channel),
                     args=[[each.hex for each in chunk]],
                     queue=lane.name,
                     producer=producer,
                     retry=False,
-                    # Celery would write the arguments a second time, for people; they are ids.
-                    argsrepr="",
+                    argsrepr=described(lane.name, len(chunk)),
                     kwargsrepr="",
                 )
-    except _PUBLISH_ERRORS as error:
-        _circuit.trip()
+    except broker.errors() as error:
+        broker.failed()
         raise BrokerAway from error
 
 
@@ -172,7 +142,9 @@ def depths(names: Sequence[str]) -> dict[str, int]:
     Raises:
         BrokerAway: it did not answer.
     """
-    quick = _quick_connection()
+    if not broker.takes_messages():
+        raise BrokerAway
+    quick = broker.connection()
     try:
         with (
             pools.connections[quick].acquire(block=True, timeout=1) as connection,
@@ -181,7 +153,8 @@ def depths(names: Sequence[str]) -> dict[str, int]:
             if isinstance(channel, RedisChannel):
                 return _lengths(channel, names)
             return {name: _declared_depth(connection, name) for name in names}
-    except (*_PUBLISH_ERRORS, *quick.connection_errors) as error:
+    except broker.errors() as error:
+        broker.failed()
         raise BrokerAway from error
 
 
@@ -209,12 +182,3 @@ def _declared_depth(connection: Connection, name: str) -> int:
     except connection.channel_errors:
         return 0  # no such queue, so nothing waits in it
     return waiting
-
-
-def broker_is_up() -> bool:
-    """Whether the broker answers now."""
-    try:
-        depths([current_app.conf.task_default_queue])
-    except BrokerAway:
-        return False
-    return True

@@ -1,31 +1,126 @@
-"""The wide line of each provider call: everything an operator asks of it later, and no address.
+"""Standard error without waiting, and the wide line of each provider call.
 
-Written straight to standard error, one write a batch: at thousands of calls a second a logging
-framework's path would cost as much as the calls. The format is that of every other line (JSON,
-sorted, `event`, `level`, `timestamp`).
+Whoever reads standard error may stop reading: a full disk, a stuck log shipper, a terminal that
+was paused. A thread that writes there would then stand still in the middle of a delivery. So all
+lines of a process go through one bounded queue, and one thread writes them. When the queue is full
+further lines are dropped, and the next line that is written tells how many.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
+import threading
+from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from notifications import clock
 
+_MOST_BYTES: Final = 16 * 1024 * 1024
+"""Of lines that wait for the writer: some seconds of a busy worker."""
+_LAST_WORDS: Final = 2.0
+"""Seconds that a process which ends waits for its lines to be written."""
+_CALLS: Final = {"event": "provider_call", "level": "info", "logger": "notifications.calls"}
+_OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+
+
+class Lines:
+    """A text stream over a file descriptor whose `write` never waits. Safe for many threads.
+
+    Made before a fork it works in both processes: each starts a writer of its own when it needs
+    one.
+    """
+
+    def __init__(self, descriptor: int, *, most_bytes: int = _MOST_BYTES) -> None:
+        self._descriptor = descriptor
+        self._most_bytes = most_bytes
+        self._waiting: deque[bytes] = deque()
+        self._bytes = 0
+        self._dropped = 0
+        self._is_writing = False
+        self._changed = threading.Condition()
+        self._writer: threading.Thread | None = None
+        os.register_at_fork(after_in_child=self._forget)
+        atexit.register(self.drain, _LAST_WORDS)
+
+    def write(self, text: str) -> int:
+        """Take text to be written; returns its length. What does not fit is dropped and counted."""
+        self.write_bytes(text.encode(errors="backslashreplace"))
+        return len(text)
+
+    def write_bytes(self, data: bytes) -> None:
+        """Take whole lines to be written, or drop and count them."""
+        with self._changed:
+            if self._bytes + len(data) > self._most_bytes:
+                self._dropped += data.count(b"\n")
+                return
+            self._waiting.append(data)
+            self._bytes += len(data)
+            if self._writer is None or not self._writer.is_alive():
+                self._writer = threading.Thread(target=self._write, name="stderr", daemon=True)
+                self._writer.start()
+            self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Do nothing, as a logging handler's stream may: the writer is on its way."""
+
+    def drain(self, seconds: float) -> bool:
+        """Wait until all lines are written; False when some are not after so many seconds."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: not self._waiting and not self._is_writing, timeout=seconds
+            )
+
+    def _forget(self) -> None:
+        self.__dict__.update(
+            _waiting=deque(), _bytes=0, _dropped=0, _is_writing=False, _writer=None
+        )
+        self._changed = threading.Condition()
+
+    def _write(self) -> None:
+        while True:
+            with self._changed:
+                self._is_writing = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: bool(self._waiting))
+                together = [*self._waiting, *self._told_drops()]
+                self._waiting.clear()
+                self._bytes = 0
+                self._is_writing = True
+            try:
+                _write_all(self._descriptor, b"".join(together))
+            except OSError:
+                continue  # nobody can be told that standard error is closed
+
+    def _told_drops(self) -> list[bytes]:
+        if not self._dropped:
+            return []
+        count, self._dropped = self._dropped, 0
+        fields = {"event": "lines_dropped", "level": "warning", "logger": __name__, "count": count}
+        return [orjson.dumps({**fields, "timestamp": clock.now()}, option=_OPTIONS)]
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+STDERR: Final = Lines(sys.__stderr__.fileno() if sys.__stderr__ else 2)
+"""Standard error of this process, for logging handlers and for `write_calls`."""
+
 
 def write_calls(lines: Sequence[dict[str, Any]]) -> None:
-    """Write one `provider_call` line for each dict of fields, which get the shared ones as well."""
-    shared = {
-        "event": "provider_call",
-        "level": "info",
-        "logger": "notifications.calls",
-        "timestamp": clock.now(),
-    }
+    """Write one `provider_call` line for each dict of fields, which get the shared ones as well.
+
+    One queue entry a batch: at thousands of calls a second a logging framework's path would cost as
+    much as the calls. The format is that of every other line (JSON, sorted).
+    """
+    shared = {**_CALLS, "timestamp": clock.now()}
     for line in lines:
         line.update(shared)
-    options = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    sys.stderr.buffer.write(b"".join([orjson.dumps(line, option=options) for line in lines]))
-    sys.stderr.buffer.flush()
+    STDERR.write_bytes(b"".join([orjson.dumps(line, option=_OPTIONS) for line in lines]))

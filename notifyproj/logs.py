@@ -1,8 +1,8 @@
 """Structured logs: one JSON line each on standard error, ours and every library's.
 
-The API's middleware binds a request's id and trace to its lines; `notifications.telemetry` writes
-the wide line of each provider call, with the trace that was stored when the notification was
-accepted.
+All of them go through the queue of `notifications.telemetry`, so no thread waits for a reader. The
+API's middleware binds a request's id and trace to its lines; the wide line of each provider call
+has the trace that was stored when the notification was accepted.
 """
 
 from __future__ import annotations
@@ -62,7 +62,13 @@ def configure(config: Mapping[str, object]) -> None:
             }
         },
         "filters": {"route_for_path": {"()": RouteForPath}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "json",
+                "stream": "ext://notifications.telemetry.STDERR",
+            }
+        },
         "root": {"handlers": ["stderr"], "level": config["level"]},
         # Each is a line per task or request that says less than our own wide line.
         "loggers": {

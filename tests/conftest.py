@@ -9,6 +9,7 @@ without fsync: a crash of the machine may lose a test's rows, which nobody would
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -60,3 +61,12 @@ def pytest_unconfigure() -> None:
 def stack() -> Stack:
     """The servers under all tests. A test that stops or kills one starts it again."""
     return _STACK
+
+
+@pytest.fixture(autouse=True)
+def _own_lines() -> Iterator[None]:
+    """Have each test's log lines written while pytest still captures them."""
+    yield
+    from notifications import telemetry  # noqa: PLC0415 - after Django is set up
+
+    telemetry.STDERR.drain(1.0)

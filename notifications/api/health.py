@@ -25,7 +25,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications import clock, lanes
+from notifications import broker, clock
 from notifications.api.door import OpenDoor
 from notifications.models import Alert, SweepRun
 from notifications.rules.lane import LANES
@@ -96,22 +96,22 @@ class Metrics(OpenDoor):
 def _look() -> dict[str, Any]:
     ages = _sweep_ages()
     behind = {found.lane.name: found for found in backlog.of_lanes()}
-    broker = lanes.broker_is_up()
+    is_taking = broker.probe()
     wrong = [f"{name} is behind" for name, found in behind.items() if found.behind > BEHIND]
     wrong += [
         f"{row} rests: {standing.why or 'an operator has opened its breaker'}"
         for row, standing in breakers.noted().values()
         if standing.is_open
     ]
-    if not broker:
-        wrong.append("the broker is away: what is accepted waits in the database")
+    if not is_taking:
+        wrong.append("the broker is away: workers take what is due from the database")
     if beat := _dead_beat(ages):
         wrong.append(beat)
     return {
         "status": "degraded" if wrong else "ready",
         "wrong": wrong,
         "database": "ok",
-        "broker": "ok" if broker else "away",
+        "broker": "ok" if is_taking else "away",
         "sweeps": {name: round(age.total_seconds(), 1) for name, age in ages.items()},
         "lanes": {
             name: {"due": found.due, "behind_seconds": round(found.behind.total_seconds(), 1)}

@@ -1,23 +1,32 @@
-"""The channel task: one body for every lane, because channels differ by data."""
+"""The channel tasks: `deliver_push`, `deliver_sms` and so on, one body for all of them.
+
+A channel differs by data, so the tasks share their code; each has its channel's name, because that
+is what an engineer looks for in Flower. The lane (priority and mode) is the queue.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import structlog
 from celery import Task, shared_task
-from celery.exceptions import Reject
-from celery.signals import celeryd_after_setup
+from celery.exceptions import Ignore, Reject, Retry
+from celery.signals import celeryd_after_setup, worker_shutting_down
 
-from notifications import lanes
+from notifications import broker, lanes, stopping
 from notifications.pipeline import deliver as pipeline
 from notifications.tasks.slots import Slots
+from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
 _FULL_HOUSE: Final = 0.25
 """Seconds after which a task looks again for a free slot of its channel."""
 _slots = Slots()
+
+
+class TryAgain(Exception):
+    """Deliveries of this task are published again after a wait. Flower shows it as the reason."""
 
 
 @celeryd_after_setup.connect
@@ -27,26 +36,65 @@ def _set_limits(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Cel
     _slots.limit(instance.concurrency, channels={name.rpartition(".")[2] for name in names})
 
 
-@shared_task(bind=True, name=lanes.DELIVER, max_retries=None)
-def deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
-    """Deliver a list of ids. Twice is once; never is late by the relay's next look."""
+@worker_shutting_down.connect
+def _stop(**_signal: object) -> None:
+    """Begin nothing more: SIGTERM has come."""
+    stopping.begin()
+
+
+def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
+    """Deliver these ids. Repeats do no harm; what is lost comes due in Postgres.
+
+    Raises:
+        Reject: this process stops; the message goes back to its queue.
+        Retry: some deliveries are published again after a wait.
+    """
+    if stopping.is_stopping():
+        raise Reject(requeue=True)
     lane: str = (self.request.delivery_info or {}).get("routing_key", "")
     with _slots.taken(lane) as free:
         if not free:
-            _again(self, delivery_ids, _FULL_HOUSE)
-            return
+            raise _again(self, lane, delivery_ids, countdown=_FULL_HOUSE) or Ignore()
         groups = pipeline.deliver([UUID(each) for each in delivery_ids])
+    retry: Retry | None = None
     for group in groups:
         later = [each.hex for each in group.delivery_ids]
-        _again(self, later, group.countdown.total_seconds())
+        # Each further group gets an id of its own, so that Flower shows them side by side.
+        options = {"task_id": str(uuid4())} if retry else {}
+        seconds = group.countdown.total_seconds()
+        retry = _again(self, lane, later, countdown=seconds, **options) or retry
+    if retry:
+        raise retry
 
 
-def _again(task: Task[Any, Any], delivery_ids: list[str], countdown: float) -> None:
-    """Publish these again after a wait.
+def _again(
+    task: Task[Any, Any], lane: str, delivery_ids: list[str], *, countdown: float, **options: str
+) -> Retry | None:
+    """Publish these again after a wait; returns what to raise so that Flower shows a retry.
 
-    They are due in Postgres as well, so a failure only makes them late.
+    They are due in Postgres as well, so a failure only makes them late; it returns None then.
     """
+    told = lanes.described(lane, len(delivery_ids))
+    if not broker.takes_messages():
+        return None
     try:
-        task.retry(args=(delivery_ids,), countdown=countdown, throw=False)
+        return task.retry(
+            args=(delivery_ids,),
+            countdown=countdown,
+            exc=TryAgain(f"{told} in {countdown:g} s"),
+            throw=False,
+            argsrepr=told,
+            kwargsrepr="",
+            **options,
+        )
     except Reject:
+        broker.failed()
         _log.warning("retry_not_published", count=len(delivery_ids), countdown=countdown)
+        return None
+
+
+TASKS: Final = {
+    channel: shared_task(bind=True, name=lanes.task_name(channel), max_retries=None)(_deliver)
+    for channel in Channel
+}
+"""The task of each channel."""

@@ -30,7 +30,7 @@ class Process(Child):
     Its log is `<var>/log/<name>.log`; while it runs, its process id is in `<var>/run/<name>.pid`.
     """
 
-    stop_seconds = 30.0  # twice the workers' soft shutdown
+    stop_seconds = 30.0  # a provider's longest deadline and the settling after it, twice
 
     def __init__(
         self, program: Program, *, ports: Ports, environ: Mapping[str, str], var: Path
@@ -38,7 +38,7 @@ class Process(Child):
         super().__init__(program.name, log=var / "log" / f"{program.name}.log")
         self.program = program
         self._ports = ports
-        self._environ = {**environ, **program.environ}
+        self._environ = environ
         self._pid_file = var / "run" / f"{program.name}.pid"
         self._log_start = 0
 

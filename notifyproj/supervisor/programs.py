@@ -9,8 +9,7 @@ marketing to the other: a campaign then uses one processor, and an OTP finds the
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from celeryconfig import OPS
@@ -50,8 +49,6 @@ class Program:
     arguments: tuple[str, ...]
     """After the Python interpreter."""
     ready: Answers | Says
-    environ: Mapping[str, str] = field(default_factory=dict)
-    """What it needs beside the environment that all share."""
 
     yields: bool = False
     """Gives way to the others for the processor: bulk work beside an OTP on one machine."""
@@ -65,11 +62,6 @@ class Program:
 _NICENESS: Final = "10"
 """Of 19: a P0 worker gets about ten times the processor of a bulk worker that wants all of it."""
 _CELERY: Final = ("-m", "celery", "-A", "notifyproj")
-_WORKER_ENVIRON: Final = {
-    # With a plain SIGTERM a busy worker can stall for half a minute; this way it hands its tasks
-    # back after `worker_soft_shutdown_timeout`.
-    "REMAP_SIGTERM": "SIGQUIT",
-}
 
 
 def _worker(name: str, *, queues: list[str], concurrency: int, yields: bool = False) -> Program:
@@ -82,7 +74,6 @@ def _worker(name: str, *, queues: list[str], concurrency: int, yields: bool = Fa
             *("--without-gossip", "--without-mingle"),  # chatter between workers that nobody reads
         ),
         ready=Says(" ready."),
-        environ=_WORKER_ENVIRON,
     )
 
 

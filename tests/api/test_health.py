@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
-from notifications import clock, lanes
+from notifications import broker, clock
 from notifications.models import Alert, Delivery, Recipient, SweepRun
 from notifications.rules.breaker import Tally
 from notifications.store import backlog, breakers
@@ -18,7 +18,7 @@ from tests.api.conftest import Caller
 
 @pytest.fixture(autouse=True)
 def _broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "broker_is_up", lambda: True)
+    monkeypatch.setattr(broker, "probe", lambda: True)
 
 
 def _tick(*, ago: dt.timedelta) -> None:
@@ -56,7 +56,7 @@ def test_a_beat_that_never_began_is_seen() -> None:
 
 def test_a_broker_that_is_away_leaves_accepting_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     _tick(ago=dt.timedelta(seconds=1))
-    monkeypatch.setattr(lanes, "broker_is_up", lambda: False)
+    monkeypatch.setattr(broker, "probe", lambda: False)
     status, word, [wrong] = _ready()
     assert (status, word) == (200, "degraded")
     assert "broker" in wrong

@@ -314,7 +314,7 @@ class World:
         # Celery believes CELERY_BROKER_URL, the other tests' broker, before its setting.
         with app.connection_for_write(self.stack.broker.url) as connection:
             app.send_task(
-                "deliver",
+                f"deliver_{lane.rpartition('.')[2]}",
                 args=[[each.hex for each in delivery_ids]],
                 queue=lane,
                 connection=connection,

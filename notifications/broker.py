@@ -1,0 +1,154 @@
+"""Whether the broker takes messages: known beforehand, so that no request waits to find out.
+
+    takes_messages()   what this process knows now; costs nothing
+    failed()           a publisher found out: from now on it is away
+    probe()            ask with one write; a worker does so each second
+
+After a failure a thread of this process probes each second until the broker takes a write again. A
+broker that answers but refuses writes (full without eviction, read-only, a RabbitMQ that blocks its
+publishers) is away as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import threading
+from typing import TYPE_CHECKING, Final
+
+import redis
+from celery import current_app
+from kombu import Connection
+from kombu.exceptions import OperationalError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TIMEOUT: Final = 0.3
+"""Seconds that a publisher or a probe waits for a socket."""
+_EVERY: Final = 1.0
+"""Seconds between two probes of a broker that is away."""
+_KEY: Final = "notify:probe"
+_KEY_LIVES: Final = 60
+
+
+class Away(Exception):
+    """The broker took nothing; what was to be published is still due in Postgres."""
+
+
+class _Knowledge:
+    """What this process knows. A fork begins with what its parent knew, and with no thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_away = False
+        self._prober: tuple[int, threading.Thread] | None = None
+
+    @property
+    def is_away(self) -> bool:
+        if self._is_away and (self._prober is None or self._prober[0] != os.getpid()):
+            self.learn(takes=False)  # a fork: the thread stayed behind
+        return self._is_away
+
+    def learn(self, *, takes: bool) -> None:
+        with self._lock:
+            self._is_away = not takes
+            if takes or (self._prober and self._prober[0] == os.getpid()):
+                return
+            thread = threading.Thread(target=self._watch, name="broker probe", daemon=True)
+            self._prober = (os.getpid(), thread)
+        thread.start()
+
+    def _watch(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(_EVERY):
+            takes = _write()
+            with self._lock:
+                if takes or not self._is_away:
+                    self._is_away = False
+                    self._prober = None
+                    return
+
+
+_knowledge: Final = _Knowledge()
+
+
+def takes_messages() -> bool:
+    """Whether the broker took the last message or probe of this process; True before the first."""
+    return not _knowledge.is_away
+
+
+def failed() -> None:
+    """Note that the broker did not take a message."""
+    _knowledge.learn(takes=False)
+
+
+def probe() -> bool:
+    """Ask the broker to take a write now, for `TIMEOUT` seconds at most; note and return it."""
+    takes = _write()
+    _knowledge.learn(takes=takes)
+    return takes
+
+
+def url() -> str:
+    """The broker's address, with its password."""
+    address: str = current_app.conf.broker_url
+    return address
+
+
+@functools.cache
+def connection() -> Connection:
+    """Return a connection for publishing that gives up after `TIMEOUT`. Take it from kombu's pools.
+
+    A consumer's connection needs a longer timeout than its blocking pop takes.
+    """
+    options = dict(current_app.conf.broker_transport_options)
+    if "socket_timeout" in options:
+        options |= {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
+    return Connection(url(), transport_options=options, connect_timeout=TIMEOUT)
+
+
+@functools.cache
+def errors() -> tuple[type[Exception], ...]:
+    """Return what a broker that is away raises, by way of kombu or of its client."""
+    link = connection()
+    return (
+        *(OperationalError, OSError, redis.RedisError),
+        *(*link.connection_errors, *link.channel_errors),
+    )
+
+
+def _write() -> bool:
+    try:
+        _writer()()
+    except errors():
+        return False
+    return True
+
+
+@functools.cache
+def _writer() -> Callable[[], None]:
+    return _write_to_redis if url().startswith("redis") else _ask_rabbitmq
+
+
+def _write_to_redis() -> None:
+    _redis().set(_KEY, 1, ex=_KEY_LIVES)
+
+
+@functools.cache
+def _redis() -> redis.Redis:
+    return redis.Redis.from_url(
+        url(),
+        socket_timeout=TIMEOUT,
+        socket_connect_timeout=TIMEOUT,
+        retry=Retry(NoBackoff(), 1),  # a socket that the last restart closed
+    )
+
+
+def _ask_rabbitmq() -> None:
+    """Open a channel: RabbitMQ answers unless it is away, or has blocked a publisher's socket."""
+    with contextlib.closing(connection().clone()) as link, link.channel():
+        return
