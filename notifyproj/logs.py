@@ -19,6 +19,12 @@ from structlog.typing import Processor
 _TRACEBACKS: Final = ExceptionRenderer(ExceptionDictTransformer(show_locals=False))
 """Where it went wrong, without the frames' variables: those hold addresses and bodies."""
 
+_STDERR: Final = {
+    "class": "logging.StreamHandler",
+    "formatter": "json",
+    "stream": "ext://notifications.telemetry.STDERR",
+}
+
 
 class RouteForPath(logging.Filter):
     """Django says which path failed; the route says it as well, without the person in the path."""
@@ -62,13 +68,7 @@ def configure(config: Mapping[str, object]) -> None:
             }
         },
         "filters": {"route_for_path": {"()": RouteForPath}},
-        "handlers": {
-            "stderr": {
-                "class": "logging.StreamHandler",
-                "formatter": "json",
-                "stream": "ext://notifications.telemetry.STDERR",
-            }
-        },
+        "handlers": {"stderr": _STDERR},
         "root": {"handlers": ["stderr"], "level": config["level"]},
         # Each is a line per task or request that says less than our own wide line.
         "loggers": {

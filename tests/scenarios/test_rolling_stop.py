@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import now, until
+from notifyproj.stories.scene import now
 from tests.scenarios.world import WORKERS, World, seconds_since
 
 _MANY = 200
@@ -28,7 +28,7 @@ def test_busy_workers_stop_in_turn_and_every_message_arrives_once(world: World) 
         worker = world.processes.get(name) or world.beside(name)
         began = now()
         worker.ask_to_stop()
-        until(lambda worker=worker: worker.pid is None, what=f"{name} ends")  # type: ignore[misc]
+        assert worker.ended_within(30)
         assert worker.exit_code == 0
         assert seconds_since(began) < _LONGEST
         worker.start()
