@@ -23,7 +23,9 @@ from tests.benchmarks import (
     ses_bulk,
     single_accept,
     smtp_pool,
+    stored_bytes,
     template_cache,
+    waiting_age,
 )
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.sink import NoSink
@@ -38,6 +40,8 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "pipeline_ses": pipeline.measure_ses,
     "fcm_transport": fcm_transport.measure,
     "p0_latency": p0_latency.measure,
+    "p1_age": waiting_age.measure_p1,
+    "p2_age": waiting_age.measure_p2,
     "batch_accept": batch_accept.measure,
     "single_accept": single_accept.measure,
     "gates_cost": gates_cost.measure,
@@ -46,6 +50,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "schedule_accuracy": schedule_accuracy.measure,
     "ses_bulk": ses_bulk.measure,
     "smtp_pool": smtp_pool.measure,
+    "stored_bytes": stored_bytes.measure,
     "template_cache": template_cache.measure,
 }
 
