@@ -10,7 +10,7 @@ from notifyproj.embedded import EmbeddedError
 from notifyproj.supervisor.process import ProcessFailed
 from tests.chaos import drive, named, plans, report
 from tests.chaos.plans import Plan
-from tests.chaos.reconcile import reconcile
+from tests.chaos.reconcile import Broken, Promise, reconcile
 from tests.chaos.stage import Stage
 
 _INTERRUPTED = 130
@@ -47,11 +47,13 @@ def _play(plan: Plan) -> bool:
     print(
         f"{plan.name}: {len(plan.messages)} messages, {len(plan.actions)} actions ...", flush=True
     )
-    with Stage(seed=str(plan.seed)) as stage:
+    with Stage(seed=plan.seed, clocks=plan.clocks) as stage:
         facts = drive.play(plan, stage)
-        account = reconcile(facts)
+        account = reconcile(facts, levels=plan.levels)
         for line in report.timelines(account, facts, stage):
             print(line)
+        for who in stage.stop():
+            account.broken.append(Broken(promise=Promise.LEFT_RUNNING, what=who))
     print("\n".join(report.table(plan, facts, account)))
     print(report.markdown(plan, facts, account), flush=True)
     return not account.broken

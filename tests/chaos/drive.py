@@ -64,6 +64,7 @@ def play(plan: Plan, stage: Stage) -> Facts:
         calls=read_calls(stage.stand_ins.calls),
         faults=run.faults,
         rows=_rows(stage),
+        ended=now(),
         ended_alone=run.ended_alone,
     )
 

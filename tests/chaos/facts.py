@@ -88,6 +88,8 @@ class Facts:
     calls: list[Call]
     faults: list[Fault]
     rows: list[Row]
+    ended: float
+    """When the rows were read."""
     server_errors: list[str] = field(default_factory=list)
     """Answers of the API that blame the service itself: 5xx other than 503."""
     ended_alone: list[str] = field(default_factory=list)

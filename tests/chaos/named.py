@@ -11,6 +11,7 @@ from providers.contract import Channel
 from tests.chaos.plans import (
     CHANNELS,
     PEOPLE,
+    SERVICE_LEVELS,
     WORKERS,
     Action,
     Deed,
@@ -27,6 +28,7 @@ _THROTTLES: Final = Manner(throttled=1.0, retry_after=2)
 _AWAY: Final = Manner(unavailable=1.0)
 _DOWN: Final = Manner(is_down=True)
 _WELL: Final = Manner()
+_HOURS: Final = 7_200
 _LEASE_AND_MORE: Final = 75.0
 """Seconds: longer than the lease of P1 to P3."""
 
@@ -97,6 +99,7 @@ def codes_beside_bulk(seed: int) -> Plan:
         seed=seed,
         posts=[bulk, *codes],
         manners=_SLOW_MAIL,
+        levels={Priority.P0: SERVICE_LEVELS[Priority.P0]},
         drain_seconds=300.0,
     )
 
@@ -108,6 +111,7 @@ def dead_broker(seed: int) -> Plan:
         seed=seed,
         posts=_Tokens(seed).trickle(3, 45, [Priority.P0, Priority.P1]),
         actions=[Action(at=5, deed=Deed.STAY_DEAD, target="broker", seconds=30)],
+        levels=SERVICE_LEVELS,
     )
 
 
@@ -202,6 +206,7 @@ def full_broker(seed: int) -> Plan:
         seed=seed,
         posts=_Tokens(seed).trickle(4, 60, Priority),
         actions=[Action(at=5, deed=Deed.FILL, target="broker", seconds=45)],
+        levels=SERVICE_LEVELS,
     )
 
 
@@ -212,6 +217,7 @@ def full_state(seed: int) -> Plan:
         seed=seed,
         posts=_Tokens(seed).trickle(4, 60, Priority),
         actions=[Action(at=5, deed=Deed.FILL, target="state", seconds=45)],
+        levels=SERVICE_LEVELS,
     )
 
 
@@ -240,6 +246,31 @@ def web_main(seed: int) -> Plan:
     )
 
 
+def fast_worker(seed: int) -> Plan:
+    """The clock of one worker's host is two hours ahead: nothing expires."""
+    return _wrong_clock(seed, "channels", _HOURS)
+
+
+def slow_web(seed: int) -> Plan:
+    """The clock of the web's host is two hours behind: nothing expires."""
+    return _wrong_clock(seed, "web", -_HOURS)
+
+
+def fast_web(seed: int) -> Plan:
+    """The clock of the web's host is two hours ahead: nothing waits for two hours."""
+    return _wrong_clock(seed, "web", _HOURS)
+
+
+def _wrong_clock(seed: int, process: str, seconds: int) -> Plan:
+    return Plan(
+        name=f"{process}'s clock wrong by {seconds:+d} s",
+        seed=seed,
+        posts=_Tokens(seed).trickle(4, 20, Priority),
+        clocks={process: seconds},
+        drain_seconds=60.0,
+    )
+
+
 RUNS: Final[Mapping[str, Callable[[int], Plan]]] = MappingProxyType({
     run.__name__: run
     for run in (
@@ -257,5 +288,8 @@ RUNS: Final[Mapping[str, Callable[[int], Plan]]] = MappingProxyType({
         full_state,
         frozen_worker,
         web_main,
+        fast_worker,
+        slow_web,
+        fast_web,
     )
 })

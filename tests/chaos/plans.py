@@ -103,6 +103,10 @@ class Plan:
     actions: list[Action] = field(default_factory=list)
     manners: dict[Channel, Manner] = field(default_factory=dict)
     """At the start; a channel that is not named is well."""
+    clocks: dict[str, int] = field(default_factory=dict)
+    """Processes whose host's clock is wrong, and by how many seconds."""
+    levels: dict[Priority, float] = field(default_factory=dict)
+    """Seconds from acceptance to the call, at p99, that hold in this run."""
     drain_seconds: float = 240.0
     """How long after the last post and deed everything may take to leave."""
 
@@ -112,6 +116,8 @@ class Plan:
         return [message for post in self.posts for message in post.messages]
 
 
+SERVICE_LEVELS: Final = {Priority.P0: 3.0, Priority.P1: 10.0}
+"""Seconds at p99, as README states them."""
 _ROUND: Final = (
     *((name, Deed.KILL) for name in (*PROCESSES, "channels", "transactional")),
     *((name, Deed.KILL) for name in SERVERS),

@@ -4,9 +4,11 @@
     twice          a person sees a message twice, and the first call was not in flight at a fault
     unknown        so settled, and no call of it was in flight at a fault or left without an answer
     contradicted   the status says something else than the provider
-    stuck          still open at the end, and overdue
+    stuck          still open at the end, and overdue or not due for long
     refused        the API took it not at all, or blamed itself
     ended alone    a process ended though nothing was done to it
+    late           later than the run's service level at p99
+    left running   a process outlived the stop of the whole (told by `stage`)
 
 A call is in flight from the moment at which its worker commits to it until the answer is in the
 sent-ledger. The stand-ins see neither end, so a short while is added on both sides. A clean stop
@@ -19,9 +21,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import quantiles
+from types import MappingProxyType
 from typing import Final
 
-from notifications.rules.lane import PACE, Priority
+from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, PACE, Priority
 from notifications.rules.retries import GiveUp
 from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
@@ -32,7 +36,10 @@ TRANSIT_SECONDS: Final = 0.5
 """From the commit that starts a call until a stand-in has read it, on a busy machine."""
 LEDGER_SECONDS: Final = 0.5
 """From a stand-in's answer until it is in the sent-ledger, on a busy machine."""
+NO_LEVELS: Final[Mapping[Priority, float]] = MappingProxyType({})
 OVERDUE_SECONDS: Final = 60.0
+LONGEST_WAIT_SECONDS: Final = 600.0
+"""Above every wait of the policies that a run's messages have."""
 
 _KILLS: Final = frozenset({Deed.KILL.value, Deed.FREEZE.value, Deed.STAY_DEAD.value})
 _HELPERS: Final = frozenset({"state", "postgres"})
@@ -67,6 +74,8 @@ class Promise(StrEnum):
     STUCK = "stuck"
     REFUSED = "refused by the API"
     ENDED_ALONE = "process ended by itself"
+    LATE = "late"
+    LEFT_RUNNING = "process left running"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +118,11 @@ class Account:
     broken: list[Broken] = field(default_factory=list)
 
 
-def reconcile(facts: Facts) -> Account:
-    """Compare what was accepted with what the providers took and what the database says."""
+def reconcile(facts: Facts, *, levels: Mapping[Priority, float] = NO_LEVELS) -> Account:
+    """Compare what was accepted with what the providers took and what the database says.
+
+    `levels` has the seconds that hold at p99, by priority.
+    """
     account = Account(accepted=len(facts.accepted))
     rows: dict[str, list[Row]] = defaultdict(list)
     for row in facts.rows:
@@ -119,27 +131,38 @@ def reconcile(facts: Facts) -> Account:
     for call in facts.calls:
         calls[call.token].append(call)
     for message in facts.accepted:
-        _Judge(account, message, calls[message.token], facts.faults).judge(
-            rows[message.notification_id]
-        )
+        judge = _Judge(account, message, calls[message.token], facts)
+        judge.judge(rows[message.notification_id])
     for why in (*facts.refused, *facts.server_errors):
         account.broken.append(Broken(promise=Promise.REFUSED, what=why))
     for who in facts.ended_alone:
         account.broken.append(Broken(promise=Promise.ENDED_ALONE, what=who))
+    for priority, level in levels.items():
+        if (late := p99(account.delays[priority])) > level:
+            what = f"{priority.name} {late:.1f} s at p99 instead of {level:g} s"
+            account.broken.append(Broken(promise=Promise.LATE, what=what))
     return account
+
+
+def p99(delays: Sequence[float]) -> float:
+    """The 99th percentile; 0 for none."""
+    if len(delays) > 1:
+        return quantiles(delays, n=100, method="inclusive")[98]
+    return max(delays, default=0.0)
 
 
 class _Judge:
     """Judges one message."""
 
     def __init__(
-        self, account: Account, message: Accepted, calls: list[Call], faults: Sequence[Fault]
+        self, account: Account, message: Accepted, calls: list[Call], facts: Facts
     ) -> None:
         self._account = account
         self._message = message
         self._calls = calls
         self._taken = [call for call in calls if call.took]
-        self._faults = [fault for fault in faults if _may_interrupt(fault, message.priority)]
+        self._ended = facts.ended
+        self._faults = [fault for fault in facts.faults if _may_interrupt(fault, message.priority)]
 
     def judge(self, rows: Sequence[Row]) -> None:
         account = self._account
@@ -221,11 +244,11 @@ class _Judge:
         bulk = self._message.priority is Priority.P3
         if row.status in OPEN:
             account.still_open += 1
-            if row.due_in is None or row.due_in < -OVERDUE_SECONDS:
+            if row.due_in is None or not -OVERDUE_SECONDS < row.due_in < LONGEST_WAIT_SECONDS:
                 account.not_sent += 1
-                due = "never" if row.due_in is None else f"due {-row.due_in:.0f} s ago"
-                self._break(Promise.STUCK, f"it is {row.status.label} ({row.reason}), {due}")
-        elif row.status is Status.EXPIRED:
+                due = "never" if row.due_in is None else f"in {row.due_in:.0f} s"
+                self._break(Promise.STUCK, f"it is {row.status.label} ({row.reason}), due {due}")
+        elif row.status is Status.EXPIRED and self._may_have_expired():
             account.expired += 1
         elif row.status is Status.FAILED and bulk and row.reason == GiveUp.EXHAUSTED:
             account.dropped += 1
@@ -235,6 +258,10 @@ class _Judge:
                 Promise.NOT_SENT,
                 f"it is {row.status.label} ({row.reason}) after {row.attempts} attempts",
             )
+
+    def _may_have_expired(self) -> bool:
+        longest = DEFAULT_TIME_TO_LIVE[self._message.priority].total_seconds()
+        return self._ended - self._message.at > longest
 
     def _is_interrupted(self, call: Call) -> bool:
         longest = PACE[self._message.priority].deadline.total_seconds()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from statistics import quantiles
+from collections.abc import Iterator
 from typing import Final
 
 import psycopg
 
-from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from tests.chaos.facts import Facts
 from tests.chaos.plans import Deed, Plan
-from tests.chaos.reconcile import Account, Broken, Promise
+from tests.chaos.reconcile import Account, Broken, Promise, p99
 from tests.chaos.stage import VAR, Stage
 
 _MOST_SHOWN: Final = 8
@@ -78,18 +76,9 @@ def markdown(plan: Plan, facts: Facts, account: Account) -> str:
 
 def _delays(account: Account) -> str:
     return ", ".join(
-        f"{priority.name} {max(delays):.1f} (p99 {_p99(delays):.1f})"
+        f"{priority.name} {max(delays):.1f} (p99 {p99(delays):.1f})"
         for priority, delays in sorted(account.delays.items())
     )
-
-
-def _p99(delays: Sequence[float]) -> float:
-    return quantiles(delays, n=100, method="inclusive")[98] if len(delays) > 1 else delays[0]
-
-
-def worst(account: Account, priority: Priority) -> float:
-    """The longest delay of a priority, in seconds."""
-    return max(account.delays[priority], default=0.0)
 
 
 def _faults(facts: Facts) -> str:

@@ -122,8 +122,10 @@ class StandIns(Child):
 class Stage:
     """A running product on stand-ins; a context manager that stops all of it."""
 
-    def __init__(self, *, seed: str) -> None:
-        self._seed = seed
+    def __init__(self, *, seed: int, clocks: Mapping[str, int] | None = None) -> None:
+        """`clocks` has the processes whose host's clock is wrong, and by how many seconds."""
+        self._seed = str(seed)
+        self._clocks = clocks or {}
         VAR.mkdir(parents=True, exist_ok=True)
         self.ports = Ports(**{
             name: free_port(f"{VAR}/{name}") for name in ("web", "flower", "sandbox")
@@ -136,6 +138,8 @@ class Stage:
         """What the supervisor said of processes that had ended."""
         self._crew = Crew([], report=self.told.append)
         self._exits = ExitStack()
+        self._orphaned: list[int] = []
+        """Process groups whose first process was killed alone."""
 
     def __enter__(self) -> Self:
         """Start everything; returns when the web process says that it is ready.
@@ -173,6 +177,18 @@ class Stage:
     ) -> None:
         self._exits.close()
 
+    def stop(self) -> list[str]:
+        """Stop everything; returns what still ran afterwards and had to be killed."""
+        self._exits.close()
+        left = []
+        for group in self._orphaned:
+            try:
+                os.killpg(group, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            left.append(f"process group {group} ran on after the stop")
+        return left
+
     @property
     def url(self) -> str:
         """The API's host and port."""
@@ -204,6 +220,7 @@ class Stage:
         """SIGKILL for the process that the supervisor knows, not for those that it started."""
         pid = self.processes[name].pid
         if pid is not None:
+            self._orphaned.append(pid)  # it leads a group of its own
             os.kill(pid, signal.SIGKILL)
 
     def _start_afresh(self) -> None:
@@ -228,7 +245,8 @@ class Stage:
         }
 
     def _process(self, name: str, environ: Mapping[str, str]) -> Process:
-        process = Process(program(name), ports=self.ports, environ=environ, var=VAR)
+        clock = _wrong_clock(self._clocks[name]) if name in self._clocks else {}
+        process = Process(program(name), ports=self.ports, environ={**environ, **clock}, var=VAR)
         process.log.unlink(missing_ok=True)
         return process
 
@@ -244,6 +262,22 @@ class Stage:
         if done.returncode != 0:
             raise ProcessFailed(f"{' '.join(arguments)} failed: {done.stderr.strip()[-2000:]}")
         return done.stdout
+
+
+def _wrong_clock(seconds: int) -> dict[str, str]:
+    """Variables that move a process's clock, and leave the clock of its timers alone.
+
+    Raises:
+        ProcessFailed: libfaketime is not installed.
+    """
+    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    if not found:
+        raise ProcessFailed("a wrong clock needs libfaketime: apt-get install faketime")
+    return {
+        "LD_PRELOAD": str(found[0]),
+        "FAKETIME": f"{seconds:+d}s",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
 
 
 def _after(first: str) -> list[str]:

@@ -47,6 +47,7 @@ def _came_of(
     row: Row | None = _ROW,
     message: Accepted = _MESSAGE,
     faults: tuple[Fault, ...] = (),
+    ended: float = 200.0,
 ) -> Account:
     return reconcile(
         Facts(
@@ -55,6 +56,7 @@ def _came_of(
             calls=list(calls),
             faults=list(faults),
             rows=[row] if row else [],
+            ended=ended,
         )
     )
 
@@ -96,9 +98,14 @@ def test_failed_although_taken() -> None:
     assert _broken(_came_of(_CALL, row=row)) == [Promise.CONTRADICTED]
 
 
-def test_expired_and_dropped_are_policy() -> None:
-    expired = _came_of(row=replace(_ROW, status=Status.EXPIRED, reason="ttl_passed"))
+def test_expired_is_policy_only_after_the_time_to_live() -> None:
+    row = replace(_ROW, status=Status.EXPIRED, reason="ttl_passed")
+    expired = _came_of(row=row, ended=_MESSAGE.at + 86_401)
     assert (expired.broken, expired.expired) == ([], 1)
+    assert _broken(_came_of(row=row)) == [Promise.NOT_SENT]
+
+
+def test_dropped_is_policy() -> None:
     bulk = replace(_MESSAGE, priority=Priority.P3)
     low = _came_of(
         row=replace(_ROW, status=Status.FAILED, reason="retries_exhausted"), message=bulk
@@ -111,6 +118,7 @@ def test_open_is_excused_only_while_somebody_will_look() -> None:
     assert not _came_of(row=replace(row, due_in=30.0)).broken
     assert _broken(_came_of(row=replace(row, due_in=-90.0))) == [Promise.STUCK]
     assert _broken(_came_of(row=row)) == [Promise.STUCK]
+    assert _broken(_came_of(row=replace(row, due_in=7_200.0))) == [Promise.STUCK]
 
 
 def test_a_repeat_needs_a_fault_during_the_first_call() -> None:
@@ -162,3 +170,12 @@ def test_unknown_and_never_called_is_excused_only_at_the_moment_of_the_call() ->
     assert (account.broken, account.never_arrived) == ([], 1)
     waiting = replace(row, call_started_at=_KILL.at - 3)
     assert _broken(_came_of(row=waiting, faults=(_KILL,))) == [Promise.NOT_SENT]
+
+
+def test_later_than_the_service_level() -> None:
+    slow = replace(_CALL, at=105.0, ended=105.2)
+    facts = Facts(
+        accepted=[_MESSAGE], refused=[], calls=[slow], faults=[], rows=[_ROW], ended=200.0
+    )
+    assert _broken(reconcile(facts, levels={Priority.P2: 4.0})) == [Promise.LATE]
+    assert not reconcile(facts, levels={Priority.P2: 6.0}).broken
