@@ -7,7 +7,7 @@
     template_editor, _compare    writing beside the screen that it will appear on; what changed
     breakers, paces              which providers rest; opened and closed by hand; how fast they go
     producers, recipients        who asks, who is reached; keys are shown once
-    person, why                  what support is asked: what waits, and why
+    person                       what support is asked: what waits, and why
     suppressions                 which addresses are not used, and why; files in and out
     provider_routes              which provider takes what, in force within two seconds
     schedules                    what recurs, paused by hand; who stands in which line

@@ -21,12 +21,12 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanWidget
 
-from notifications.admin import reading, selection, why
+from notifications.admin import reading, selection
 from notifications.admin.actions import action
 from notifications.admin.letter_filters import FILTERS
 from notifications.models import DeadLetter
 from notifications.pipeline import replay
-from notifications.rules import ids
+from notifications.rules import ids, reasons
 from notifications.rules.letters import LetterFilter
 from notifications.store import dead_letters
 
@@ -90,7 +90,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
     @display(description="Which means")
     def meaning(self, letter: DeadLetter) -> str:
         """The reason in a sentence."""
-        return why.sentence(letter.reason)
+        return reasons.sentence(letter.reason)
 
     @display(description="Recipient")
     def recipient(self, letter: DeadLetter) -> str:

@@ -12,8 +12,9 @@ from django.db.models import Func, OuterRef, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.decorators import display
 
-from notifications.admin import person, reading, why
+from notifications.admin import person, reading
 from notifications.models import Delivery, Notification, Producer, Recipient
+from notifications.rules import reasons
 from notifications.rules.states import Status, overall
 from notifications.store import finding, timelines
 
@@ -101,7 +102,7 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
                     (
                         event,
                         reading.colour_of(event.status) if event.status else "",
-                        why.sentence(event.reason),
+                        reasons.sentence(event.reason),
                     )
                     for event in timeline.events
                 ],

@@ -22,9 +22,9 @@ from uuid import UUID
 from django.db.models import Func, Q, TextField
 
 from notifications import clock
-from notifications.admin import reading, why
+from notifications.admin import reading
 from notifications.models import Contact, Delivery, Notification, Preference, Recipient, Suppression
-from notifications.rules import ids
+from notifications.rules import ids, reasons
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
 from notifications.rules.times import deferral, local_time, quiet_hours
@@ -65,7 +65,7 @@ class Reached:
     @property
     def reason(self) -> str:
         """Why a P2 that comes now would wait."""
-        return why.sentence(self.wait.cause) if self.wait else ""
+        return self.wait.reason.sentence if self.wait else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def effort(delivery: Delivery | DeliveryView, *, expires_at: dt.datetime) -> Eff
         delivery=delivery,
         status=status,
         colour=reading.colour_of(status),
-        reason=why.sentence(delivery.reason),
+        reason=reasons.sentence(delivery.reason),
         ends=status is Status.SCHEDULED
         and delivery.due_at is not None
         and delivery.due_at >= expires_at,

@@ -1,6 +1,6 @@
 """The way of a notification, one verb a file.
 
-    accept ──> publish ──> deliver ─┬─ claim     (store.moves) a lease on each row
+    accept ──> publish ──> deliver ─┬─ claim     (store.claims) a lease on each row
                  ^                  ├─ in order  whose turn is it?
                  │                  ├─ gates     may it leave now?
                  │                  ├─ cap       has the person had enough?

@@ -19,22 +19,20 @@ from typing import Final, assert_never
 from uuid import UUID
 
 from notifications import clock
-from notifications.pipeline import fail_over, settle
+from notifications.pipeline import fail_over
+from notifications.pipeline.batch import LONGEST_COUNTDOWN, Retry
 from notifications.pipeline.job import Job
-from notifications.pipeline.settle import Retry
 from notifications.rules import bucket
 from notifications.rules.breaker import RAMP, Door
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import Status
-from notifications.store import db, departures, moves
+from notifications.rules.reasons import Reason
+from notifications.rules.retries import rounded_up
+from notifications.rules.transitions import HOLD
+from notifications.store import claims, db, departures, transitions
 from notifications.store.departures import Answer, Wanted
-from notifications.store.moves import Move
+from notifications.store.transitions import Move, UnderClaim
 from providers.contract import Channel, Provider
 
-BREAKER: Final = "breaker"
-"""The hold's reason: the provider rests."""
-BUCKET: Final = "provider_bucket"
-"""The hold's reason: the provider's pace."""
 _FINE: Final = dt.timedelta(seconds=0.25)
 """The grid of slots: their messages are shared, and no slot is over when its message comes."""
 
@@ -170,7 +168,7 @@ def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
 def _rest(jobs: Sequence[Job], wait: dt.timedelta, ramp: dt.timedelta) -> list[_Hold]:
     """The first comes as the next probe, the others are spread behind it."""
     spread = [wait, *(wait + clock.jitter() * ramp for _ in jobs[1:])]
-    return [_Hold(job, BREAKER, delay) for job, delay in zip(jobs, spread, strict=False)]
+    return [_Hold(job, Reason.BREAKER, delay) for job, delay in zip(jobs, spread, strict=False)]
 
 
 def _by_slots(queue: _Queue, answer: Answer) -> tuple[list[Job], list[_Hold]]:
@@ -180,17 +178,17 @@ def _by_slots(queue: _Queue, answer: Answer) -> tuple[list[Job], list[_Hold]]:
         if wait <= bucket.NOW:
             go.append(job)
         else:
-            held.append(_Hold(job, BUCKET, wait, has_slot=True))
+            held.append(_Hold(job, Reason.PROVIDER_BUCKET, wait, has_slot=True))
     if answer.slots is None:
         return [*go, *queue.others], held
     for job, slot in zip(queue.others, answer.slots, strict=False):
         if slot <= bucket.NOW:
             go.append(job)
         else:
-            held.append(_Hold(job, BUCKET, slot, slot=slot, has_slot=True))
+            held.append(_Hold(job, Reason.PROVIDER_BUCKET, slot, slot=slot, has_slot=True))
     without = queue.others[len(answer.slots) :]
     for place, job in enumerate(without):
-        held.append(_Hold(job, BUCKET, answer.next_slot + place * answer.spacing))
+        held.append(_Hold(job, Reason.PROVIDER_BUCKET, answer.next_slot + place * answer.spacing))
     return go, held
 
 
@@ -206,14 +204,16 @@ def _hold(held: Sequence[_Hold], *, provider: str, token: UUID) -> list[Retry]:
 
     def work() -> list[UUID]:
         if slots:
-            moves.set_slots(slots, provider=provider, token=token)
-        return moves.move(Status.SCHEDULED, holds, token=token)
+            claims.set_slots(slots, provider=provider, token=token)
+        return transitions.apply(HOLD, holds, UnderClaim(token))
 
     moved = set(db.in_transaction(work))
     return [
         Retry(delivery_id, delays[delivery_id])
         for each in held
-        if (delivery_id := each.job.delivery.id) in moved and each.is_republished
+        if (delivery_id := each.job.delivery.id) in moved
+        and each.is_republished
+        and delays[delivery_id] <= LONGEST_COUNTDOWN
     ]
 
 
@@ -221,4 +221,4 @@ def _on_grid(hold: _Hold) -> dt.timedelta:
     """Those that wait for a slot share quarters of a second, so that none comes too late."""
     if hold.has_slot:
         return -(-hold.wait // _FINE) * _FINE
-    return settle.rounded_up(hold.wait)
+    return rounded_up(hold.wait)

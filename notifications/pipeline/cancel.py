@@ -11,11 +11,12 @@ from uuid import UUID
 
 from notifications import clock
 from notifications.models import Delivery, Notification
-from notifications.pipeline import cap
 from notifications.rules.lane import Mode
+from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
-from notifications.store import db, moves, vault
-from notifications.store.moves import Move
+from notifications.rules.transitions import CANCEL
+from notifications.store import caps, db, transitions, vault
+from notifications.store.transitions import ANYONE, Move
 
 
 def cancel(notification_id: UUID, *, producer_id: int, mode: Mode) -> list[UUID] | None:
@@ -38,12 +39,11 @@ def stop(notification_ids: Sequence[UUID]) -> list[UUID]:
         )
         asked = {"ids": list(notification_ids), "waiting": sorted(OPEN - {Status.SENDING})}
         waiting = db.rows("waiting_of", asked)
-        return moves.move(
-            Status.CANCELLED, [Move(id=row["id"], reason="cancelled") for row in waiting]
-        )
+        stops = [Move(id=row["id"], reason=Reason.CANCELLED) for row in waiting]
+        return transitions.apply(CANCEL, stops, ANYONE)
 
     stopped = db.in_transaction(work)
     if stopped:
         vault.wipe(notification_ids)
-        cap.refund(Delivery.objects.filter(id__in=stopped), moved=stopped)
+        caps.refund_unsent(Delivery.objects.filter(id__in=stopped))
     return stopped

@@ -12,67 +12,43 @@ Test mode neither counts nor waits.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
-import structlog
-
 from notifications import clock, conf
-from notifications.models import Delivery
+from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.rules import caps as rules
-from notifications.rules import ids
-from notifications.rules.caps import Over
-from notifications.rules.channels import Stop
-from notifications.rules.lane import Mode, Priority
-from notifications.rules.states import Status
-from notifications.store import caps, moves, state
+from notifications.rules.caps import Cap, Over
+from notifications.rules.lane import Mode
+from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import HOLD, SUPPRESS
+from notifications.store import caps, state
 from notifications.store.caps import Ask, Window
-from notifications.store.moves import Claimed, Move
 from providers.contract import Channel
 
-_log = structlog.get_logger(__name__)
-
-CAP: Final = "cap"
-"""The hold's reason: their window is full."""
-AWAY: Final = "cap_unknown"
-"""The hold's reason: the state Redis cannot tell."""
 _LOOK_AGAIN: Final = dt.timedelta(seconds=15)
 """How long rows wait for the state Redis, and over what time they are then spread."""
 
-_Places = dict[tuple[UUID, Channel], list[Claimed]]
+_Places = dict[tuple[UUID, Channel], list[Job]]
 """Live deliveries that have a cap: those of a notification on a channel count as one."""
 
 
-@dataclass(slots=True)
-class _Stopped:
-    """What does not leave now."""
-
-    held: list[Move] = field(default_factory=list)
-    dropped: list[Move] = field(default_factory=list)
-
-
-def let_pass(jobs: Sequence[Job], *, token: UUID) -> list[Job]:
-    """Count these, hold or drop those that are too many; returns the others, in order.
-
-    What is held comes due by itself; it is committed.
-    """
-    asks, places = _asks(jobs)
+def apply_caps(batch: Batch) -> None:
+    """Count the jobs of a batch; hold or drop those over their recipient's cap."""
+    asks, places = _asks(batch.jobs)
     if not asks:
-        return list(jobs)
+        return
     try:
-        stopped = _over_their_cap(asks, places)
+        waits = caps.count(asks)
     except state.Away:
-        stopped = _until_redis_is_back(places)
-    if not (stopped.held or stopped.dropped):
-        return list(jobs)
-    moves.move(Status.SCHEDULED, stopped.held, token=token)
-    moves.move(Status.SUPPRESSED, stopped.dropped, token=token)
-    _log.info("capped", deferred=len(stopped.held), dropped=len(stopped.dropped))
-    ids_stopped = {each.id for each in (*stopped.held, *stopped.dropped)}
-    return [job for job in jobs if job.delivery.id not in ids_stopped]
+        _hold_until_the_state_is_back(batch, places)
+        return
+    for ask, jobs, wait in zip(asks, places.values(), waits, strict=True):
+        if wait:
+            _stop(batch, jobs, cap=ask.cap, wait=wait)
 
 
 def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
@@ -90,47 +66,23 @@ def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
         if not beside:
             window = Window(delivery.recipient_id, channel)
             asks.append(Ask(job.asked.id, window, cap, rules.OVER[priority] is Over.LEAVES))
-        beside.append(delivery)
+        beside.append(job)
     return asks, places
 
 
-def _over_their_cap(asks: Sequence[Ask], places: _Places) -> _Stopped:
-    """Ask for all of them at once.
-
-    Raises:
-        state.Away: nobody can tell.
-    """
-    stopped = _Stopped()
-    for ask, deliveries, wait in zip(asks, places.values(), caps.count(asks), strict=True):
-        if not wait:
-            continue
-        if rules.OVER[deliveries[0].priority] is Over.WAITS:
-            stopped.held += [Move(id=each.id, reason=CAP, due_in=wait) for each in deliveries]
+def _stop(batch: Batch, jobs: Sequence[Job], *, cap: Cap, wait: dt.timedelta) -> None:
+    for job in jobs:
+        if rules.OVER[job.delivery.priority] is Over.WAITS:
+            # Not published again by the worker: the sweep may merge what is held into a digest.
+            batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP, due_in=wait))
         else:
-            had = f"they have had {ask.cap}"
-            stopped.dropped += [
-                Move(id=each.id, reason=Stop.CAPPED, detail=had) for each in deliveries
-            ]
-    return stopped
+            detail = f"the cap is {cap}"
+            dropped = Decision(transition=SUPPRESS, reason=Reason.CAPPED, detail=detail)
+            batch.decide(job, dropped)
 
 
-def _until_redis_is_back(places: _Places) -> _Stopped:
-    return _Stopped(
-        held=[
-            Move(id=each.id, reason=AWAY, due_in=_LOOK_AGAIN * (1 + clock.jitter()))
-            for deliveries in places.values()
-            for each in deliveries
-            if rules.OVER[each.priority] is not Over.LEAVES
-        ]
-    )
-
-
-def refund(ended: Iterable[Claimed | Delivery], *, moved: Collection[UUID]) -> None:
-    """Take back what was counted for those of these that `moved` to an end without being sent."""
-    counted = {
-        (Window(each.recipient_id, Channel(each.channel)), ids.notification_of(each.id))
-        for each in ended
-        if each.id in moved and each.mode == Mode.LIVE and rules.is_counted(Priority(each.priority))
-    }
-    if counted:
-        caps.refund(counted)
+def _hold_until_the_state_is_back(batch: Batch, places: _Places) -> None:
+    for job in (job for jobs in places.values() for job in jobs):
+        if rules.OVER[job.delivery.priority] is not Over.LEAVES:
+            wait = _LOOK_AGAIN * (1 + clock.jitter())
+            batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP_UNKNOWN, due_in=wait))

@@ -15,21 +15,23 @@ from uuid import UUID
 import structlog
 
 from notifications.rules import ids
+from notifications.rules.reasons import Reason
 from notifications.rules.redaction import redacted
-from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
-from notifications.store import contacts, db, moves, vault
-from notifications.store.moves import Move
+from notifications.rules.transitions import BOUNCE, DELIVER, FAIL, READ
+from notifications.store import contacts, db, transitions, vault
+from notifications.store.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
 
 _log = structlog.get_logger(__name__)
 
 _MEANS: Final = {
-    ReceiptKind.DELIVERED: Status.DELIVERED,
-    ReceiptKind.READ: Status.READ,
-    ReceiptKind.BOUNCED: Status.BOUNCED,
-    ReceiptKind.FAILED: Status.FAILED,
+    ReceiptKind.FAILED: (FAIL, Reason.RECEIPT_FAILED),
+    ReceiptKind.BOUNCED: (BOUNCE, Reason.RECEIPT_BOUNCED),
+    ReceiptKind.DELIVERED: (DELIVER, Reason.RECEIPT_DELIVERED),
+    ReceiptKind.READ: (READ, Reason.RECEIPT_READ),
 }
+"""In the order in which the receipts of one callback are applied."""
 
 
 def record(provider: str, receipts: Sequence[Receipt]) -> int:
@@ -39,16 +41,17 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     moves nothing.
     """
     by_reference = _resolved([each for each in receipts if each.delivery_id is None])
-    by_status: dict[Status, dict[UUID, Move]] = defaultdict(dict)
+    by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
     for receipt in receipts:
         delivery_id = receipt.delivery_id or by_reference.get(receipt.provider_message_id)
         if delivery_id is None:
             continue
-        by_status[_MEANS[receipt.kind]][delivery_id] = Move(
+        said = (receipt.code, redacted(receipt.detail))
+        by_kind[receipt.kind][delivery_id] = Move(
             id=delivery_id,
-            reason=f"receipt:{receipt.code or receipt.kind.value}"[:64],
-            detail=redacted(receipt.detail),
+            reason=_MEANS[receipt.kind][1],
+            detail=": ".join(part for part in said if part),
             provider_message_id=receipt.provider_message_id,
         )
         if receipt.contact_is_dead:
@@ -57,10 +60,8 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     for cause, reasons in dead.items():
         contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
     moved: set[UUID] = set()
-    for status in sorted(by_status):  # delivered before read, when one callback brings both
-        batch = by_status[status].values()
-        buries = status is Status.FAILED
-        moved.update(moves.move(status, batch, only_provider=provider, buries=buries))
+    for kind, (transition, _) in _MEANS.items():
+        moved.update(transitions.apply(transition, by_kind[kind].values(), FromProvider(provider)))
     vault.wipe({ids.notification_of(each) for each in moved})
     if len(moved) < len(receipts):
         _log.info("receipts_without_effect", provider=provider, count=len(receipts) - len(moved))

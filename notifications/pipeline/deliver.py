@@ -1,34 +1,42 @@
 """Deliver: from a list of ids to settled rows. What a channel task does, all of it.
 
-    claim -> load -> gates -> cap -> route -> admit -> (render -> send -> settle) in waves
-                                       ^       |           '-> fail over: the next provider, at once
-                                       '-------'-------------'
+    claim -> load -> gates -> caps -> route -> admit -> (render -> send -> settle) in waves
+                                        ^       |        '-> fail over: the next provider
+                                        '-------'----------'
 
-Two tasks with the same id are harmless: the claim gives it to one. A task that dies leaves leases
-that run out.
+Two tasks with the same id are harmless: the claim gives the row to one of them. A task that dies
+leaves leases that run out. A task that raises an error returns what it had not called.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final
 from uuid import UUID
 
-from notifications import clock
-from notifications.pipeline import admit, cap, gates, in_order, job, route, send, settle
-from notifications.pipeline.job import Job
-from notifications.pipeline.settle import Retry
-from notifications.rules.channels import Stop as Reason
-from notifications.rules.lane import Mode
-from notifications.rules.states import Status
-from notifications.store import alerts, moves, vault
-from notifications.store.moves import Claimed, Move
+from django.db import InterfaceError, OperationalError
 
-LONGEST_COUNTDOWN: Final = dt.timedelta(seconds=120)
-"""A longer wait is only a row: a countdown lives in a worker's memory and in the broker's."""
+from notifications import clock
+from notifications.pipeline import admit, cap, gates, in_order, route, send
+from notifications.pipeline.batch import Batch, Retry, load
+from notifications.pipeline.job import Job
+from notifications.rules.lane import Mode
+from notifications.rules.outcomes import HOLD_FOR_PROVIDER, Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import HOLD, RETURN, RETURN_SUSPECT
+from notifications.store import alerts, claims, transitions
+from notifications.store.claims import Claim
+from notifications.store.transitions import Move, UnderClaim
+
+_RETURN_FOR: Final = dt.timedelta(seconds=5)
+"""How long a row waits after its task raised an error: the same error must not spin."""
+
+Step = Callable[[Batch], None]
+STEPS: Final[Sequence[Step]] = (gates.run_gates, cap.apply_caps, route.choose_providers)
+"""Each decides about some jobs of the batch; what it decided is committed before the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,92 +48,100 @@ class RetryGroup:
 
 
 def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
-    """Deliver what may leave of these; returns what is to be retried soon, in few groups.
+    """Deliver what may leave of these; returns what is to be published again soon.
 
     Safe to run twice, late, or never: see `sweeps`.
+
+    Raises:
+        OperationalError: the database failed. What was not called is queued again.
+        InterfaceError: the same.
+        Exception: a step failed. What was not called is queued again, and stays suspect.
     """
-    claim = moves.claim(delivery_ids, now=clock.now())
+    claim = claims.claim(delivery_ids, now=clock.now())
     if not claim.deliveries:
         return []
-    jobs, orphans = job.load(claim)
-    gone = [Move(id=each.id, reason=Reason.NO_CONTACT, detail="erased") for each in orphans]
-    moves.move(Status.SUPPRESSED, gone, token=claim.token)
-    places = in_order.find(jobs)
-    passed, again = _through_gates(jobs, token=claim.token)
-    passed = cap.let_pass(passed, token=claim.token)
-    route.assign(passed)
-    again += _sent(passed, claim)
-    again += in_order.step(places)
-    return [
-        RetryGroup(delivery_ids=together, countdown=delay)
-        for delay, together in settle.grouped(again).items()
-        if delay <= LONGEST_COUNTDOWN
-    ]
+    try:
+        return grouped(_delivered(load(claim)))
+    except (OperationalError, InterfaceError):
+        _give_back(claim, is_suspect=False)
+        raise
+    except Exception:
+        # Whatever it is, rows that were not called must not wait for the end of their lease.
+        _give_back(claim, is_suspect=True)
+        raise
 
 
-def _through_gates(jobs: Iterable[Job], *, token: UUID) -> tuple[list[Job], list[Retry]]:
-    """Stop and hold what the gates say; returns what passed, and what is held for a short while."""
-    passed: list[Job] = []
-    stopped: dict[Status, list[Move]] = defaultdict(list)
-    ended: list[Claimed] = []
-    held: list[Move] = []
-    sealed: set[UUID] = set()
-    now = clock.now()
-    for each in jobs:
-        match gates.verdict(each, now=now):
-            case None:
-                passed.append(each)
-            case gates.Stop(status=status, reason=reason):
-                stopped[status].append(Move(id=each.delivery.id, reason=reason))
-                ended.append(each.delivery)
-                if each.asked.sealed is not None:
-                    sealed.add(each.asked.id)
-            case gates.Hold(delay=delay, reason=reason):
-                held.append(Move(id=each.delivery.id, reason=reason, due_in=delay))
-            case never:
-                assert_never(never)
-    moved: set[UUID] = set()
-    for status, batch in stopped.items():
-        moved.update(moves.move(status, batch, token=token))
-    cap.refund(ended, moved=moved)
-    vault.wipe(sealed)
-    moves.move(Status.SCHEDULED, held, token=token)
-    again = [each for each in held if each.reason != gates.ORDER]
-    return passed, [Retry(each.id, each.due_in) for each in again if each.due_in]
+def _delivered(batch: Batch) -> list[Retry]:
+    batch.commit()
+    places = in_order.find(batch.jobs)
+    for step in STEPS:
+        step(batch)
+        batch.commit()
+    while batch.jobs:
+        _send_by_first_provider(batch)
+    return batch.retries + in_order.step(places)
 
 
-def _sent(jobs: Sequence[Job], claim: moves.Claim) -> list[Retry]:
-    """Send each job by its first provider, and what that one could not take by its next."""
-    again: list[Retry] = []
-    while jobs:
-        routed: list[admit.Routed] = []
-        for name, together in _by_provider(jobs).items():
-            provider = route.provider_named(name)
-            if provider is None:
-                again += _hold_without_provider(together, token=claim.token)
-            else:
-                routed.append((provider, together))
-        admitted = admit.admit(routed, token=claim.token, at=claim.at)
-        again += admitted.again
-        onward = admitted.onward
-        for taker, together in admitted.going:
-            again += send.send(together, provider=taker, token=claim.token)
-            onward += [each for each in together if each.providers[0] != taker.name]
-        jobs = onward
-    return again
+def _send_by_first_provider(batch: Batch) -> None:
+    """Send each job by its first provider; a job that fails over stays in the batch."""
+    routed: list[admit.Routed] = []
+    for name, together in _by_provider(batch.jobs).items():
+        provider = route.provider_named(name)
+        if provider is None:
+            _hold_without_provider(batch, together)
+        else:
+            routed.append((provider, together))
+    batch.commit()
+    admitted = admit.admit(routed, token=batch.token, at=batch.claim.at)
+    batch.retries += admitted.again
+    onward = admitted.onward
+    for provider, together in admitted.going:
+        send.send(batch, together, provider=provider)
+        onward += [each for each in together if each.providers[0] != provider.name]
+    batch.jobs = onward
 
 
 def _by_provider(jobs: Iterable[Job]) -> dict[str, list[Job]]:
-    grouped: dict[str, list[Job]] = defaultdict(list)
+    by_provider: dict[str, list[Job]] = defaultdict(list)
     for each in jobs:
-        grouped[each.providers[0] if each.providers else ""].append(each)
-    return grouped
+        by_provider[each.providers[0] if each.providers else ""].append(each)
+    return by_provider
 
 
-def _hold_without_provider(jobs: Sequence[Job], *, token: UUID) -> list[Retry]:
+def _hold_without_provider(batch: Batch, jobs: Sequence[Job]) -> None:
     if jobs[0].delivery.mode is Mode.LIVE:
         channel = jobs[0].delivery.channel.label
         alerts.raise_once("no_provider", channel, f"no provider is configured for {channel}")
-    wait = settle.HOLD_FOR_PROVIDER
-    held = [Move(id=each.delivery.id, reason="no_provider", due_in=wait) for each in jobs]
-    return [Retry(each, wait) for each in moves.move(Status.SCHEDULED, held, token=token)]
+    for each in jobs:
+        wait = HOLD_FOR_PROVIDER * (1 + clock.jitter())
+        held = Decision(
+            transition=HOLD,
+            reason=Reason.NO_PROVIDER,
+            due_in=wait,
+            republish_in=wait if each.delivery.priority.is_urgent else None,
+        )
+        batch.decide(each, held)
+
+
+def _give_back(claim: Claim, *, is_suspect: bool) -> None:
+    """Queue again what this claim still holds and has not called.
+
+    Safe to fail: the leases run out.
+
+    Args:
+        claim: the claim of the task that raised an error.
+        is_suspect: one of the rows may be the cause, so the claim stays counted. An unreachable
+            database says nothing about a row.
+    """
+    transition = RETURN_SUSPECT if is_suspect else RETURN
+    reason = Reason.TASK_FAILED if is_suspect else Reason.CLAIM_RETURNED
+    moves = [Move(id=each.id, reason=reason, due_in=_RETURN_FOR) for each in claim.deliveries]
+    transitions.apply(transition, moves, UnderClaim(claim.token, only_uncalled=True))
+
+
+def grouped(retries: Iterable[Retry]) -> list[RetryGroup]:
+    """Group what is to be published again by its wait: one message each."""
+    groups: dict[dt.timedelta, list[UUID]] = defaultdict(list)
+    for each in retries:
+        groups[each.delay].append(each.delivery_id)
+    return [RetryGroup(delivery_ids=ids, countdown=delay) for delay, ids in groups.items()]

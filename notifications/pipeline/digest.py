@@ -23,19 +23,19 @@ import structlog
 
 from notifications import clock
 from notifications.pipeline import accept
-from notifications.pipeline.cap import CAP
 from notifications.rules import digest as rules
 from notifications.rules import ids, request
-from notifications.rules.channels import Stop
 from notifications.rules.digest import Told
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language.templating import Reader, RenderError
+from notifications.rules.reasons import Reason
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
-from notifications.store import db, moves, type_rules, vault
-from notifications.store.moves import Move
+from notifications.rules.transitions import SUPPRESS
+from notifications.store import db, transitions, type_rules, vault
 from notifications.store.templates import shelf
 from notifications.store.templates.shelf import TemplateVersion
+from notifications.store.transitions import ANYONE, Move
 from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
@@ -65,7 +65,7 @@ def merge(held: Sequence[Mapping[str, Any]], *, bounds: Mapping[str, UUID]) -> s
         bounds: `floor` and `ceiling` of the ids that open rows can have.
     """
     templates = _templates()
-    due = [row["id"] for row in held if row["reason"] == CAP]
+    due = [row["id"] for row in held if row["reason"] == Reason.CAP]
     if not (templates and due):
         return set()
     return db.in_transaction(lambda: _merge(due, templates, bounds))
@@ -93,7 +93,7 @@ def _merge(
             "types": list(templates),
             **bounds,
             "scheduled": Status.SCHEDULED,
-            "cap": CAP,
+            "cap": Reason.CAP,
             "devices": ids.MAX_DELIVERIES,
             "limit": _AT_ONCE,
         },
@@ -111,7 +111,7 @@ def _merge(
         for (producer_id, mode), digests in by_producer.items()
         for move in _accepted(digests, producer_id=producer_id, mode=Mode(mode))
     ]
-    moved = moves.move(Status.SUPPRESSED, told)
+    moved = transitions.apply(SUPPRESS, told, ANYONE)
     vault.wipe({ids.notification_of(each) for each in moved})
     if moved:
         _log.info("digested", merged=len(moved))
@@ -174,7 +174,7 @@ def _accepted(digests: Sequence[_Digest], *, producer_id: int, mode: Mode) -> li
     return [
         Move(
             id=row["id"],
-            reason=Stop.DIGESTED,
+            reason=Reason.DIGESTED,
             detail=f"told in {answer.response['notification_id']}",
         )
         for each, answer in zip(digests, answers, strict=True)

@@ -1,4 +1,4 @@
-"""Gates: may a claimed delivery leave now? Each says Pass, Hold until later, or Stop for good.
+"""Gates: may a claimed delivery leave now? A gate passes it, holds it, or stops it for good.
 
 The order is cheapest and most final first. A hold spends no attempt. What a gate asks was read at
 the claim, so a preference changed while the delivery was queued counts.
@@ -14,43 +14,38 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from notifications import conf
 from notifications.pipeline import quiet
+from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.rules import channels, order
-from notifications.rules.channels import Stop as Reason
 from notifications.rules.lane import Mode
-from notifications.rules.states import Status
+from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import CANCEL, EXPIRE, HOLD, SUPPRESS, Transition
 
-ORDER: Final = "order"
-"""The hold's reason: others of its line go first. They wake it, so it is not published again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """It will never leave; the row becomes final."""
-
-    status: Status
-    reason: str
+Verdict = Decision | None
+"""None lets the delivery pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """It may leave later; the row waits without spending an attempt."""
-
-    delay: dt.timedelta
-    reason: str
-
-
-Verdict = Stop | Hold | None
-"""None lets it pass."""
+def run_gates(batch: Batch) -> None:
+    """Stop or hold what may not leave now."""
+    for job in batch.jobs:
+        decision = verdict(job, now=batch.now)
+        if decision is not None:
+            batch.decide(job, decision)
 
 
 def verdict(job: Job, *, now: dt.datetime) -> Verdict:
-    """What the first gate that objects says of this job."""
+    """Ask the gates in their order; the first that objects decides.
+
+    Args:
+        job: the claimed delivery.
+        now: Postgres's clock at the claim. A worker's own clock may be wrong, and an OTP must not
+            expire by it.
+    """
     for gate in GATES:
         objection = gate(job, now)
         if objection is not None:
@@ -58,15 +53,19 @@ def verdict(job: Job, *, now: dt.datetime) -> Verdict:
     return None
 
 
+def _stop(transition: Transition, reason: Reason) -> Decision:
+    return Decision(transition=transition, reason=reason)
+
+
 def _cancelled(job: Job, _now: dt.datetime) -> Verdict:
-    return Stop(Status.CANCELLED, "cancelled") if job.asked.is_cancelled else None
+    return _stop(CANCEL, Reason.CANCELLED) if job.asked.is_cancelled else None
 
 
 def _expiry(job: Job, now: dt.datetime) -> Verdict:
     if job.asked.expires_at > now:
         return None
-    cause = quiet.cause_at(job, job.asked.expires_at)
-    return Stop(Status.EXPIRED, f"ttl_passed_in_{cause}" if cause else "ttl_passed")
+    held_by = quiet.reason_at(job, job.asked.expires_at)
+    return _stop(EXPIRE, _EXPIRED_DURING[held_by] if held_by else Reason.TTL_PASSED)
 
 
 def _allowed(job: Job, _now: dt.datetime) -> Verdict:
@@ -75,7 +74,7 @@ def _allowed(job: Job, _now: dt.datetime) -> Verdict:
     if allowed is None or job.delivery.mode is Mode.TEST:
         return None
     reachable = allowed.allows(user_id=job.asked.user_id, address=job.destination.address)
-    return None if reachable else Stop(Status.SUPPRESSED, Reason.NOT_ALLOWED)
+    return None if reachable else _stop(SUPPRESS, Reason.NOT_ALLOWED)
 
 
 def _consent(job: Job, _now: dt.datetime) -> Verdict:
@@ -85,29 +84,41 @@ def _consent(job: Job, _now: dt.datetime) -> Verdict:
         topics=(job.asked.category, job.asked.type),
         priority=job.delivery.priority,
     )
-    return Stop(Status.SUPPRESSED, Reason.OPTED_OUT) if stops else None
+    return _stop(SUPPRESS, Reason.OPTED_OUT) if stops else None
 
 
 def _contact(job: Job, _now: dt.datetime) -> Verdict:
-    return None if job.destination.is_valid else Stop(Status.SUPPRESSED, Reason.NO_CONTACT)
+    return None if job.destination.is_valid else _stop(SUPPRESS, Reason.NO_CONTACT)
 
 
 def _quiet(job: Job, now: dt.datetime) -> Verdict:
     """By the person's clock, now: what was held is asked again when it comes due."""
-    wait = quiet.wait_of(job, now=now)
-    return Hold(*wait) if wait else None
+    hold = quiet.wait_of(job, now=now)
+    if hold is None:
+        return None
+    wait, reason = hold
+    return Decision(transition=HOLD, reason=reason, due_in=wait, republish_in=wait)
 
 
 def _suppression(job: Job, _now: dt.datetime) -> Verdict:
     """Whatever the priority: a bounced address is dead, and a STOP is a channel switched off."""
     listed = job.destination.is_suppressed
-    return Stop(Status.SUPPRESSED, Reason.SUPPRESSION_LIST) if listed else None
+    return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
 
 
 def _order(job: Job, _now: dt.datetime) -> Verdict:
-    """Last: who would not leave anyhow keeps nobody waiting, and takes nobody's turn."""
-    return Hold(order.look_again(job.ahead), ORDER) if job.ahead else None
+    """Runs last: a delivery that another gate stops must not block its ordering key."""
+    if not job.ahead:
+        return None
+    # Not published again by this worker: the delivery ahead of it wakes it.
+    return Decision(transition=HOLD, reason=Reason.ORDER, due_in=order.look_again(job.ahead))
 
+
+_EXPIRED_DURING: Final = {
+    Reason.DO_NOT_DISTURB: Reason.TTL_PASSED_IN_DO_NOT_DISTURB,
+    Reason.QUIET_HOURS: Reason.TTL_PASSED_IN_QUIET_HOURS,
+    Reason.PRODUCERS_NIGHT: Reason.TTL_PASSED_IN_PRODUCERS_NIGHT,
+}
 
 Gate = Callable[[Job, dt.datetime], Verdict]
 

@@ -20,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from notifications import clock
+from notifications.pipeline.batch import Retry
 from notifications.pipeline.job import Job
-from notifications.pipeline.settle import Retry
 from notifications.store import line
 from notifications.store.line import Place
 

@@ -1,17 +1,13 @@
-"""A job is a claimed delivery with all that is needed to send it.
-
-Two queries read it for a whole claim.
-"""
+"""A job is a claimed delivery with all that is needed to send it."""
 
 from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
 
-from notifications.rules import ids
 from notifications.rules.retries import Preset, preset_for
 from notifications.store import reads
-from notifications.store.moves import Claim, Claimed
+from notifications.store.claims import Claimed
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,18 +38,3 @@ class Job:
     def time_to_live(self, now: dt.datetime) -> dt.timedelta:
         """What is left of it."""
         return self.asked.expires_at - now
-
-
-def load(claim: Claim) -> tuple[list[Job], list[Claimed]]:
-    """The jobs of a claim, and the deliveries of a person who was erased meanwhile."""
-    notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
-    asked = reads.asked(set(notification_of.values()))
-    destinations = reads.destinations(each.contact_id for each in claim.deliveries)
-    jobs, orphans = [], []
-    for each in claim.deliveries:
-        about, where = asked.get(notification_of[each.id]), destinations.get(each.contact_id)
-        if about is None or where is None:
-            orphans.append(each)
-        else:
-            jobs.append(Job(delivery=each, asked=about, destination=where))
-    return jobs, orphans

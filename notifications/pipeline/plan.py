@@ -18,6 +18,7 @@ from notifications.rules import channels, ids
 from notifications.rules.channels import Target
 from notifications.rules.lane import Priority
 from notifications.rules.problems import Problem
+from notifications.rules.reasons import Reason
 from notifications.rules.request import NotificationRequest, fingerprint
 from notifications.rules.states import Status, overall
 from notifications.rules.times.local_time import NO_ZONE, When
@@ -106,9 +107,9 @@ def _delivery(
     due_at: dt.datetime | None = known.now
     status, reason = Status.QUEUED, ""
     if later is not None:
-        status, due_at, reason = Status.SCHEDULED, later, "scheduled"
+        status, due_at, reason = Status.SCHEDULED, later, Reason.SCHEDULED
     elif target.stop is not None:
-        status, due_at, reason = Status.SUPPRESSED, None, target.stop.value
+        status, due_at, reason = Status.SUPPRESSED, None, target.stop
     elif priority.is_urgent:
         due_at = known.now + _FIRST_REPUBLISH
     return NewDelivery(

@@ -8,8 +8,9 @@ from typing import Final
 from notifications import conf
 from notifications.pipeline.job import Job
 from notifications.rules.lane import Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.times import deferral, quiet_hours
-from notifications.rules.times.deferral import Cause, Deferral, ProducerDay, Wishes
+from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.store import producer_days
 
 _NO_WINDOWS: Final = "[]"
@@ -17,7 +18,7 @@ _ANY_DAY: Final = ProducerDay()
 """For people whose own clock counts."""
 
 
-def wait_of(job: Job, *, now: dt.datetime) -> tuple[dt.timedelta, Cause] | None:
+def wait_of(job: Job, *, now: dt.datetime) -> tuple[dt.timedelta, Reason] | None:
     """How long a delivery is held, and why; None: it need not wait.
 
     At most until its time to live ends, so that its producer hears of that when it is so.
@@ -25,13 +26,13 @@ def wait_of(job: Job, *, now: dt.datetime) -> tuple[dt.timedelta, Cause] | None:
     found = _deferral(job, now)
     if found is None:
         return None
-    return min(_release(job, found.until), job.asked.expires_at) - now, found.cause
+    return min(_release(job, found.until), job.asked.expires_at) - now, found.reason
 
 
-def cause_at(job: Job, moment: dt.datetime) -> Cause | None:
+def reason_at(job: Job, moment: dt.datetime) -> Reason | None:
     """What kept a delivery waiting at a moment, if anything did."""
     found = _deferral(job, moment)
-    return found.cause if found else None
+    return found.reason if found else None
 
 
 def _deferral(job: Job, now: dt.datetime) -> Deferral | None:

@@ -20,13 +20,15 @@ from notifications import clock
 from notifications.models import Notification
 from notifications.pipeline import reschedule
 from notifications.rules import channels, ids
-from notifications.rules.channels import Reach, Spread, Stop, Target
+from notifications.rules.channels import Reach, Spread, Target
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.times.local_time import NO_ZONE, When
-from notifications.store import db, inserts, line, moves, reads
+from notifications.rules.transitions import RELEASE, SUPPRESS, Transition
+from notifications.store import claims, db, inserts, line, reads, transitions
 from notifications.store.inserts import NewDelivery
-from notifications.store.moves import Move
+from notifications.store.transitions import STILL_DUE, Move
 from providers.contract import Channel
 
 Row = dict[str, Any]
@@ -44,13 +46,13 @@ class _Resolved:
     channels: dict[UUID, int] = field(default_factory=dict)
 
 
-def back_to_queue(rows: Sequence[Row], *, reason: str) -> int:
+def back_to_queue(rows: Sequence[Row], transition: Transition, *, reason: Reason) -> int:
     """Rows that have their contact and only waited: due for the relay at once.
 
     Guarded, so twice is once.
     """
     now_due = [Move(id=row["id"], reason=reason, due_in=clock.AT_ONCE) for row in rows]
-    return len(moves.move(Status.QUEUED, now_due, only_due=True))
+    return len(transitions.apply(transition, now_due, STILL_DUE))
 
 
 def resolve(rows: Sequence[Row]) -> int:
@@ -75,7 +77,7 @@ def _resolve(rows: Sequence[Row]) -> int:
         notification = notifications.get(notification_id)
         reach = reaches.get(notification.recipient_id) if notification else None
         if notification is None or reach is None:
-            gone = (Move(id=row["id"], reason=Stop.NO_CONTACT, detail="erased") for row in group)
+            gone = (Move(id=row["id"], reason=Reason.NO_CONTACT, detail="erased") for row in group)
             resolved.stop.extend(gone)
             continue
         moved_to = _where_they_are(notification, reach)
@@ -146,14 +148,14 @@ def _place(
             resolved.more.append(new)
             resolved.channels[new.id] = target.channel
         elif row is not None and target.contact_id is None:
-            resolved.stop.append(Move(id=row["id"], reason=target.stop or Stop.NO_CONTACT))
+            resolved.stop.append(Move(id=row["id"], reason=target.stop or Reason.NO_CONTACT))
         elif row is not None and target.contact_id is not None:
             resolved.contacts[row["id"]] = target.contact_id
             resolved.channels[row["id"]] = target.channel
-            go = Move(id=row["id"], reason="released", detail=detail, due_in=clock.AT_ONCE)
+            go = Move(id=row["id"], reason=Reason.RELEASED, detail=detail, due_in=clock.AT_ONCE)
             resolved.go.append(go)
     resolved.stop.extend(
-        Move(id=row["id"], reason=Stop.OPTED_OUT, detail="another channel was chosen at release")
+        Move(id=row["id"], reason=Reason.OPTED_OUT, detail="another channel was chosen at release")
         for row in free.values()
     )
 
@@ -165,7 +167,7 @@ def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:
         priority=row["priority"],
         channel=target.channel,
         status=Status.QUEUED,
-        reason="released",
+        reason=Reason.RELEASED,
         due_at=clock.now(),
         recipient_id=row["recipient_id"],
         contact_id=target.contact_id,
@@ -175,9 +177,9 @@ def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:
 
 def _write(resolved: _Resolved) -> int:
     if resolved.contacts:
-        moves.set_contacts(resolved.contacts)
-    moved = moves.move(Status.QUEUED, resolved.go, only_due=True)
-    moved += moves.move(Status.SUPPRESSED, resolved.stop, only_due=True)
+        claims.set_contacts(resolved.contacts)
+    moved = transitions.apply(RELEASE, resolved.go, STILL_DUE)
+    moved += transitions.apply(SUPPRESS, resolved.stop, STILL_DUE)
     if resolved.more:
         of = [ids.notification_of(each.id) for each in resolved.more]
         inserts.deliveries(resolved.more, notification_ids=of, now=clock.now())

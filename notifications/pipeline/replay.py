@@ -20,13 +20,16 @@ from notifications.rules import ids, request
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.store import db, dead_letters, moves, reads, vault
-from notifications.store.moves import Move, Revival
+from notifications.rules.transitions import RESOLVE_AS_FAILED, RESOLVE_AS_SENT
+from notifications.store import db, dead_letters, reads, transitions, vault
+from notifications.store.transitions import ANYONE, Move, Revival
 from providers.contract import Channel
 
 _REACHED: Final = frozenset({Status.SENT, Status.UNCONFIRMED, Status.DELIVERED, Status.READ})
-_REFUSED_FOR_CERTAIN: Final = "permanent"
+_REFUSED_FOR_CERTAIN: Final = frozenset({Reason.PERMANENT, Reason.RECEIPT_FAILED})
+"""The provider would recognise the old key and answer as before, or drop the repeat."""
 WIPED: Final = "its sensitive variables were wiped"
 
 
@@ -96,16 +99,10 @@ def discard(letter_ids: Sequence[int], *, by: str) -> int:
 def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> int:
     """An operator's word on deliveries that nobody answered: they were sent, or they were not."""
     detail = f"resolved by {by}"
-    decided = [Move(id=each, reason="operator", detail=detail) for each in delivery_ids]
-    unknown = set(
-        Delivery.objects.filter(id__in=delivery_ids, status=Status.UNKNOWN).values_list(
-            "id", flat=True
-        )
-    )
-    decided = [each for each in decided if each.id in unknown]
+    decided = [Move(id=each, reason=Reason.OPERATOR, detail=detail) for each in delivery_ids]
     if as_sent:
-        return len(moves.move(Status.SENT, decided))
-    return len(moves.move(Status.FAILED, decided, buries=True))
+        return len(transitions.apply(RESOLVE_AS_SENT, decided, ANYONE))
+    return len(transitions.apply(RESOLVE_AS_FAILED, decided, ANYONE))
 
 
 def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
@@ -127,7 +124,7 @@ def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
             revivals[letter.delivery_id] = letter
             _renew_ttl(job, notification)
     detail = f"replay job {job.id} by {job.requested_by}"
-    moved = moves.replay([_revival(letter) for letter in revivals.values()], detail=detail)
+    moved = transitions.replay([_revival(letter) for letter in revivals.values()], detail=detail)
     dead_letters.resolve([revivals[each] for each in moved], "replayed")
     stayed = [letter for each, letter in revivals.items() if each not in set(moved)]
     dead_letters.resolve(stayed, "skipped: moved on meanwhile")
@@ -190,7 +187,7 @@ def _revival(letter: DeadLetter) -> Revival:
     return Revival(
         id=letter.delivery_id,
         contact_id=contact_id,
-        new_key=letter.reason == _REFUSED_FOR_CERTAIN,
+        new_key=letter.reason in _REFUSED_FOR_CERTAIN,
     )
 
 

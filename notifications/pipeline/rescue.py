@@ -1,139 +1,147 @@
-"""Rescue.
+"""Rescue: settle rows whose lease ran out, because their worker died or stood still.
 
-Rows whose lease ran out, settled by evidence; and rows that are `unknown`, when their time has
-come.
-
-A lease that ran out means a worker that died or stood still. In this order:
-
-    an entry in the sent-ledger        the provider took it: sent
-    no call was begun                  nothing was sent: queued again (a dead letter, `poison`,
-                                       after five such claims)
-    else                               nobody answered: the table of `rules.unanswered`
+an entry in the sent-ledger       what the provider answered decides, as in a settle
+no call was begun                 nothing was sent: queued again (a dead letter, `poison`,
+after five such claims)
+else                              the call was not answered: `rules.unanswered` decides
 """
 
 from __future__ import annotations
 
+import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, assert_never
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
 
 from notifications import clock
 from notifications.pipeline import route
-from notifications.rules import unanswered
+from notifications.rules import transitions as rules
 from notifications.rules.lane import Priority
+from notifications.rules.outcomes import Circumstances, Decision, decide
+from notifications.rules.reasons import Reason
 from notifications.rules.retries import preset_for
-from notifications.rules.states import Status
 from notifications.rules.suspects import POISON_AFTER
-from notifications.rules.unanswered import Answer
-from notifications.store import attempts, db, ledger, moves
-from notifications.store.moves import Move
-from providers.contract import Channel, Repeat
+from notifications.rules.transitions import Transition
+from notifications.store import attempts, db, ledger, transitions
+from notifications.store.ledger import Entry
+from notifications.store.transitions import STILL_DUE, Move
+from providers.contract import Accepted, Channel, NotStarted, Outcome, Repeat, Unanswered
 
 Row = dict[str, Any]
 """A row of `due.sql`."""
 _LOST: Final = "worker_lost"
-
-
-@dataclass(slots=True)
-class _Decided:
-    sent: list[Move] = field(default_factory=list)
-    queued: list[Move] = field(default_factory=list)
-    dead: list[Move] = field(default_factory=list)
-    dropped: list[Move] = field(default_factory=list)
-    unknown: list[Move] = field(default_factory=list)
-    calls: dict[str, list[attempts.Call]] = field(default_factory=dict)
+_UNKNOWN_TIME_TO_LIVE: Final = dt.timedelta(days=60)
+"""The expiry gate of the next claim looks at the real one."""
 
 
 def rescue(rows: Sequence[Row]) -> int:
     """Settle rows whose lease ran out; returns how many moved.
 
-    Guarded by `only_due`: a renewed lease stays.
+    Safe to run twice and beside a worker that wakes up: a renewed lease stays, and a row that is
+    locked is left for the next run.
     """
     evidence = ledger.read([row["id"] for row in rows])
-    decided = _Decided()
+    by_transition: dict[Transition, list[Move]] = defaultdict(list)
+    calls: dict[str, list[attempts.Call]] = defaultdict(list)
     for row in rows:
-        _decide(decided, row, evidence.get(row["id"]))
+        outcome = _outcome(row, evidence.get(row["id"]))
+        decision = _decide(row, outcome)
+        by_transition[decision.transition].append(_move(row["id"], decision))
+        if outcome is not None and not isinstance(outcome, NotStarted):
+            calls[row["provider"]].append(_call(row, outcome))
 
     def work() -> int:
-        for provider, calls in decided.calls.items():
-            attempts.record(calls, provider=provider)
-        done = [
-            moves.move(Status.SENT, decided.sent, only_due=True),
-            moves.move(Status.QUEUED, decided.queued, only_due=True, keeps_claims=True),
-            moves.move(Status.FAILED, decided.dead, only_due=True, buries=True),
-            moves.move(Status.FAILED, decided.dropped, only_due=True),
-            moves.move(Status.UNKNOWN, decided.unknown, only_due=True),
+        moved = [
+            transitions.apply(transition, moves, STILL_DUE)
+            for transition, moves in by_transition.items()
         ]
-        return sum(map(len, done))
+        for provider, made in calls.items():
+            attempts.record(made, provider=provider)
+        return sum(map(len, moved))
 
     return db.in_transaction(work)
 
 
-def _decide(decided: _Decided, row: Row, evidence: tuple[str, str] | None) -> None:
-    if evidence is not None:
-        decided.sent.append(
-            Move(id=row["id"], reason="ghost_healed", provider_message_id=evidence[1])
-        )
-        _note_call(decided, row, outcome="accepted", detail=evidence[1])
-    elif row["claims"] >= POISON_AFTER:
-        decided.dead.append(
-            Move(id=row["id"], reason="poison", detail="its workers died five times in a row")
-        )
-        if row["call_started_at"] is not None:
-            _note_call(decided, row, outcome="unanswered", detail=_LOST)
-    elif row["call_started_at"] is None:
-        decided.queued.append(Move(id=row["id"], reason=_LOST, due_in=clock.AT_ONCE))
-    else:
-        _note_call(decided, row, outcome="unanswered", detail=_LOST)
-        _after_silence(decided, row)
+def _outcome(row: Row, entry: Entry | None) -> Outcome | None:
+    """What became of the call of this claim; None: no call was begun."""
+    if row["call_started_at"] is None:
+        return None
+    if entry is not None and entry.attempt == row["attempts"]:
+        return entry.outcome
+    return Unanswered(code=_LOST)
 
 
-def _after_silence(decided: _Decided, row: Row) -> None:
+def _decide(row: Row, outcome: Outcome | None) -> Decision:
+    if outcome is None or isinstance(outcome, NotStarted | Unanswered):
+        if row["claims"] >= POISON_AFTER:
+            detail = "its workers died five times in a row"
+            return Decision(transition=rules.REJECT, reason=Reason.POISON, detail=detail)
+        if not isinstance(outcome, Unanswered):
+            return Decision(
+                transition=rules.RESCUE, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE
+            )
+    decision = decide(outcome, _circumstances(row))
+    if isinstance(outcome, Accepted):
+        return Decision(
+            transition=decision.transition,
+            reason=Reason.GHOST_HEALED,
+            provider_message_id=decision.provider_message_id,
+        )
+    if decision.reason == Reason.UNANSWERED:
+        decision = replace(decision, reason=Reason.WORKER_LOST)
+    if decision.transition is rules.RETRY:
+        # The policy's wait has passed while the lease ran.
+        return replace(decision, transition=rules.RESCUE, due_in=clock.AT_ONCE)
+    return decision
+
+
+def _circumstances(row: Row) -> Circumstances:
     priority, channel = Priority(row["priority"]), Channel(row["channel"])
     provider = route.provider_named(row["provider"])
-    repeat = provider.capabilities.repeat if provider else Repeat.VISIBLE
-    answer = unanswered.answer_for(channel=channel, priority=priority, repeat=repeat)
-    match answer:
-        case Answer.RESEND:
-            preset = preset_for(priority, channel, chosen=row["retry_preset"])
-            if row["attempts"] - row["attempts_before"] < preset.attempts:
-                decided.queued.append(Move(id=row["id"], reason=_LOST, due_in=clock.AT_ONCE))
-            else:
-                pile = decided.dropped if preset.drops else decided.dead
-                pile.append(Move(id=row["id"], reason="retries_exhausted", detail=_LOST))
-        case Answer.RESEND_ONCE:
-            wait = unanswered.CLOSE_AFTER if row["resent"] else unanswered.RECHECK_AFTER
-            decided.unknown.append(Move(id=row["id"], reason=_LOST, due_in=wait))
-        case Answer.WAIT:
-            wait = unanswered.CLOSE_AFTER
-            decided.unknown.append(Move(id=row["id"], reason=_LOST, due_in=wait))
-        case _:
-            assert_never(answer)
+    return Circumstances(
+        channel=channel,
+        priority=priority,
+        repeat=provider.capabilities.repeat if provider else Repeat.VISIBLE,
+        preset=preset_for(priority, channel, chosen=row["retry_preset"]),
+        calls=row["attempts"],
+        calls_counted=row["attempts"] - row["attempts_before"],
+        resent=row["resent"],
+        is_probe=False,
+        time_to_live=_UNKNOWN_TIME_TO_LIVE,
+        chance=clock.jitter(),
+    )
 
 
-def _note_call(decided: _Decided, row: Row, *, outcome: str, detail: str) -> None:
-    decided.calls.setdefault(row["provider"], []).append(
-        attempts.Call(
-            delivery_id=row["id"],
-            number=row["attempts"],
-            outcome=outcome,
-            code=_LOST,
-            detail=detail,
-            latency_ms=0,
-        )
+def _move(delivery_id: UUID, decision: Decision) -> Move:
+    return Move(
+        id=delivery_id,
+        reason=decision.reason,
+        detail=decision.detail,
+        due_in=decision.due_in,
+        provider_message_id=decision.provider_message_id,
+    )
+
+
+def _call(row: Row, outcome: Outcome) -> attempts.Call:
+    return attempts.Call(
+        delivery_id=row["id"],
+        number=row["attempts"],
+        outcome=type(outcome).__name__.lower(),
+        code=_LOST,
+        detail=outcome.message_id if isinstance(outcome, Accepted) else outcome.code,
+        latency_ms=0,
     )
 
 
 def reconsider(rows: Iterable[Row]) -> int:
-    """`unknown` rows that are due.
-
-    Urgent ones are resent once, the others are closed as they are.
-    """
+    """Resend urgent `unknown` rows once, and close the others with a dead letter."""
     resend, close = [], []
     for row in rows:
         if Priority(row["priority"]).is_urgent and not row["resent"]:
-            resend.append(Move(id=row["id"], reason="resent_once", due_in=clock.AT_ONCE))
+            resend.append(Move(id=row["id"], reason=Reason.RESENT_ONCE, due_in=clock.AT_ONCE))
         else:
-            close.append(Move(id=row["id"], reason="closed_unanswered"))
-    moved = moves.move(Status.QUEUED, resend, only_due=True, marks_resent=True)
-    return len(moved) + len(moves.move(Status.UNKNOWN, close, only_due=True))
+            close.append(Move(id=row["id"], reason=Reason.CLOSED_UNANSWERED))
+    moved = transitions.apply(rules.RESEND, resend, STILL_DUE)
+    return len(moved) + len(transitions.apply(rules.CLOSE_UNANSWERED, close, STILL_DUE))

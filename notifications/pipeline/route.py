@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from notifications import conf
-from notifications.pipeline.job import Job
+from notifications.pipeline.batch import Batch
 from notifications.rules import routing
 from notifications.rules.lane import Mode
 from notifications.rules.routing import Choice, Rule
@@ -57,12 +57,12 @@ class _Place(NamedTuple):
     """Of the address, as far as a region can reach."""
 
 
-def assign(jobs: Iterable[Job]) -> None:
-    """Give each job its providers; none where nobody takes it."""
+def choose_providers(batch: Batch) -> None:
+    """Give each job its providers; none where no provider takes it."""
     stored = routes.current()
     reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
     choices: dict[_Place, Choice] = {}
-    for job in jobs:
+    for job in batch.jobs:
         channel, to = job.delivery.channel, job.destination
         beginning = to.address[: reach.get(channel, 0)]
         place = _Place(channel, job.delivery.mode, to.kind, beginning)

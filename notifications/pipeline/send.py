@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Final
@@ -18,14 +18,16 @@ from uuid import UUID
 
 from notifications import clock
 from notifications.pipeline import fail_over, render, settle, watch
+from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.pipeline.links import Book
-from notifications.pipeline.settle import Retry
 from notifications.rules.lane import PACE
 from notifications.rules.language.templating import RenderError
+from notifications.rules.reasons import Reason
 from notifications.rules.texts import sms_segments
-from notifications.store import ledger, moves
-from providers.contract import Accepted, Channel, Message, Provider, Result
+from notifications.store import claims, ledger
+from notifications.store.ledger import Entry
+from providers.contract import Channel, Message, Provider, Result
 
 _SETTLE_AT: Final = 250
 """Outcomes that are settled together.
@@ -36,18 +38,18 @@ _SETTLE_AFTER: Final = 0.25
 """Seconds after which outcomes are settled even if they are few."""
 
 
-def send(jobs: Sequence[Job], *, provider: Provider, token: UUID) -> Iterator[Retry]:
-    """Send these jobs of one claim through one provider; yields what is to be tried again."""
+def send(batch: Batch, jobs: Sequence[Job], *, provider: Provider) -> None:
+    """Send these jobs of a batch through one provider."""
     size = provider.capabilities.batch_limit
     for start in range(0, len(jobs), size):
-        yield from _wave(jobs[start : start + size], provider, token)
+        _wave(batch, jobs[start : start + size], provider)
 
 
-def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retry]:
+def _wave(batch: Batch, jobs: Sequence[Job], provider: Provider) -> None:
     messages, broken = _rendered(jobs)
-    settle.give_up(broken, reason="render_error", token=token)
-    calls = moves.renew(
-        [each.delivery_id for each in messages], token=token, provider=provider.name
+    settle.give_up(batch, broken, reason=Reason.RENDER_ERROR)
+    calls = claims.renew(
+        [each.delivery_id for each in messages], token=batch.token, provider=provider.name
     )
     by_id = {job.delivery.id: job for job in jobs if job.delivery.id in calls}
     for job in by_id.values():
@@ -57,10 +59,10 @@ def _wave(jobs: Sequence[Job], provider: Provider, token: UUID) -> Iterator[Retr
         return
     deadline = PACE[jobs[0].delivery.priority].deadline
     results = provider.send(messages, deadline=deadline)
-    for batch in _in_batches(_arrivals(results), provider):
-        pairs = [(by_id[result.delivery_id], result) for result in batch]
+    for arrived in _in_batches(_arrivals(results), by_id, provider):
+        pairs = [(by_id[result.delivery_id], result) for result in arrived]
         final = fail_over.take_onward(pairs, provider=provider)
-        yield from settle.settle(final, provider=provider, token=token)
+        settle.settle(batch, final, provider=provider)
         watch.report(pairs, provider=provider.name)
 
 
@@ -83,18 +85,17 @@ def _rendered(jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]
     return messages, broken
 
 
-def _in_batches(arriving: Iterator[Sequence[Result]], provider: Provider) -> Iterator[list[Result]]:
+def _in_batches(
+    arriving: Iterator[Sequence[Result]], by_id: Mapping[UUID, Job], provider: Provider
+) -> Iterator[list[Result]]:
     """Gather outcomes for one settle; each arrival goes into the ledger first."""
     waiting: list[Result] = []
     settled_at = clock.monotonic()
     for arrived in arriving:
-        accepted = {
-            result.delivery_id: result.outcome.message_id
-            for result in arrived
-            if isinstance(result.outcome, Accepted)
-        }
-        if accepted:
-            ledger.write(accepted, provider=provider.name)
+        ledger.write(
+            Entry(each.delivery_id, by_id[each.delivery_id].call, provider.name, each.outcome)
+            for each in arrived
+        )
         waiting.extend(arrived)
         if len(waiting) >= _SETTLE_AT or clock.monotonic() - settled_at > _SETTLE_AFTER:
             yield waiting

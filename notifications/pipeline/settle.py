@@ -1,102 +1,66 @@
-"""Settle: what became of each call, in one transaction for many.
+"""Settle: write what became of each call, in one transaction for many.
 
-    Accepted       sent
-    Throttled      retrying, after the provider's wait or the policy's
-    Unavailable    retrying, the same
-    NotStarted     retrying, the same
-    Rejected       failed, with a dead letter; a dead address is not used again
-    Misconfigured  held: our fault must not burn the backlog; an alert is raised
-    Unanswered     the table of `rules.unanswered`: resend, wait, or ask again once
-
-Everything is guarded by the claim's token. An acceptance that comes after the lease was lost is
-still evidence: the row is settled as sent if nobody else is sending it at this moment.
+`rules.outcomes` decides, and everything is guarded by the claim's token. An acceptance that comes
+after the lease was lost is still evidence: the row is settled as sent unless another worker has
+begun a call of its own.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final, assert_never
+from typing import Final
 from uuid import UUID
 
 from notifications import clock, conf, telemetry
-from notifications.pipeline import cap
+from notifications.pipeline import batch as batches
+from notifications.pipeline.batch import Batch, Decided
 from notifications.pipeline.job import Job
-from notifications.rules import retries, unanswered
 from notifications.rules.lane import Mode
+from notifications.rules.outcomes import Circumstances, Decision, decide
+from notifications.rules.reasons import Reason
 from notifications.rules.redaction import address_hash, redacted
-from notifications.rules.states import Status
-from notifications.rules.unanswered import Answer
-from notifications.store import alerts, attempts, contacts, db, moves, vault
-from notifications.store.moves import Move
+from notifications.rules.transitions import ACCEPT, REJECT
+from notifications.store import alerts, attempts, contacts, db, transitions, vault
+from notifications.store.transitions import Move
 from providers.contract import (
     Accepted,
     Misconfigured,
     NotStarted,
     Provider,
     Rejected,
-    Repeat,
     Result,
-    Throttled,
-    Unanswered,
-    Unavailable,
 )
 
-HOLD_FOR_PROVIDER: Final = dt.timedelta(seconds=30)
-"""How long a row waits for a provider that is misconfigured or missing before it looks again."""
-_FINEST: Final = 0.25
-"""Seconds: retries that lie closer together than this share a message."""
-_STEPS_PER_DOUBLING: Final = 4
 _LONGEST_WAIT_S: Final = 2**31 - 1
 """What the column holds; a chat service may ask for more."""
 
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """One delivery to be published again after a wait."""
-
-    delivery_id: UUID
-    delay: dt.timedelta
+Pair = tuple[Job, Result]
 
 
-@dataclass(slots=True)
-class _Decided:
-    """What a batch of outcomes comes to: moves by what they have in common."""
+def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
+    """Write outcomes; `batch.retries` grows by what is to be tried again soon.
 
-    sent: list[Move] = field(default_factory=list)
-    retrying: list[Move] = field(default_factory=list)
-    held: list[Move] = field(default_factory=list)
-    dead: list[Move] = field(default_factory=list)
-    dropped: list[Move] = field(default_factory=list)
-    unknown: list[Move] = field(default_factory=list)
-    dead_contacts: dict[int, str] = field(default_factory=dict)
-    retries: list[Retry] = field(default_factory=list)
-    failed: set[UUID] = field(default_factory=set)
-    """Those of the dead and dropped that were still ours."""
+    Safe to run twice or late: a row that this claim no longer holds stays as it is.
 
-
-def settle(pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UUID) -> list[Retry]:
-    """Settle outcomes; returns what is to be tried again soon, already committed as such.
-
-    Safe to run late: a row that is not ours any more stays as it is.
+    Raises:
+        django.db.OperationalError: nothing was written; call again with the same pairs.
     """
     if not pairs:
-        return []
-    decided = _Decided()
-    now = clock.now()
-    for job, result in pairs:
-        _decide(decided, job, result, provider=provider, now=now)
-    late = db.in_transaction(lambda: _write(decided, pairs, provider=provider, token=token))
-    cap.refund((job.delivery for job, _ in pairs), moved=decided.failed)
+        return
+    now = batch.now
+    entries = [
+        batches.decided(job, decide(result.outcome, _circumstances(job, provider, now)))
+        for job, result in pairs
+    ]
+    moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
+    batches.refund_caps(entries, moved=moved)
+    batch.retries += batches.retries_of(entries, moved=moved)
     _log_calls(pairs, provider)
-    moved_on = set(late)
-    return [retry for retry in decided.retries if retry.delivery_id not in moved_on]
 
 
-def note(pairs: Sequence[tuple[Job, Result]], *, provider: Provider) -> None:
+def note(pairs: Sequence[Pair], *, provider: Provider) -> None:
     """Write down calls that settle nothing: another provider is asked at once."""
     if not pairs:
         return
@@ -105,133 +69,62 @@ def note(pairs: Sequence[tuple[Job, Result]], *, provider: Provider) -> None:
     _alert_if_misconfigured(pairs, provider)
 
 
-def give_up(jobs: Iterable[tuple[Job, str]], *, reason: str, token: UUID) -> None:
-    """Dead-letter jobs that cannot be sent at all, each with its own sentence."""
-    lost = list(jobs)
-    dead = [Move(id=job.delivery.id, reason=reason, detail=redacted(why)) for job, why in lost]
-    moved = moves.move(Status.FAILED, dead, token=token, buries=True)
-    cap.refund((job.delivery for job, _ in lost), moved=moved)
+def give_up(batch: Batch, jobs: Iterable[tuple[Job, str]], *, reason: Reason) -> None:
+    """Dead-letter jobs that cannot be sent at all, each with a sentence of its own."""
+    for job, why in jobs:
+        batch.decide(job, Decision(transition=REJECT, reason=reason, detail=redacted(why)))
+    batch.commit()
 
 
-def _decide(
-    decided: _Decided, job: Job, result: Result, *, provider: Provider, now: dt.datetime
-) -> None:
-    delivery_id, outcome = job.delivery.id, result.outcome
-    match outcome:
-        case Accepted(message_id=message_id):
-            decided.sent.append(Move(id=delivery_id, provider_message_id=message_id))
-        case Throttled(retry_after=wait) | Unavailable(retry_after=wait):
-            why = f"{_name(outcome)}: {outcome.code}"
-            _try_again(decided, job, why=why, retry_after=wait, now=now)
-        case NotStarted():
-            _try_again(decided, job, why=_name(outcome), retry_after=None, now=now)
-        case Rejected():
-            detail = redacted(outcome.detail)
-            decided.dead.append(Move(id=delivery_id, reason="permanent", detail=detail))
-            if outcome.contact_is_dead:
-                decided.dead_contacts[job.delivery.contact_id] = f"{provider.name}: {outcome.code}"
-        case Misconfigured():
-            reason = "provider_misconfigured"
-            hold = Move(id=delivery_id, reason=reason, due_in=HOLD_FOR_PROVIDER)
-            decided.held.append(hold)
-            decided.retries.append(Retry(delivery_id, HOLD_FOR_PROVIDER))
-        case Unanswered():
-            _after_silence(decided, job, repeat=provider.capabilities.repeat, now=now)
-        case _:
-            assert_never(outcome)
-
-
-def _try_again(
-    decided: _Decided, job: Job, *, why: str, retry_after: dt.timedelta | None, now: dt.datetime
-) -> None:
-    preset = job.preset
-    then = retries.next_try(
-        preset,
-        calls_made=job.call - job.delivery.attempts_before,
-        chance=clock.jitter(),
-        retry_after=retry_after,
+def _circumstances(job: Job, provider: Provider, now: dt.datetime) -> Circumstances:
+    return Circumstances(
+        channel=job.delivery.channel,
+        priority=job.delivery.priority,
+        repeat=provider.capabilities.repeat,
+        preset=job.preset,
+        calls=job.call,
+        calls_counted=job.call - job.delivery.attempts_before,
+        resent=job.delivery.resent,
+        is_probe=job.is_probe,
         time_to_live=job.time_to_live(now),
+        chance=clock.jitter(),
     )
-    if isinstance(then, retries.Again):
-        delay = rounded_up(then.delay)
-        decided.retrying.append(Move(id=job.delivery.id, reason=why[:64], due_in=delay))
-        decided.retries.append(Retry(job.delivery.id, delay))
-    else:
-        pile = decided.dropped if preset.drops else decided.dead
-        pile.append(Move(id=job.delivery.id, reason=then.value, detail=why))
-
-
-def _after_silence(decided: _Decided, job: Job, *, repeat: Repeat, now: dt.datetime) -> None:
-    delivery = job.delivery
-    answer = unanswered.answer_for(
-        channel=delivery.channel, priority=delivery.priority, repeat=repeat
-    )
-    match answer:
-        case Answer.RESEND:
-            _try_again(decided, job, why="unanswered", retry_after=None, now=now)
-        case Answer.RESEND_ONCE:
-            wait = unanswered.CLOSE_AFTER if delivery.resent else unanswered.RECHECK_AFTER
-            decided.unknown.append(Move(id=delivery.id, reason="unanswered", due_in=wait))
-        case Answer.WAIT:
-            wait = unanswered.CLOSE_AFTER
-            decided.unknown.append(Move(id=delivery.id, reason="unanswered", due_in=wait))
-        case _:
-            assert_never(answer)
 
 
 def _write(
-    decided: _Decided, pairs: Sequence[tuple[Job, Result]], *, provider: Provider, token: UUID
-) -> list[UUID]:
-    """Write it all; returns the deliveries to be tried again that are not ours any more."""
-    attempts.record([_call(job, result) for job, result in pairs], provider=provider.name)
-    sent = moves.move(Status.SENT, decided.sent, token=token)
-    if len(sent) < len(decided.sent):
-        known = set(sent)
-        late = [
-            Move(
-                id=each.id,
-                reason="accepted_after_lease",
-                provider_message_id=each.provider_message_id,
-            )
-            for each in decided.sent
-            if each.id not in known
-        ]
-        moves.accept_late(late)
-    again = moves.move(Status.RETRYING, decided.retrying, token=token)
-    again += moves.move(Status.SCHEDULED, decided.held, token=token, refunds_attempt=True)
-    failed = moves.move(Status.FAILED, decided.dead, token=token, buries=True)
-    decided.failed = {*failed, *moves.move(Status.FAILED, decided.dropped, token=token)}
-    moves.move(Status.UNKNOWN, decided.unknown, token=token)
-    if decided.dead_contacts:
-        contacts.invalidate(decided.dead_contacts, provider=provider.name)
-    if decided.held:
-        _alert_if_misconfigured(pairs, provider)
-    vault.wipe({job.asked.id for job, _ in pairs if job.asked.sealed is not None})
-    ours = set(again)
-    return [retry.delivery_id for retry in decided.retries if retry.delivery_id not in ours]
+    batch: Batch, pairs: Sequence[Pair], entries: Sequence[Decided], *, provider: Provider
+) -> set[UUID]:
+    made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
+    attempts.record([_call(job, result) for job, result in made], provider=provider.name)
+    moved = batches.write(entries, token=batch.token)
+    late = [
+        Move(
+            id=delivery.id,
+            reason=Reason.ACCEPTED_AFTER_LEASE,
+            provider_message_id=decision.provider_message_id,
+        )
+        for delivery, decision, _ in entries
+        if decision.transition is ACCEPT and delivery.id not in moved
+    ]
+    if late:
+        transitions.accept_late(late)
+    dead_contacts = {
+        job.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
+        for job, result in made
+        if isinstance(result.outcome, Rejected) and result.outcome.contact_is_dead
+    }
+    if dead_contacts:
+        contacts.invalidate(dead_contacts, provider=provider.name)
+    _alert_if_misconfigured(pairs, provider)
+    vault.wipe(batches.secrets_to_wipe(entries))
+    return moved
 
 
-def _alert_if_misconfigured(pairs: Sequence[tuple[Job, Result]], provider: Provider) -> None:
+def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
     refused = any(isinstance(result.outcome, Misconfigured) for _, result in pairs)
     if refused and pairs[0][0].delivery.mode is Mode.LIVE:
         detail = "it refused our credentials or account; its deliveries wait or go by another"
         alerts.raise_once("provider_misconfigured", provider.name, detail)
-
-
-def rounded_up(delay: dt.timedelta) -> dt.timedelta:
-    """Put a delay on a grid of four steps a doubling: a thousand retries share a few messages."""
-    step, seconds = _FINEST, delay.total_seconds()
-    while step * 2 * _STEPS_PER_DOUBLING <= seconds:
-        step *= 2
-    return dt.timedelta(seconds=-(-seconds // step) * step)
-
-
-def grouped(again: Iterable[Retry]) -> dict[dt.timedelta, list[UUID]]:
-    """Retries by their delay: one message each."""
-    groups: dict[dt.timedelta, list[UUID]] = defaultdict(list)
-    for retry in again:
-        groups[retry.delay].append(retry.delivery_id)
-    return groups
 
 
 def _name(outcome: object) -> str:
@@ -260,7 +153,7 @@ def _call(job: Job, result: Result) -> attempts.Call:
     )
 
 
-def _log_calls(pairs: Sequence[tuple[Job, Result]], provider: Provider) -> None:
+def _log_calls(pairs: Sequence[Pair], provider: Provider) -> None:
     hash_key = conf.current().hash_key
     telemetry.write_calls([_line(job, result, provider, hash_key) for job, result in pairs])
 

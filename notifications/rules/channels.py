@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from notifications.rules.lane import Priority
+from notifications.rules.reasons import Reason
 from providers.contract import Channel
 
 DEFAULT_ORDER: Final = (Channel.PUSH, Channel.SMS, Channel.EMAIL)
@@ -26,23 +27,6 @@ class Spread(StrEnum):
     """The first channel that the recipient allows and can be reached on."""
     ALL = "all"
     """Each of the channels."""
-
-
-class Stop(StrEnum):
-    """Why a delivery is suppressed before any call."""
-
-    OPTED_OUT = "opted_out"
-    """The person switched the channel, the category or the type off."""
-    NO_CONTACT = "no_contact"
-    """There is no valid address of theirs on the channel."""
-    CAPPED = "capped"
-    """They have had as many as they want there (P3 alone: others wait)."""
-    DIGESTED = "digested"
-    """A digest stands for it (the event's detail names it)."""
-    SUPPRESSION_LIST = "suppression_list"
-    """Their address on the channel bounced, complained, said STOP, or was entered by hand."""
-    NOT_ALLOWED = "not_allowed"
-    """This environment may not reach them (NOTIFY_ALLOWED_RECIPIENTS)."""
 
 
 class Reach(NamedTuple):
@@ -66,7 +50,7 @@ class Target(NamedTuple):
 
     channel: Channel
     contact_id: int | None
-    stop: Stop | None = None
+    stop: Reason | None = None
 
 
 def declines(
@@ -109,10 +93,10 @@ def targets(
 
 def _on_channel(reach: Reach, channel: Channel, *, declined: bool) -> list[Target]:
     if declined or channel in reach.channels_off:
-        return [Target(channel, None, Stop.OPTED_OUT)]
+        return [Target(channel, None, Reason.OPTED_OUT)]
     contacts = reach.contacts.get(channel, ())
     if not contacts:
-        stop = Stop.SUPPRESSION_LIST if channel in reach.suppressed else Stop.NO_CONTACT
+        stop = Reason.SUPPRESSION_LIST if channel in reach.suppressed else Reason.NO_CONTACT
         return [Target(channel, None, stop)]
     # Every device gets a push; elsewhere a second mailbox would be a second message.
     chosen = contacts if channel is Channel.PUSH else contacts[:1]

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from notifications.rules.lane import Priority
+from notifications.rules.reasons import Reason
 from providers.contract import Channel
 
 
@@ -127,8 +128,12 @@ _BY_LANE: Final = MappingProxyType({(Priority.P2, Channel.PUSH): "push"})
 
 
 def preset_for(priority: Priority, channel: Channel, *, chosen: str = "") -> Preset:
-    """The policy of a lane, unless the notification's type has `chosen` one by name."""
-    return PRESETS[chosen or _BY_LANE.get((priority, channel)) or _BY_PRIORITY[priority]]
+    """The policy of a lane, unless the notification's type has `chosen` one by name.
+
+    A name that does not exist any more counts as not chosen: it must not stop its whole batch.
+    """
+    usual = _BY_LANE.get((priority, channel)) or _BY_PRIORITY[priority]
+    return PRESETS.get(chosen) or PRESETS[usual]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +143,14 @@ class Again:
     delay: dt.timedelta
 
 
-class GiveUp(StrEnum):
-    """Why there is no next try; the word is the dead letter's reason."""
-
-    EXHAUSTED = "retries_exhausted"
-    """Every attempt of the policy was made."""
-    TTL = "ttl_exceeded"
-    """The next try would come after the notification's time to live."""
+_FINE: Final = dt.timedelta(milliseconds=50)
+_COARSE: Final = dt.timedelta(milliseconds=250)
+_FINE_BELOW: Final = dt.timedelta(seconds=8)
+"""Retries that round to the same wait share one message. The steps are so small that a preset's
+jitter stays visible in the waits that are used."""
+LONGEST_URGENT_WAIT: Final = dt.timedelta(seconds=10)
+"""How far a provider's wait counts for P0 and P1. A vendor's minimum of a minute or more must not
+outlive an OTP; the rate limit of the provider bounds the calls meanwhile."""
 
 
 def next_try(
@@ -154,21 +160,35 @@ def next_try(
     chance: float,
     retry_after: dt.timedelta | None,
     time_to_live: dt.timedelta,
-) -> Again | GiveUp:
-    """Decide after a failed call.
+    is_urgent: bool,
+) -> Again | Reason:
+    """Decide after a failed call: the wait, or the reason to give up.
+
+    The wait is the one that is used: jittered, capped, rounded up, and compared with the
+    time to live after all of that.
 
     Args:
         preset: the policy.
         calls_made: calls since the budget began, the failed one included (1 or more).
         chance: one draw from [0, 1).
-        retry_after: the provider's own wait, if it gave one.
-        time_to_live: what is left of it now.
+        retry_after: the provider's own wait, if the provider gave one.
+        time_to_live: what is left of the notification's time to live.
+        is_urgent: P0 and P1, whose waits a provider can only lengthen to LONGEST_URGENT_WAIT.
     """
     if calls_made >= preset.attempts:
-        return GiveUp.EXHAUSTED
-    delay = _jittered(preset, preset.base * preset.multiplier ** (calls_made - 1), chance)
-    delay = max(min(preset.cap, delay), retry_after or dt.timedelta(0))
-    return GiveUp.TTL if delay >= time_to_live else Again(delay)
+        return Reason.RETRIES_EXHAUSTED
+    grown = _jittered(preset, preset.base * preset.multiplier ** (calls_made - 1), chance)
+    asked = retry_after or dt.timedelta(0)
+    if is_urgent:
+        asked = min(asked, LONGEST_URGENT_WAIT)
+    delay = rounded_up(max(min(preset.cap, grown), asked))
+    return Reason.TTL_EXCEEDED if delay >= time_to_live else Again(delay)
+
+
+def rounded_up(delay: dt.timedelta) -> dt.timedelta:
+    """Round a wait up to the next 50 ms, from 8 s on to the next 250 ms."""
+    step = _FINE if delay < _FINE_BELOW else _COARSE
+    return -(-delay // step) * step
 
 
 def _jittered(preset: Preset, delay: dt.timedelta, chance: float) -> dt.timedelta:

@@ -1,20 +1,14 @@
-r"""The statuses of a delivery and every legal move between them.
+r"""The statuses of a delivery. `rules.transitions` holds every legal move between them.
 
-One table, `SOURCES`, says from where each status may be reached. `store/moves.py` puts the sources
-of its target into the `WHERE` of its `UPDATE`, so an illegal move changes no row. Receipts come
-early, late, twice, out of order or never: each pair is either in the table, and moves, or not, and
-does nothing.
-
-    scheduled --> queued --> sending --> sent --> delivered --> read
-        ^           ^          |  |        \--> bounced, failed, unconfirmed
-        |           |          |  +--> retrying --> (queued | sending)
-        +-----------+----------+--> failed, expired, suppressed, cancelled, unknown
+scheduled --> queued --> sending --> sent --> delivered --> read
+^           ^          |  |        \--> bounced, failed, unconfirmed
+|           |          |  +--> retrying --> (queued | sending)
++-----------+----------+--> failed, expired, suppressed, cancelled, unknown
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from types import MappingProxyType
 from typing import Final
 
 
@@ -57,41 +51,14 @@ class Status(IntEnum):
 
 
 _S = Status
-_WAITING = frozenset({_S.SCHEDULED, _S.QUEUED, _S.RETRYING})
-_IN_HAND = _WAITING | {_S.SENDING}
-_GONE = frozenset({_S.SENT, _S.UNCONFIRMED, _S.UNKNOWN})
-
-SOURCES: Final = MappingProxyType({
-    # A gate holds what a worker has claimed.
-    _S.SCHEDULED: frozenset({_S.SENDING}),
-    # Released, put back, resent after silence, or replayed by an operator.
-    _S.QUEUED: _IN_HAND - {_S.QUEUED} | {_S.UNKNOWN, _S.FAILED, _S.BOUNCED, _S.EXPIRED},
-    _S.SENDING: _WAITING,
-    _S.RETRYING: frozenset({_S.SENDING}),
-    # Also by the late word of a worker that lost its lease: what was accepted must not leave
-    # again.
-    _S.SENT: frozenset({_S.SENDING, _S.QUEUED, _S.RETRYING, _S.UNKNOWN}),
-    _S.UNCONFIRMED: frozenset({_S.SENT}),
-    # A receipt is evidence, whatever we believed: a message that arrived did not fail.
-    _S.DELIVERED: _IN_HAND - {_S.SCHEDULED} | _GONE | {_S.FAILED, _S.EXPIRED},
-    _S.READ: _IN_HAND - {_S.SCHEDULED} | _GONE | {_S.DELIVERED, _S.FAILED, _S.EXPIRED},
-    _S.BOUNCED: _GONE | {_S.SENDING, _S.DELIVERED},
-    _S.FAILED: _IN_HAND | _GONE,
-    _S.EXPIRED: _IN_HAND,
-    _S.SUPPRESSED: _IN_HAND,
-    _S.CANCELLED: _IN_HAND,
-    # To itself: closed after a day without a word.
-    _S.UNKNOWN: frozenset({_S.SENDING, _S.UNKNOWN}),
-})
-"""Target -> the statuses that it may be reached from."""
 
 OPEN: Final = frozenset(
     {_S.SCHEDULED, _S.QUEUED, _S.SENDING, _S.RETRYING},
 )
 """What can still leave by itself. (`sent` and `unknown` may change too, by a receipt.)"""
 
-NEVER_BACK: Final = frozenset(set(Status) - set().union(*SOURCES.values()))
-"""Statuses that nothing follows."""
+NEVER_SENT: Final = frozenset({_S.FAILED, _S.EXPIRED, _S.SUPPRESSED, _S.CANCELLED})
+"""Final statuses of a delivery that did not leave, or that a provider refused."""
 
 _BY_ADVANCE: Final = (
     _S.CANCELLED,

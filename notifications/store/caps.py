@@ -12,20 +12,24 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple, cast
 from uuid import UUID
 
+from notifications.models import Delivery
+from notifications.rules import caps as rules
+from notifications.rules import ids
 from notifications.rules.caps import Cap
-from notifications.rules.states import Status
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.states import NEVER_SENT
 from notifications.store import db, state
+from notifications.store.claims import Claimed
 from providers.contract import Channel
 
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 _NOT_AT_ALL: Final = dt.timedelta(0)
 _CAP: Final = attrgetter("cap", "always")
-_NEVER_LEFT: Final = [Status.FAILED, Status.EXPIRED, Status.SUPPRESSED, Status.CANCELLED]
 
 
 class Window(NamedTuple):
@@ -65,6 +69,17 @@ def count(asks: Sequence[Ask]) -> list[dt.timedelta]:
     return [wait * _MICROSECOND if wait else _NOT_AT_ALL for wait in waits]
 
 
+def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
+    """Take back what was counted for deliveries that have just ended without being sent."""
+    counted = {
+        (Window(each.recipient_id, Channel(each.channel)), ids.notification_of(each.id))
+        for each in deliveries
+        if each.mode == Mode.LIVE and rules.is_counted(Priority(each.priority))
+    }
+    if counted:
+        refund(counted)
+
+
 def refund(counted: Collection[tuple[Window, UUID]]) -> None:
     """Take back those of these notifications of which nothing left, or can leave, on the channel.
 
@@ -78,7 +93,7 @@ def refund(counted: Collection[tuple[Window, UUID]]) -> None:
         {
             "ids": [one for _, one in places.values()],
             "channels": [window.channel.value for window, _ in places.values()],
-            "never_left": _NEVER_LEFT,
+            "never_left": sorted(NEVER_SENT),
         },
     )
     back = [places[row["id"].bytes, row["channel"]] for row in rows]

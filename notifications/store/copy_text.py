@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,13 +22,16 @@ _ESCAPES: Final = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"
 
 
 class _Formats(dict[type, Callable[[Any], str]]):
-    """By exact type; an IntEnum's own class is added when it is first met."""
+    """By exact type; the class of an enum is added when it is first met."""
 
     def __missing__(self, kind: type) -> Callable[[Any], str]:
-        if not issubclass(kind, IntEnum):
+        if issubclass(kind, IntEnum):
+            self[kind] = int.__repr__
+        elif issubclass(kind, StrEnum):
+            self[kind] = str.__str__
+        else:
             raise TypeError(f"no COPY format for {kind.__name__}")
-        self[kind] = int.__repr__
-        return int.__repr__
+        return self[kind]
 
 
 _FORMATS: Final = _Formats({

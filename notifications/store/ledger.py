@@ -1,43 +1,93 @@
-"""The sent-ledger: what a provider accepted, written before the database knows.
+"""The sent-ledger: the outcome of each provider call, written before the database has the outcome.
 
-A worker that dies between a provider's yes and its own commit leaves a row in `sending`. The ledger
-is the evidence that settles it as sent instead of sending it again. It is best effort: no entry
-proves nothing, and without the state Redis the answer of `rules.unanswered` holds.
+A worker that dies between a provider's answer and its own commit leaves a row in `sending`. The
+ledger is the evidence by which the rescue settles the row. An entry names the attempt, so that an
+entry of an earlier call proves nothing about a later one. The ledger is best effort: no entry
+proves nothing, and without the state Redis `rules.unanswered` decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from notifications.store import state
+from providers.contract import (
+    Accepted,
+    Misconfigured,
+    NotStarted,
+    Outcome,
+    Rejected,
+    Throttled,
+    Unavailable,
+)
 
-_KEEP: Final = 7 * 24 * 3600
-"""Seconds: longer than any lease, restart or long weekend."""
+_KEEP: Final = 15 * 60
+"""Seconds: longer than the longest lease (60 s) and the broker's visibility timeout (600 s)."""
+_DEFINITE: Final[Mapping[str, Callable[[str], Outcome]]] = {
+    "accepted": lambda said: Accepted(message_id=said),
+    "throttled": lambda said: Throttled(code=said),
+    "unavailable": lambda said: Unavailable(code=said),
+    "notstarted": lambda said: NotStarted(code=said),
+    "rejected": lambda said: Rejected(code=said),
+    "misconfigured": lambda said: Misconfigured(code=said),
+}
+"""Outcomes that say whether the message was sent. `Unanswered` does not."""
 
 
-def write(accepted: Mapping[UUID, str], *, provider: str) -> None:
-    """Note that the provider took these deliveries, with its message id each; in one round trip."""
-    entries = {_key(each): f"{provider} {message_id}" for each, message_id in accepted.items()}
+class Entry(NamedTuple):
+    """What is known of one call."""
+
+    delivery_id: UUID
+    attempt: int
+    provider: str
+    outcome: Outcome
+
+
+def write(entries: Iterable[Entry]) -> None:
+    """Write the definite outcomes among these, in one round trip."""
+    values = {
+        _key(each.delivery_id): _written(each)
+        for each in entries
+        if type(each.outcome).__name__.lower() in _DEFINITE
+    }
+    if not values:
+        return
     try:
-        state.set_many(entries, seconds=_KEEP)
+        state.set_many(values, seconds=_KEEP)
     except state.Away:
         return  # the settle that follows is the truth; the ledger only covers a crash before it
 
 
-def read(delivery_ids: Sequence[UUID]) -> dict[UUID, tuple[str, str]]:
-    """Provider and message id of those that have an entry; empty when the state Redis is away."""
+def read(delivery_ids: Sequence[UUID]) -> dict[UUID, Entry]:
+    """The entries of these deliveries; empty while the state Redis is away."""
     try:
         found = state.get_many([_key(each) for each in delivery_ids])
     except state.Away:
         return {}
-    entries = {}
-    for delivery_id, value in zip(delivery_ids, found, strict=True):
-        if value is not None:
-            provider, _, message_id = value.decode().partition(" ")
-            entries[delivery_id] = (provider, message_id)
-    return entries
+    entries = {
+        delivery_id: _parsed(delivery_id, value.decode())
+        for delivery_id, value in zip(delivery_ids, found, strict=True)
+        if value is not None
+    }
+    return {key: entry for key, entry in entries.items() if entry is not None}
+
+
+def _written(entry: Entry) -> str:
+    outcome = entry.outcome
+    said = outcome.message_id if isinstance(outcome, Accepted) else outcome.code
+    return f"{type(outcome).__name__.lower()} {entry.attempt} {entry.provider} {said}"
+
+
+def _parsed(delivery_id: UUID, value: str) -> Entry | None:
+    name, _, rest = value.partition(" ")
+    attempt, _, rest = rest.partition(" ")
+    provider, _, said = rest.partition(" ")
+    make = _DEFINITE.get(name)
+    if make is None or not attempt.isdecimal():
+        return None  # an entry of another release
+    return Entry(delivery_id, int(attempt), provider, make(said))
 
 
 def _key(delivery_id: UUID) -> str:

@@ -13,9 +13,10 @@ from django.db import connection
 from notifications import clock
 from notifications.models import Delivery
 from notifications.rules import ids
-from notifications.rules.states import SOURCES, Status
-from notifications.store import alerts, moves, partitions
-from notifications.store.moves import Move
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import EXPIRE
+from notifications.store import alerts, partitions, transitions
+from notifications.store.transitions import ANYONE, Move
 from notifications.sweeps.rounds import Swept
 
 _MAX_SKEW: Final = dt.timedelta(seconds=2)
@@ -40,10 +41,12 @@ def _expire_open_rows(day: dt.date) -> None:
     """Nothing open can be this old, save by a replay; what is, ends before its partition does."""
     low, high = ids.floor_of(day), ids.floor_of(day + dt.timedelta(days=1))
     still_open = Delivery.objects.filter(
-        id__gte=low, id__lt=high, due_at__isnull=False, status__in=SOURCES[Status.EXPIRED]
+        id__gte=low, id__lt=high, due_at__isnull=False, status__in=EXPIRE.sources
     )
-    ends = [Move(id=each, reason="retention") for each in still_open.values_list("id", flat=True)]
-    moves.move(Status.EXPIRED, ends)
+    ends = [
+        Move(id=each, reason=Reason.RETENTION) for each in still_open.values_list("id", flat=True)
+    ]
+    transitions.apply(EXPIRE, ends, ANYONE)
 
 
 def check_clock() -> None:

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from notifications.pipeline import digest, release
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
+from notifications.rules.transitions import RELEASE
 from notifications.store.spans import Span
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Due, Swept
@@ -33,7 +35,7 @@ def release_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
     held = [row for row in rows if row["contact_id"] is not None]
     merged = digest.merge(held, bounds=span)
     held = [row for row in held if row["id"] not in merged]
-    moved = release.back_to_queue(held, reason="hold_over")
+    moved = release.back_to_queue(held, RELEASE, reason=Reason.HOLD_OVER)
     return moved + len(merged) + _resolve(rows, span)
 
 

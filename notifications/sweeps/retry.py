@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 
 from notifications.pipeline import release
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
+from notifications.rules.transitions import REQUEUE
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Due, Swept
 
@@ -14,4 +16,6 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Queue them again."""
     del now  # Postgres's clock decides what is due
     due = Due("retry", Status.RETRYING, limit, grace=rounds.RETRY_GRACE)
-    return rounds.work(due, lambda rows, _span: release.back_to_queue(rows, reason="retry_due"))
+    return rounds.work(
+        due, lambda rows, _span: release.back_to_queue(rows, REQUEUE, reason=Reason.RETRY_DUE)
+    )

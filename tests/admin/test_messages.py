@@ -116,7 +116,7 @@ def test_the_page_tells_the_persons_own_time_and_why_in_words(
     assert delivery.sent_at is not None
     there = delivery.sent_at.astimezone(dt.timezone(dt.timedelta(hours=14)))
     assert f"{there:%a %-d %b %H:%M:%S} there" in page
-    assert "the person does not want to be disturbed now" in page
+    assert "The recipient set do-not-disturb until a given time." in page
 
 
 def test_the_list_of_deliveries_is_called_so(door: Client, make_delivery: MakeDelivery) -> None:

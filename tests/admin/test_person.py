@@ -11,13 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from notifications import clock
-from notifications.admin import why
 from notifications.models import Contact, Delivery, Notification, Preference, Recipient
-from notifications.rules.channels import Stop
-from notifications.rules.retries import GiveUp
+from notifications.rules.reasons import Reason, sentence
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
-from notifications.rules.times.deferral import Cause as Wait
 from notifications.store import suppressions
 from notifications.store.suppressions import Entry
 from providers.contract import Channel
@@ -52,7 +49,7 @@ def test_what_waits_says_why_and_until_when_by_their_clock(
     there = due.astimezone(dt.timezone(dt.timedelta(hours=14)))
     page = shown(door, maria)
     assert f'title="{due:%Y-%m-%d %H:%M:%S} UTC">{there:%a %-d %b %H:%M}<' in page
-    assert ": it is a quiet hour of the person&#x27;s" in page
+    assert ": The recipient is in quiet hours." in page
     assert str(delivery.notification_id) in page
     assert "by their profile" in page
 
@@ -125,6 +122,6 @@ def test_more_messages_cost_no_more_queries(
     assert len(many) == len(few)
 
 
-@pytest.mark.parametrize("reason", [*Wait, *Stop, *GiveUp])
-def test_every_reason_that_a_rule_gives_is_told_in_words(reason: str) -> None:
-    assert why.sentence(reason) != reason
+def test_every_reason_has_a_sentence_and_an_unknown_one_is_shown_as_it_is() -> None:
+    assert all(sentence(reason) == reason.sentence != reason for reason in Reason)
+    assert sentence("of another release") == "of another release"

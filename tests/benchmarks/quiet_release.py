@@ -17,8 +17,8 @@ from typing import Final
 from notifications import clock
 from notifications.rules import ids
 from notifications.rules.lane import Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.rules.times.deferral import Cause
 from providers.contract import Channel
 from tests.benchmarks import load, p0_latency
 from tests.benchmarks.figures import Figure, paired
@@ -147,7 +147,7 @@ def _hold(stage: Stage) -> None:
         "type": TYPE,
         "template": TEMPLATE,
         "scheduled": Status.SCHEDULED,
-        "reason": Cause.QUIET_HOURS.value,
+        "reason": Reason.QUIET_HOURS.value,
     }
     with stage.standing_still(), stage.database() as link:
         link.execute("DROP TABLE IF EXISTS people, bench_held")

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Final
 
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, PACE, Priority
-from notifications.rules.retries import GiveUp
+from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
 from tests.chaos.facts import Accepted, Call, Facts, Fault, Row
@@ -250,7 +250,7 @@ class _Judge:
                 self._break(Promise.STUCK, f"it is {row.status.label} ({row.reason}), due {due}")
         elif row.status is Status.EXPIRED and self._may_have_expired():
             account.expired += 1
-        elif row.status is Status.FAILED and bulk and row.reason == GiveUp.EXHAUSTED:
+        elif row.status is Status.FAILED and bulk and row.reason == Reason.RETRIES_EXHAUSTED:
             account.dropped += 1
         else:
             account.not_sent += 1

@@ -12,12 +12,13 @@ import pytest
 
 from notifications import clock, conf
 from notifications.models import Contact, Delivery, Event, Notification, Preference, Recipient
-from notifications.pipeline import cancel, cap, deliver, job, settle
+from notifications.pipeline import batch, cancel, cap, deliver, settle
 from notifications.pipeline.accept import Caller
 from notifications.rules.caps import Cap, Caps
 from notifications.rules.lane import Mode
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.store import breakers, caps, controls, departures, moves, state
+from notifications.store import breakers, caps, claims, controls, departures, state
 from notifications.store.caps import Window
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
@@ -106,7 +107,7 @@ def test_what_was_dropped_says_of_which_cap(reach: Reach, take: Accept) -> None:
     _sent(deliveries_of(take()))
     [row] = rows = deliveries_of(take(priority="P3"))
     _sent(rows)
-    assert Event.objects.get(delivery_id=row.id, reason="capped").detail == "they have had 1/hour"
+    assert Event.objects.get(delivery_id=row.id, reason="capped").detail == "the cap is 1/hour"
 
 
 def test_a_code_does_not_fill_the_window(reach: Reach, take: Accept) -> None:
@@ -192,7 +193,9 @@ def test_what_expired_or_was_cancelled_after_it_was_counted_is_taken_back(
     [expired], [cancelled] = (deliveries_of(take()) for _ in range(2))
     assert {status for status, _ in _sent([expired, cancelled])} == {Status.RETRYING}
     assert _counted(person) == 2
-    Notification.objects.filter(id=expired.notification_id).update(expires_at=clock.now())
+    Notification.objects.filter(id=expired.notification_id).update(
+        expires_at=clock.now() - dt.timedelta(minutes=1)
+    )
     Delivery.objects.filter(id=expired.id).update(due_at=clock.now())
     assert _sent([expired]) == [(Status.EXPIRED, "ttl_passed")]
     assert _counted(person) == 1
@@ -212,12 +215,15 @@ def test_a_message_that_cannot_be_rendered_is_taken_back(reach: Reach, take: Acc
 def test_a_worker_that_lost_its_lease_takes_nothing_back(reach: Reach, take: Accept) -> None:
     person = reach(email="maria@sandbox.example")
     [row] = deliveries_of(take())
-    claim = moves.claim([row.id], now=clock.now())
-    jobs, _ = job.load(claim)
-    assert cap.let_pass(jobs, token=claim.token) == jobs
+    claim = claims.claim([row.id], now=clock.now())
+    lost = batch.load(claim)
+    [job] = lost.jobs
+    cap.apply_caps(lost)
+    lost.commit()
+    assert lost.jobs == [job]
     Delivery.objects.update(status=Status.QUEUED, claim_token=None)
     assert _sent([row]) == [GOES]
-    settle.give_up([(jobs[0], "too late")], reason="render_error", token=claim.token)
+    settle.give_up(lost, [(job, "too late")], reason=Reason.RENDER_ERROR)
     assert _counted(person) == 1
 
 

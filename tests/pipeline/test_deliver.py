@@ -26,8 +26,9 @@ from notifications.pipeline.accept import Caller
 from notifications.rules.letters import LetterFilter
 from notifications.rules.states import Status
 from notifications.store import ledger
+from notifications.store.ledger import Entry
 from notifications.store.templates import shelf
-from providers.contract import Channel, Receipt, ReceiptKind
+from providers.contract import Accepted, Channel, Receipt, ReceiptKind
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
 Outbox = Callable[[UUID], list[Any]]
@@ -67,7 +68,7 @@ def test_a_failure_that_passes_is_tried_again_with_the_same_key(
     [group] = deliver.deliver([row.id])
     assert group.delivery_ids == [row.id]
     assert dt.timedelta(seconds=1) <= group.countdown <= dt.timedelta(seconds=2)
-    assert _status(row.id) == (Status.RETRYING, "unavailable: 503")
+    assert _status(row.id) == (Status.RETRYING, "unavailable")
     Delivery.objects.filter(id=row.id).update(due_at=clock.now())
     deliver.deliver([row.id])
     assert _status(row.id)[0] is Status.SENT
@@ -155,7 +156,7 @@ def test_what_changed_while_it_was_queued_counts(
         case "opted_out":
             Preference.objects.create(recipient=person, channels_off=[Channel.EMAIL])
         case "expired":
-            notification.update(expires_at=clock.now())
+            notification.update(expires_at=clock.now() - dt.timedelta(minutes=1))
         case "cancelled":
             notification.update(cancelled_at=clock.now())
         case _:
@@ -220,7 +221,7 @@ def test_a_receipt_is_found_by_the_providers_own_id(reach: Reach, take: Accept) 
         kind=ReceiptKind.BOUNCED, provider_message_id=known, contact_is_dead=True, code="5.1.1"
     )
     assert confirm.record("sandbox", [bounced]) == 1
-    assert _status(row.id) == (Status.BOUNCED, "receipt:5.1.1")
+    assert _status(row.id) == (Status.BOUNCED, "receipt_bounced")
     assert Contact.objects.get(address="maria@sandbox.example").invalidated_at is not None
 
 
@@ -309,7 +310,7 @@ def test_a_lease_that_ran_out_is_settled_by_evidence(  # noqa: PLR0913 - a table
         provider="sandbox" if begun else "",
     )
     if evidence:
-        ledger.write({row.id: "sbx-1"}, provider="sandbox")
+        ledger.write([Entry(row.id, int(begun), "sandbox", Accepted(message_id="sbx-1"))])
     [columns] = Delivery.objects.filter(id=row.id).values()
     assert rescue.rescue([{**columns, "retry_preset": ""}]) == 1
     assert _status(row.id) == expected

@@ -20,10 +20,10 @@ from notifications.models import (
     Delivery,
     ProviderRoute,
 )
-from notifications.pipeline import deliver, fail_over, job, route
+from notifications.pipeline import batch, deliver, fail_over, route
 from notifications.pipeline.accept import Caller
 from notifications.rules.states import Status
-from notifications.store import moves
+from notifications.store import claims
 from providers.contract import Channel, Result, Unavailable
 from tests.pipeline.conftest import Accept, AddVendor, Reach, deliveries_of
 from tests.providers.fakes import free_port
@@ -180,8 +180,9 @@ def test_what_expired_during_a_call_goes_to_nobody_else(
 ) -> None:
     reach(email="maria@sandbox.example")
     [row] = deliveries_of(take())
-    [claimed], _ = job.load(moves.claim([row.id], now=clock.now()))
-    route.assign([claimed])
+    taken = batch.load(claims.claim([row.id], now=clock.now()))
+    route.choose_providers(taken)
+    [claimed] = taken.jobs
     left = dt.timedelta(seconds=seconds_left)
     claimed.asked = claimed.asked._replace(expires_at=clock.now() + left)
     down = Result(delivery_id=row.id, outcome=Unavailable(), latency=dt.timedelta())

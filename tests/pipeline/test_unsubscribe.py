@@ -10,7 +10,7 @@ import pytest
 
 from notifications import clock
 from notifications.models import Delivery, NotificationType, Suppression, Template, TemplateText
-from notifications.pipeline import deliver, job, render, unsubscribe
+from notifications.pipeline import batch, deliver, render, unsubscribe
 from notifications.pipeline.accept import Caller
 from notifications.pipeline.links import Book
 from notifications.pipeline.unsubscribe import Choice
@@ -18,7 +18,7 @@ from notifications.rules import request
 from notifications.rules.lane import Priority
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
-from notifications.store import moves, type_rules
+from notifications.store import claims, type_rules
 from providers.contract import Channel, Message
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -27,8 +27,8 @@ Outbox = Callable[[UUID], list[Any]]
 
 def message_of(delivery: Delivery) -> Message:
     """What would be sent."""
-    claim = moves.claim([delivery.pk], now=clock.now())
-    [ready], _ = job.load(claim)
+    claim = claims.claim([delivery.pk], now=clock.now())
+    [ready] = batch.load(claim).jobs
     versions = render.versions_for([ready])
     return render.message(ready, versions, now=clock.now(), links=Book())
 

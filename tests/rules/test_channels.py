@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.channels import Reach, Spread, Stop, Target, targets
+from notifications.rules.channels import Reach, Spread, Target, targets
 from notifications.rules.lane import Priority
+from notifications.rules.reasons import Reason
 from providers.contract import Channel
 
 _MARIA = Reach(
@@ -45,9 +46,9 @@ def test_all_takes_each_channel_and_says_why_not() -> None:
     )
     wanted = [Channel.PUSH, Channel.SMS, Channel.EMAIL]
     assert _targets(reach, wanted=wanted, spread=Spread.ALL) == [
-        Target(Channel.PUSH, None, Stop.NO_CONTACT),
+        Target(Channel.PUSH, None, Reason.NO_CONTACT),
         Target(Channel.SMS, 21),
-        Target(Channel.EMAIL, None, Stop.OPTED_OUT),
+        Target(Channel.EMAIL, None, Reason.OPTED_OUT),
     ]
 
 
@@ -56,14 +57,14 @@ def test_all_takes_each_channel_and_says_why_not() -> None:
 def test_a_category_or_a_type_stops_everything_but_security(off: str, priority: Priority) -> None:
     reach = Reach(recipient_id=1, contacts=_MARIA.contacts, categories_off=frozenset({off}))
     found = _targets(reach, topics=["marketing", "SALE"], priority=priority)
-    assert (found[0].stop is Stop.OPTED_OUT) is (priority is not Priority.P0)
+    assert (found[0].stop is Reason.OPTED_OUT) is (priority is not Priority.P0)
 
 
 def test_security_never_passes_a_channel_that_is_off() -> None:
     off = Reach(recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset({Channel.SMS}))
     found = _targets(off, wanted=[Channel.SMS], priority=Priority.P0)
-    assert found == [Target(Channel.SMS, None, Stop.OPTED_OUT)]
+    assert found == [Target(Channel.SMS, None, Reason.OPTED_OUT)]
 
 
 def test_somebody_who_cannot_be_reached_still_leaves_one_line() -> None:
-    assert _targets(Reach(recipient_id=1)) == [Target(Channel.PUSH, None, Stop.NO_CONTACT)]
+    assert _targets(Reach(recipient_id=1)) == [Target(Channel.PUSH, None, Reason.NO_CONTACT)]

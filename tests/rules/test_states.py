@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.states import NEVER_BACK, OPEN, SOURCES, Status, overall
+from notifications.rules.states import OPEN, Status, overall
+from notifications.rules.transitions import NEVER_LEFT, SOURCES
 
 
 def test_every_status_can_be_reached() -> None:
@@ -16,7 +17,7 @@ def test_every_status_can_be_reached() -> None:
 
 
 def test_what_is_final_for_ever_is_what_nothing_follows() -> None:
-    assert {Status.READ, Status.SUPPRESSED, Status.CANCELLED} == NEVER_BACK
+    assert {Status.READ, Status.SUPPRESSED, Status.CANCELLED} == NEVER_LEFT
 
 
 @pytest.mark.parametrize("status", OPEN)

@@ -34,7 +34,15 @@ from notifications.rules.caps import Cap
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.rules.states import OPEN, Status
-from notifications.store import breakers, controls, departures, moves, partitions, state, type_rules
+from notifications.store import (
+    breakers,
+    controls,
+    departures,
+    partitions,
+    state,
+    transitions,
+    type_rules,
+)
 from notifications.store.templates import shelf
 from notifications.sweeps import release, rounds
 from providers.contract import Channel
@@ -252,7 +260,7 @@ def test_a_worker_killed_in_between_leaves_all_as_it_was(
     _person("maria")
     held = _held_likes(caller, 3)
     with monkeypatch.context() as patched:
-        patched.setattr(moves, "move", killed)
+        patched.setattr(transitions, "apply", killed)
         with pytest.raises(Killed), transaction.atomic():
             _release()
     assert _digests() == []

@@ -16,12 +16,12 @@ from __future__ import annotations
 import datetime as dt
 import functools
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from notifications.rules import ids
 from notifications.rules.lane import Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.times import quiet_hours
 from notifications.rules.times.quiet_hours import Window, Windows
 from providers.contract import Channel
@@ -30,17 +30,6 @@ _PLACES: Final = 2**16
 """Places on a ramp: finer than any step."""
 _STEP: Final = dt.timedelta(seconds=5)
 """Releases share whole steps, so that those of one claim are few groups."""
-
-
-class Cause(StrEnum):
-    """What a message waits for: the reason of its hold."""
-
-    DO_NOT_DISTURB = "do_not_disturb"
-    """The person wants nothing before an instant."""
-    QUIET_HOURS = "quiet_hours"
-    """It is a quiet hour of theirs."""
-    PRODUCERS_NIGHT = "producers_night"
-    """Nobody knows their timezone, and it is night where the producer is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +68,7 @@ class Deferral:
     """Not now."""
 
     until: dt.datetime
-    cause: Cause
+    reason: Reason
 
 
 def deferral(
@@ -106,9 +95,9 @@ def deferral(
     if end == now:
         return None
     if undisturbed > now:
-        return Deferral(end, Cause.DO_NOT_DISTURB)
+        return Deferral(end, Reason.DO_NOT_DISTURB)
     is_theirs = end_of(wishes.windows, now) is not None
-    return Deferral(end, Cause.QUIET_HOURS if is_theirs else Cause.PRODUCERS_NIGHT)
+    return Deferral(end, Reason.QUIET_HOURS if is_theirs else Reason.PRODUCERS_NIGHT)
 
 
 def place_on(ramp: dt.timedelta, *, priority: Priority, notification_id: UUID) -> dt.timedelta:

@@ -12,7 +12,7 @@ SET due_at = CASE WHEN d.due_at > now() + 0.9 * (CASE WHEN d.priority = 0 THEN %
                   THEN d.due_at
                   ELSE now() + CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END END,
     call_started_at = now(),
-    attempts = d.attempts + 1,
+    attempts = least(d.attempts + 1, 32767),
     slot_at = NULL,
     provider = %(provider)s
 WHERE d.id = ANY(ARRAY(SELECT id FROM ours)) AND d.id = ANY(%(ids)s)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from notifications.rules import ids
 from notifications.rules.lane import Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.times import deferral
-from notifications.rules.times.deferral import Cause, Deferral, ProducerDay, Wishes
+from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.rules.times.quiet_hours import Window
 from providers.contract import Channel
 
@@ -34,7 +35,7 @@ def _wait(
 def test_quiet_hours_hold_all_but_the_most_urgent(priority: Priority) -> None:
     wishes = Wishes(channel=Channel.PUSH, timezone="Europe/Berlin", windows=(NIGHT,))
     found = _wait("2026-11-20T23:00", wishes, priority=priority)
-    assert found == Deferral(_utc("2026-11-21T06:00"), Cause.QUIET_HOURS)
+    assert found == Deferral(_utc("2026-11-21T06:00"), Reason.QUIET_HOURS)
     assert _wait("2026-11-20T23:00", wishes, priority=Priority.P0) is None
 
 
@@ -46,14 +47,14 @@ def test_who_does_not_want_to_be_disturbed_is_not_woken_at_its_end_either() -> N
         do_not_disturb_until=_utc("2026-11-20T22:30"),
     )
     found = _wait("2026-11-20T15:00", wishes, priority=Priority.P1)
-    assert found == Deferral(_utc("2026-11-21T06:00"), Cause.DO_NOT_DISTURB)
+    assert found == Deferral(_utc("2026-11-21T06:00"), Reason.DO_NOT_DISTURB)
     later = _wait("2026-11-20T22:30", wishes, priority=Priority.P1)
-    assert later == Deferral(_utc("2026-11-21T06:00"), Cause.QUIET_HOURS)
+    assert later == Deferral(_utc("2026-11-21T06:00"), Reason.QUIET_HOURS)
 
 
 def test_marketing_to_an_unknown_timezone_goes_by_the_producers_day() -> None:
     unknown = Wishes(channel=Channel.EMAIL, timezone="")
-    morning = Deferral(_utc("2026-11-21T11:00"), Cause.PRODUCERS_NIGHT)
+    morning = Deferral(_utc("2026-11-21T11:00"), Reason.PRODUCERS_NIGHT)
     assert _wait("2026-11-21T03:00", unknown) == morning
     assert _wait("2026-11-21T12:00", unknown) is None
     assert _wait("2026-11-21T03:00", unknown, priority=Priority.P2) is None
@@ -66,7 +67,7 @@ def test_marketing_to_an_unknown_timezone_goes_by_the_producers_day() -> None:
 def test_quiet_hours_of_an_unknown_timezone_are_read_by_the_producers_clock() -> None:
     unknown = Wishes(channel=Channel.EMAIL, timezone="", windows=(NIGHT,))
     found = _wait("2026-11-21T03:00", unknown, priority=Priority.P2)
-    assert found == Deferral(_utc("2026-11-21T10:00"), Cause.QUIET_HOURS)
+    assert found == Deferral(_utc("2026-11-21T10:00"), Reason.QUIET_HOURS)
 
 
 @given(st.integers(0, 2**62 - 1), st.timedeltas(dt.timedelta(0), dt.timedelta(hours=1)))

@@ -1,0 +1,168 @@
+"""A batch is one claim on its way through the steps of a delivery.
+
+    claim -> Batch -> step -> step -> ... -> send
+
+Each step takes the batch, decides about some of its jobs, and leaves the others. A step decides
+with `Batch.decide` and writes no status itself; `write` is the one place that does, with one
+statement for each transition. A job that is decided has left the batch.
+
+Safe to run twice, late, or never: every write is guarded by the claim's token, and a row that is
+not written comes due when its lease ends.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from notifications.pipeline.job import Job
+from notifications.rules import ids
+from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.states import NEVER_SENT
+from notifications.rules.transitions import SUPPRESS, Transition
+from notifications.store import caps, db, reads, transitions, vault
+from notifications.store.claims import Claim, Claimed
+from notifications.store.transitions import Move, UnderClaim
+
+LONGEST_COUNTDOWN: Final = dt.timedelta(seconds=120)
+"""A longer wait is only a row: a countdown lives in a worker's memory and in the broker's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """One delivery that the worker publishes again after a wait."""
+
+    delivery_id: UUID
+    delay: dt.timedelta
+
+
+class Decided(NamedTuple):
+    """A delivery and what was decided about it."""
+
+    delivery: Claimed
+    decision: Decision
+    secrets_of: UUID | None = None
+    """The notification, where it has sensitive variables that may now be wiped."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """The jobs of one claim that no step has decided yet, and what is to be published again."""
+
+    claim: Claim
+    jobs: list[Job]
+    retries: list[Retry] = field(default_factory=list)
+    _decided: list[Decided] = field(default_factory=list)
+
+    @property
+    def token(self) -> UUID:
+        """What proves that the rows are still held by this claim."""
+        return self.claim.token
+
+    @property
+    def now(self) -> dt.datetime:
+        """Postgres's clock: its time at the claim, and what has passed since."""
+        return self.claim.now
+
+    def decide(self, job: Job, decision: Decision) -> None:
+        """Take a job out of the batch; `commit` writes the decision."""
+        self._decided.append(decided(job, decision))
+
+    def decide_orphan(self, delivery: Claimed, decision: Decision) -> None:
+        """Decide about a claimed row that has no job, because its recipient was erased."""
+        self._decided.append(Decided(delivery, decision))
+
+    def commit(self) -> None:
+        """Write what was decided, and note what the worker publishes again."""
+        entries, self._decided = self._decided, []
+        if not entries:
+            return
+        gone = {each.delivery.id for each in entries}
+        self.jobs = [job for job in self.jobs if job.delivery.id not in gone]
+        moved = write(entries, token=self.token)
+        vault.wipe(secrets_to_wipe(entries))
+        refund_caps(entries, moved=moved)
+        self.retries += retries_of(entries, moved=moved)
+
+
+_ERASED: Final = Decision(transition=SUPPRESS, reason=Reason.NO_CONTACT, detail="erased")
+
+
+def load(claim: Claim) -> Batch:
+    """Read the jobs of a claim, in two queries.
+
+    A delivery whose recipient was erased meanwhile is decided already.
+    """
+    notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
+    asked = reads.asked(set(notification_of.values()))
+    destinations = reads.destinations(each.contact_id for each in claim.deliveries)
+    batch = Batch(claim=claim, jobs=[])
+    for each in claim.deliveries:
+        about, where = asked.get(notification_of[each.id]), destinations.get(each.contact_id)
+        if about is None or where is None:
+            batch.decide_orphan(each, _ERASED)
+        else:
+            batch.jobs.append(Job(delivery=each, asked=about, destination=where))
+    return batch
+
+
+def decided(job: Job, decision: Decision) -> Decided:
+    """Pair a job with its decision."""
+    secrets_of = job.asked.id if job.asked.sealed is not None else None
+    return Decided(job.delivery, decision, secrets_of)
+
+
+def write(entries: Iterable[Decided], *, token: UUID) -> set[UUID]:
+    """Write decisions, one statement for each transition; returns the deliveries that moved."""
+    by_transition: dict[Transition, list[Move]] = defaultdict(list)
+    for delivery, decision, _ in entries:
+        move = Move(
+            id=delivery.id,
+            reason=decision.reason,
+            detail=decision.detail[:500],
+            due_in=decision.due_in,
+            provider_message_id=decision.provider_message_id,
+        )
+        by_transition[decision.transition].append(move)
+
+    def work() -> set[UUID]:
+        moved: set[UUID] = set()
+        for transition, moves in by_transition.items():
+            moved.update(transitions.apply(transition, moves, UnderClaim(token)))
+        return moved
+
+    return work() if len(by_transition) == 1 else db.in_transaction(work)
+
+
+def secrets_to_wipe(entries: Iterable[Decided]) -> set[UUID]:
+    """Notifications with sensitive variables of which a delivery has just become final."""
+    return {
+        secrets_of
+        for _, decision, secrets_of in entries
+        if secrets_of is not None and decision.due_in is None
+    }
+
+
+def refund_caps(entries: Iterable[Decided], *, moved: Collection[UUID]) -> None:
+    """Take back what frequency caps counted for deliveries that ended without being sent."""
+    caps.refund_unsent(
+        delivery
+        for delivery, decision, _ in entries
+        if decision.transition.to in NEVER_SENT and delivery.id in moved
+    )
+
+
+def retries_of(entries: Iterable[Decided], *, moved: Collection[UUID]) -> list[Retry]:
+    """What the worker publishes again: moved rows whose wait is short enough for a countdown."""
+    return [
+        Retry(delivery.id, decision.republish_in)
+        for delivery, decision, _ in entries
+        if decision.republish_in is not None
+        and decision.republish_in <= LONGEST_COUNTDOWN
+        and delivery.id in moved
+    ]

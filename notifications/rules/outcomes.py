@@ -1,0 +1,177 @@
+"""What follows an ended provider call: one pure decision, for settling and for rescuing.
+
+Accepted       sent
+NotStarted     back to the queue; nothing was spent
+Throttled      retry after the provider's wait; no attempt is spent
+Unavailable    retry after the policy's wait, or give up
+Rejected       failed, with a dead letter
+Misconfigured  held: the fault is ours and must not burn the backlog
+Unanswered     the table of `rules.unanswered`: resend, wait for a receipt, or resend once
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from notifications.rules import retries, transitions, unanswered
+from notifications.rules.lane import Priority
+from notifications.rules.reasons import Reason
+from notifications.rules.redaction import redacted
+from notifications.rules.retries import Again, Preset
+from notifications.rules.transitions import Transition
+from notifications.rules.unanswered import Answer
+from providers.contract import (
+    Accepted,
+    Channel,
+    Misconfigured,
+    NotStarted,
+    Outcome,
+    Rejected,
+    Repeat,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
+
+HOLD_FOR_PROVIDER: Final = dt.timedelta(seconds=30)
+"""Shortest hold of a row whose provider is misconfigured or missing; jitter doubles it at most."""
+RETURN_GRACE: Final = dt.timedelta(seconds=2)
+"""How long the message of a returned row goes before the relay publishes the row again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What the decision depends on besides the outcome."""
+
+    channel: Channel
+    priority: Priority
+    repeat: Repeat
+    """What a second call with the same key would do at this provider."""
+    preset: Preset
+    calls: int
+    """Provider calls of this delivery ever, this one included."""
+    calls_counted: int
+    """Calls that count against the preset's attempts, this one included."""
+    resent: bool
+    """The one resend after silence is spent."""
+    is_probe: bool
+    """The call was the probe of an open circuit breaker: a failed probe spends no attempt."""
+    time_to_live: dt.timedelta
+    chance: float
+    """One draw from [0, 1)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One transition of one delivery."""
+
+    transition: Transition
+    reason: str = ""
+    detail: str = ""
+    due_in: dt.timedelta | None = None
+    """None: the row is final."""
+    provider_message_id: str = ""
+    republish_in: dt.timedelta | None = None
+    """When the worker publishes the delivery again; None: never, or the sweep does."""
+
+
+def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 - one a kind
+    """Decide what follows an ended call."""
+    match outcome:
+        case Accepted(message_id=message_id):
+            return Decision(transition=transitions.ACCEPT, provider_message_id=message_id)
+        case NotStarted():
+            return RETURNED
+        case Throttled():
+            return _retry(outcome, now, reason=Reason.THROTTLED, is_free=True)
+        case Unavailable():
+            return _retry(outcome, now, reason=Reason.UNAVAILABLE, is_free=now.is_probe)
+        case Rejected():
+            return _failed(Reason.PERMANENT, _said(outcome))
+        case Misconfigured():
+            wait = HOLD_FOR_PROVIDER * (1 + now.chance)
+            return Decision(
+                transition=transitions.HOLD_REFUNDED,
+                reason=Reason.PROVIDER_MISCONFIGURED,
+                detail=_said(outcome),
+                due_in=wait,
+                republish_in=wait if now.priority.is_urgent else None,
+            )
+        case Unanswered():
+            return _after_silence(outcome, now)
+        case _:
+            assert_never(outcome)
+
+
+RETURNED: Final = Decision(
+    transition=transitions.RETURN_REFUNDED,
+    reason=Reason.CLAIM_RETURNED,
+    due_in=RETURN_GRACE,
+    republish_in=dt.timedelta(0),
+)
+"""A call that was counted and did not begin."""
+
+
+def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:
+    answer = unanswered.answer_for(channel=now.channel, priority=now.priority, repeat=now.repeat)
+    match answer:
+        case Answer.RESEND:
+            return _retry(outcome, now, reason=Reason.UNANSWERED, is_free=now.is_probe)
+        case Answer.RESEND_ONCE:
+            wait = unanswered.CLOSE_AFTER if now.resent else unanswered.RECHECK_AFTER
+        case Answer.WAIT:
+            wait = unanswered.CLOSE_AFTER
+        case _:
+            assert_never(answer)
+    return Decision(
+        transition=transitions.LEAVE_UNANSWERED,
+        reason=Reason.UNANSWERED,
+        detail=_said(outcome),
+        due_in=wait,
+    )
+
+
+def _retry(
+    outcome: Throttled | Unavailable | Unanswered,
+    now: Circumstances,
+    *,
+    reason: Reason,
+    is_free: bool,
+) -> Decision:
+    """Retry by the policy. A free call does not count: only the time to live ends its retries."""
+    then = retries.next_try(
+        now.preset,
+        calls_made=max(1, min(now.calls, now.preset.attempts - 1))
+        if is_free
+        else now.calls_counted,
+        chance=now.chance,
+        retry_after=None if isinstance(outcome, Unanswered) else outcome.retry_after,
+        time_to_live=now.time_to_live,
+        is_urgent=now.priority.is_urgent,
+    )
+    detail = _said(outcome)
+    if not isinstance(then, Again):
+        return _given_up(then, detail, drops=now.preset.drops)
+    return Decision(
+        transition=transitions.RETRY_REFUNDED if is_free else transitions.RETRY,
+        reason=reason,
+        detail=detail,
+        due_in=then.delay,
+        republish_in=then.delay,
+    )
+
+
+def _given_up(reason: Reason, detail: str, *, drops: bool) -> Decision:
+    transition = transitions.DROP if drops else transitions.REJECT
+    return Decision(transition=transition, reason=reason, detail=detail)
+
+
+def _failed(reason: Reason, detail: str) -> Decision:
+    return Decision(transition=transitions.REJECT, reason=reason, detail=detail)
+
+
+def _said(outcome: Throttled | Unavailable | Rejected | Misconfigured | Unanswered) -> str:
+    """Code and detail as the timeline shows them; a detail may quote an address."""
+    return ": ".join(part for part in (outcome.code, redacted(outcome.detail)) if part)

@@ -1,0 +1,115 @@
+"""Why a delivery is in its status: one enum for the database, the API, metrics, admin and docs.
+
+A provider's own code is not a reason: codes are unbounded, so an event and an attempt carry the
+code in their detail, and metrics stay small.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, Self
+
+
+class Reason(StrEnum):
+    """The reason of a status. `sentence` explains it to an operator."""
+
+    sentence: str
+
+    def __new__(cls, value: str, sentence: str) -> Self:
+        """Make a member from its stored word and its sentence."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    # Holds: the delivery waits and no attempt is spent.
+    SCHEDULED = "scheduled", "The producer asked for this delivery time."
+    RESCHEDULED = "rescheduled", "The delivery time was changed."
+    DO_NOT_DISTURB = "do_not_disturb", "The recipient set do-not-disturb until a given time."
+    QUIET_HOURS = "quiet_hours", "The recipient is in quiet hours."
+    PRODUCERS_NIGHT = (
+        "producers_night",
+        "The recipient's timezone is unknown, and it is night in the producer's timezone.",
+    )
+    CAP = "cap", "The recipient has received as many messages as the frequency cap allows."
+    CAP_UNKNOWN = "cap_unknown", "The state store is away, so the frequency cap cannot be checked."
+    ORDER = "order", "An earlier message with the same ordering key goes first."
+    BREAKER = "breaker", "The provider fails; calls are paused until a probe succeeds."
+    PROVIDER_BUCKET = "provider_bucket", "The provider's rate limit is used up for the moment."
+    NO_PROVIDER = "no_provider", "No configured provider serves this channel."
+    PROVIDER_MISCONFIGURED = (
+        "provider_misconfigured",
+        "The provider refuses our account or credentials, not this message.",
+    )
+
+    # Back to the queue.
+    RELEASED = "released", "The delivery time has come."
+    HOLD_OVER = "hold_over", "The hold has ended."
+    RETRY_DUE = "retry_due", "The time of the retry has come."
+    WORKER_LOST = "worker_lost", "The worker died while it held the delivery."
+    CLAIM_RETURNED = (
+        "claim_returned",
+        "The worker returned the delivery before its call began; no attempt was spent.",
+    )
+    TASK_FAILED = "task_failed", "The worker's task raised an error before the call began."
+    RESENT_ONCE = "resent_once", "The first call got no answer, so the message is sent once more."
+    REPLAYED = "replayed", "An operator replayed the dead letter."
+
+    # Retries.
+    THROTTLED = "throttled", "The provider asked for fewer messages; no attempt was spent."
+    UNAVAILABLE = "unavailable", "The provider was unavailable; nothing was sent."
+    UNANSWERED = "unanswered", "The provider did not answer: the message may have been sent."
+
+    # Sent, and what became of it.
+    GHOST_HEALED = "ghost_healed", "The worker died after the provider had accepted the message."
+    ACCEPTED_AFTER_LEASE = (
+        "accepted_after_lease",
+        "The provider accepted the message after the worker's lease had ended.",
+    )
+    RECEIPT_DELIVERED = "receipt_delivered", "The provider reports delivery."
+    RECEIPT_READ = "receipt_read", "The provider reports that the message was opened."
+    RECEIPT_BOUNCED = "receipt_bounced", "The provider reports a bounce."
+    RECEIPT_FAILED = "receipt_failed", "The provider reports a failure after acceptance."
+    OPERATOR = "operator", "An operator resolved the delivery by hand."
+
+    # Never sent.
+    CANCELLED = "cancelled", "The producer cancelled the notification."
+    OPTED_OUT = "opted_out", "The recipient switched off this channel, category or type."
+    NO_CONTACT = "no_contact", "The recipient has no valid address on this channel."
+    CAPPED = "capped", "The frequency cap is reached, and this priority is not kept."
+    DIGESTED = "digested", "A digest replaces the message; the event's detail names the digest."
+    SUPPRESSION_LIST = "suppression_list", "The address is on the suppression list."
+    NOT_ALLOWED = "not_allowed", "NOTIFY_ALLOWED_RECIPIENTS does not include this recipient."
+    TTL_PASSED = "ttl_passed", "The time to live ended before the message could be sent."
+    TTL_PASSED_IN_DO_NOT_DISTURB = (
+        "ttl_passed_in_do_not_disturb",
+        "The time to live ended during do-not-disturb.",
+    )
+    TTL_PASSED_IN_QUIET_HOURS = (
+        "ttl_passed_in_quiet_hours",
+        "The time to live ended during the recipient's quiet hours.",
+    )
+    TTL_PASSED_IN_PRODUCERS_NIGHT = (
+        "ttl_passed_in_producers_night",
+        "The time to live ended during the producer's night.",
+    )
+    RETENTION = "retention", "The retention period ended while the delivery was open."
+
+    # Failed.
+    PERMANENT = "permanent", "The provider rejected the message for good."
+    RENDER_ERROR = "render_error", "The template could not be rendered."
+    POISON = "poison", "The workers that held the delivery died five times in a row."
+    RETRIES_EXHAUSTED = "retries_exhausted", "Every attempt of the retry policy failed."
+    TTL_EXCEEDED = "ttl_exceeded", "The time to live ends before the next attempt."
+    CLOSED_UNANSWERED = (
+        "closed_unanswered",
+        "No answer and no receipt came in 24 hours: the message may have been sent.",
+    )
+
+
+def sentence(reason: str) -> str:
+    """Explain a stored reason; a reason that this release does not know is returned as it is."""
+    return _SENTENCES.get(reason, reason)
+
+
+_SENTENCES: Final = {str(each): each.sentence for each in Reason}

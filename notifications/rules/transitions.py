@@ -1,0 +1,186 @@
+"""Every legal status transition of a delivery: one table.
+
+A transition names where a delivery comes from, where it goes, and what else the move writes.
+`store/transitions.py` turns one transition into one guarded UPDATE; no other code writes a status.
+A row in another status stays as it is, so every caller may run twice, late, or never.
+
+Receipts come early, late, twice, out of order or never. Each pair of status and receipt is either
+in the table and moves, or is not and does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from notifications.rules.states import Status
+
+_S = Status
+_WAITING = frozenset({_S.SCHEDULED, _S.QUEUED, _S.RETRYING})
+_NOT_FINAL = _WAITING | {_S.SENDING}
+_ACCEPTED = frozenset({_S.SENT, _S.UNCONFIRMED, _S.UNKNOWN})
+_DEAD = frozenset({_S.FAILED, _S.BOUNCED, _S.EXPIRED, _S.UNKNOWN})
+
+
+class Claims(StrEnum):
+    """What a transition does to the number of claims that led to no result."""
+
+    RESET = "reset"
+    """The claim led to a result."""
+    KEEP = "keep"
+    """The worker died: the row may be what kills workers."""
+    UNCOUNT = "uncount"
+    """The claim was returned and says nothing about the row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Transition:
+    """One named move: an edge set of the state machine and its side effects."""
+
+    name: str
+    sources: AbstractSet[Status]
+    to: Status
+    if_called: AbstractSet[Status] = frozenset()
+    """Further sources, only for a row that had a provider call: evidence about that call counts
+    although the row waits for its next one."""
+    claims: Claims = Claims.RESET
+    refunds_attempt: bool = False
+    """The call does not count against the retry policy's attempts."""
+    marks_resent: bool = False
+    """The one resend after silence is spent."""
+    dead_letter: bool = False
+    """Leaves a dead letter."""
+
+
+# --- By the worker that holds the claim.
+HOLD: Final = Transition(name="hold", sources={_S.SENDING}, to=_S.SCHEDULED)
+HOLD_REFUNDED: Final = Transition(
+    name="hold_refunded", sources={_S.SENDING}, to=_S.SCHEDULED, refunds_attempt=True
+)
+RETURN: Final = Transition(name="return", sources={_S.SENDING}, to=_S.QUEUED, claims=Claims.UNCOUNT)
+RETURN_REFUNDED: Final = Transition(
+    name="return_refunded",
+    sources={_S.SENDING},
+    to=_S.QUEUED,
+    claims=Claims.UNCOUNT,
+    refunds_attempt=True,
+)
+RETURN_SUSPECT: Final = Transition(
+    name="return_suspect", sources={_S.SENDING}, to=_S.QUEUED, claims=Claims.KEEP
+)
+RETRY: Final = Transition(name="retry", sources={_S.SENDING}, to=_S.RETRYING)
+RETRY_REFUNDED: Final = Transition(
+    name="retry_refunded", sources={_S.SENDING}, to=_S.RETRYING, refunds_attempt=True
+)
+ACCEPT: Final = Transition(name="accept", sources={_S.SENDING}, to=_S.SENT)
+LEAVE_UNANSWERED: Final = Transition(name="leave_unanswered", sources={_S.SENDING}, to=_S.UNKNOWN)
+REJECT: Final = Transition(name="reject", sources={_S.SENDING}, to=_S.FAILED, dead_letter=True)
+DROP: Final = Transition(name="drop", sources={_S.SENDING}, to=_S.FAILED)
+
+# --- By a gate, a cap, a release, a digest, or the producer.
+SUPPRESS: Final = Transition(name="suppress", sources=_NOT_FINAL, to=_S.SUPPRESSED)
+EXPIRE: Final = Transition(name="expire", sources=_NOT_FINAL, to=_S.EXPIRED)
+CANCEL: Final = Transition(name="cancel", sources=_NOT_FINAL, to=_S.CANCELLED)
+
+# --- By the sweeps.
+RELEASE: Final = Transition(name="release", sources={_S.SCHEDULED}, to=_S.QUEUED)
+REQUEUE: Final = Transition(name="requeue", sources={_S.RETRYING}, to=_S.QUEUED)
+RESCUE: Final = Transition(name="rescue", sources={_S.SENDING}, to=_S.QUEUED, claims=Claims.KEEP)
+RESEND: Final = Transition(name="resend", sources={_S.UNKNOWN}, to=_S.QUEUED, marks_resent=True)
+CLOSE_UNANSWERED: Final = Transition(
+    name="close_unanswered", sources={_S.UNKNOWN}, to=_S.UNKNOWN, dead_letter=True
+)
+
+# --- By evidence of a provider: its receipts, and its answer to a worker without a lease.
+ACCEPT_LATE: Final = Transition(
+    name="accept_late",
+    sources={_S.QUEUED, _S.RETRYING, _S.UNKNOWN, _S.SENDING},
+    if_called={_S.SCHEDULED},
+    to=_S.SENT,
+)
+DELIVER: Final = Transition(
+    name="deliver",
+    sources={_S.QUEUED, _S.RETRYING, _S.SENDING, _S.FAILED, _S.EXPIRED} | _ACCEPTED,
+    if_called={_S.SCHEDULED},
+    to=_S.DELIVERED,
+)
+READ: Final = Transition(
+    name="read", sources=DELIVER.sources | {_S.DELIVERED}, if_called={_S.SCHEDULED}, to=_S.READ
+)
+BOUNCE: Final = Transition(
+    name="bounce",
+    sources=_ACCEPTED | {_S.SENDING, _S.DELIVERED},
+    if_called=_WAITING,
+    to=_S.BOUNCED,
+)
+FAIL: Final = Transition(
+    name="fail", sources=_NOT_FINAL | _ACCEPTED, to=_S.FAILED, dead_letter=True
+)
+
+# --- By an operator.
+REPLAY: Final = Transition(name="replay", sources=_DEAD, to=_S.QUEUED)
+RESOLVE_AS_SENT: Final = Transition(name="resolve_as_sent", sources={_S.UNKNOWN}, to=_S.SENT)
+RESOLVE_AS_FAILED: Final = Transition(
+    name="resolve_as_failed", sources={_S.UNKNOWN}, to=_S.FAILED, dead_letter=True
+)
+
+# --- By a claim, and by the end of a confirm window.
+CLAIM: Final = Transition(name="claim", sources=_WAITING, to=_S.SENDING)
+ESCALATE: Final = Transition(name="escalate", sources={_S.SENT}, to=_S.UNCONFIRMED)
+
+TRANSITIONS: Final = (
+    HOLD,
+    HOLD_REFUNDED,
+    RETURN,
+    RETURN_REFUNDED,
+    RETURN_SUSPECT,
+    RETRY,
+    RETRY_REFUNDED,
+    ACCEPT,
+    LEAVE_UNANSWERED,
+    REJECT,
+    DROP,
+    SUPPRESS,
+    EXPIRE,
+    CANCEL,
+    RELEASE,
+    REQUEUE,
+    RESCUE,
+    RESEND,
+    CLOSE_UNANSWERED,
+    ACCEPT_LATE,
+    DELIVER,
+    READ,
+    BOUNCE,
+    FAIL,
+    REPLAY,
+    RESOLVE_AS_SENT,
+    RESOLVE_AS_FAILED,
+    CLAIM,
+    ESCALATE,
+)
+"""The whole state machine; `docs/states.md` is generated from it."""
+
+SOURCES: Final = MappingProxyType({
+    status: frozenset[Status]().union(
+        *(each.sources | each.if_called for each in TRANSITIONS if each.to is status)
+    )
+    for status in Status
+})
+"""Target -> every status from which some transition leads to it."""
+
+NEVER_LEFT: Final = frozenset(set(Status) - set().union(*SOURCES.values()))
+"""Statuses that nothing follows."""
+
+
+def picture() -> str:
+    """Draw the state machine as a Mermaid state diagram, one line per pair of statuses."""
+    edges: dict[tuple[str, str], list[str]] = {}
+    for each in TRANSITIONS:
+        for source in sorted(each.sources | each.if_called):
+            edges.setdefault((source.label, each.to.label), []).append(each.name)
+    lines = [f"    {source} --> {to}: {', '.join(names)}" for (source, to), names in edges.items()]
+    return "\n".join(["stateDiagram-v2", "    [*] --> scheduled", "    [*] --> queued", *lines])

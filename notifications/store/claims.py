@@ -1,0 +1,106 @@
+"""Claims: taking deliveries under a lease, and renewing the lease before a provider call."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+from uuid import UUID, uuid4
+
+from notifications import clock
+from notifications.rules import suspects
+from notifications.rules.lane import PACE, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store import db
+from providers.contract import Channel
+
+_LEASES: Final = {
+    "p0_lease": PACE[Priority.P0].lease,
+    "lease": PACE[Priority.P1].lease,
+    "sending": Status.SENDING,
+}
+
+
+class Claimed(NamedTuple):
+    """A delivery under our lease."""
+
+    id: UUID
+    mode: Mode
+    priority: Priority
+    channel: Channel
+    recipient_id: int
+    contact_id: int
+    attempts: int
+    attempts_before: int
+    resent: bool
+    generation: int
+    slot_provider: str
+    slot_at: dt.datetime | None
+    """When that provider's bucket lets it leave, if it was given a time before."""
+    claimed_at: dt.datetime
+    """By Postgres's clock, as all of one claim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What one task took, and the token that proves it."""
+
+    token: UUID
+    deliveries: list[Claimed]
+    at: dt.datetime
+    """Postgres's clock at the claim."""
+    taken_at: float
+    """This process's monotonic clock then, in seconds."""
+
+    @property
+    def now(self) -> dt.datetime:
+        """Postgres's clock now, whatever the clock of this host says."""
+        return self.at + dt.timedelta(seconds=clock.monotonic() - self.taken_at)
+
+
+def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
+    """Take what may leave of these under a lease.
+
+    The others are somebody else's, gone, or not due.
+    """
+    token = uuid4()
+    parameters = {
+        "ids": list(delivery_ids),
+        "queued": Status.QUEUED,
+        "waiting": [Status.RETRYING, Status.SCHEDULED],
+        "poison": suspects.POISON_AFTER,
+        "small_after": suspects.SMALL_AFTER,
+        "small": suspects.SMALL,
+        "alone_after": suspects.ALONE_AFTER,
+        "token": token,
+        **_LEASES,
+    }
+    taken = db.retried(lambda: db.made("claim", parameters, _claimed))
+    at = taken[0].claimed_at if taken else now
+    return Claim(token=token, deliveries=taken, at=at, taken_at=clock.monotonic())
+
+
+def _claimed(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
+    return Claimed(delivery_id, Mode(mode), Priority(priority), Channel(channel), *others)
+
+
+def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[UUID, int]:
+    """Before a wave of calls: renew its leases and count its calls, committed.
+
+    Returns each row that is still ours with the number of the call that may now be made.
+    """
+    parameters = {"ids": list(delivery_ids), "token": token, "provider": provider, **_LEASES}
+    rows = db.alone("renew", parameters)
+    return {row["id"]: row["attempts"] for row in rows}
+
+
+def set_contacts(contacts: Mapping[UUID, int]) -> None:
+    """Where scheduled deliveries go, known now that they are released."""
+    db.run("set_contacts", {"ids": list(contacts), "contacts": list(contacts.values())})
+
+
+def set_slots(waits: Mapping[UUID, dt.timedelta], *, provider: str, token: UUID) -> None:
+    """How long until the bucket of a provider lets these leave; only rows still of this claim."""
+    parameters = {"ids": list(waits), "waits": list(waits.values())}
+    db.run("set_slots", {**parameters, "provider": provider, "token": token})
