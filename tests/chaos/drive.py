@@ -18,7 +18,7 @@ from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
 from tests.chaos.facts import Call, Facts, Fault, Row, now
 from tests.chaos.plans import Action, Deed, Plan
-from tests.chaos.producer import Producer
+from tests.chaos.producer import Lookout, Producer
 from tests.chaos.stage import Stage
 
 _TICK_SECONDS: Final = 0.05
@@ -53,14 +53,17 @@ def play(plan: Plan, stage: Stage) -> Facts:
     for channel, manner in plan.manners.items():
         stage.stand_ins.steer(channel, manner)
     run = _Run(plan, stage)
+    lookout = Lookout(stage.url)
+    lookout.start()
     try:
         run.play()
     finally:
         run.producer.stop()
+        lookout.stop()
     return Facts(
         accepted=run.producer.accepted,
         refused=run.producer.refused,
-        server_errors=run.producer.server_errors,
+        server_errors=[*run.producer.server_errors, *lookout.mistakes],
         calls=read_calls(stage.stand_ins.calls),
         faults=run.faults,
         rows=_rows(stage),
@@ -136,6 +139,7 @@ class _Run:
             Deed.STAY_DEAD: self._stay_dead,
             Deed.FLUSH: lambda action: self._stage.valkey(action.target).flush(),
             Deed.FILL: self._fill,
+            Deed.READ_ONLY: self._read_only,
             Deed.STEER: self._steer,
         }
         deeds[action.deed](action)
@@ -180,6 +184,10 @@ class _Run:
     def _fill(self, action: Action) -> None:
         self._stage.fill(action.target, is_full=True)
         self._after(action.seconds, lambda: self._stage.fill(action.target, is_full=False))
+
+    def _read_only(self, action: Action) -> None:
+        self._stage.set_read_only(is_on=True)
+        self._after(action.seconds, lambda: self._stage.set_read_only(is_on=False))
 
     def _steer(self, action: Action) -> None:
         self._stage.stand_ins.steer(Channel.from_label(action.target), action.manner)

@@ -221,6 +221,16 @@ def full_state(seed: int) -> Plan:
     )
 
 
+def read_only(seed: int) -> Plan:
+    """Postgres takes no writes for 20 s, as during a failover: requests get 503."""
+    return Plan(
+        name="Postgres read-only for 20 s",
+        seed=seed,
+        posts=_Tokens(seed).trickle(4, 35, Priority),
+        actions=[Action(at=5, deed=Deed.READ_ONLY, target="postgres", seconds=20)],
+    )
+
+
 def frozen_worker(seed: int) -> Plan:
     """A worker stands still for longer than its leases and comes back."""
     tokens = _Tokens(seed)
@@ -286,6 +296,7 @@ RUNS: Final[Mapping[str, Callable[[int], Plan]]] = MappingProxyType({
         deploys,
         full_broker,
         full_state,
+        read_only,
         frozen_worker,
         web_main,
         fast_worker,

@@ -38,6 +38,8 @@ class Deed(StrEnum):
     """FLUSHALL."""
     FILL = "fill"
     """A Valkey takes no more writes (maxmemory, no eviction) for the action's seconds."""
+    READ_ONLY = "read-only"
+    """Postgres takes no writes for the action's seconds."""
     STEER = "steer"
     """A provider behaves like the action's manner from now on."""
 

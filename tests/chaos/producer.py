@@ -20,6 +20,7 @@ from tests.chaos.plans import Message, Post
 
 _CALLERS: Final = 8
 _PAUSE_SECONDS: Final = 0.3
+_LOOKOUT_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 120.0
 _TIMEOUT_SECONDS: Final = 10.0
 _OURS: Final = 5
@@ -126,6 +127,42 @@ class Producer:
             raise NotTaken(f"{reply.status} {answer[:300]!r}")
         found: Mapping[str, Any] = json.loads(answer)
         return found
+
+
+class Lookout:
+    """Asks `/readyz` each second, as a load balancer does, and keeps the answers that are mistakes.
+
+    200 and 503 are answers, and a web process that is down gives none.
+    """
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="lookout", daemon=True)
+        self.mistakes: list[str] = []
+
+    def start(self) -> None:
+        """Begin to ask; `stop` must follow."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._stopping.wait(_LOOKOUT_SECONDS):
+            link = http.client.HTTPConnection(self._host, timeout=_TIMEOUT_SECONDS)
+            try:
+                link.request("GET", "/readyz")
+                reply = link.getresponse()
+                answer = reply.read()
+            except (OSError, http.client.HTTPException):
+                continue
+            finally:
+                link.close()
+            if reply.status not in {http.client.OK, http.client.SERVICE_UNAVAILABLE}:
+                self.mistakes.append(f"/readyz: {reply.status} {answer[:200]!r}")
 
 
 def _asked(message: Message) -> dict[str, object]:

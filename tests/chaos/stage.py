@@ -216,6 +216,14 @@ class Stage:
         with redis.Redis.from_url(self.valkey(name).url) as client:
             client.config_set("maxmemory", "1" if is_full else "0")
 
+    def set_read_only(self, *, is_on: bool) -> None:
+        """Let Postgres refuse writes, as the former primary of a failover does."""
+        state = "on" if is_on else "off"
+        with psycopg.connect(self.stack.postgres.url, autocommit=True) as link:
+            link.execute("SET default_transaction_read_only = off")
+            link.execute(f"ALTER SYSTEM SET default_transaction_read_only = {state}".encode())
+            link.execute("SELECT pg_reload_conf()")
+
     def kill_main(self, name: str) -> None:
         """SIGKILL for the process that the supervisor knows, not for those that it started."""
         pid = self.processes[name].pid
@@ -225,7 +233,9 @@ class Stage:
 
     def _start_afresh(self) -> None:
         for name in ("broker", "state"):
+            self.fill(name, is_full=False)
             self.valkey(name).flush()
+        self.set_read_only(is_on=False)  # a run that was killed may have left it on
         url = self.stack.postgres.url
         with psycopg.connect(_maintenance(url), autocommit=True) as link:
             link.execute("DROP DATABASE IF EXISTS notify WITH (FORCE)")
