@@ -123,6 +123,7 @@ class Loop:
         self._closing = True
         self._wake()
         self._thread.join()
+        self._mouth.close()  # not by the thread: it may see `_closing` before the wake-up is sent
 
     def _wake(self) -> None:
         try:
@@ -141,7 +142,6 @@ class Loop:
         self._multi.close()
         self._watching.close()
         self._ear.close()
-        self._mouth.close()
 
     def _wait(self) -> None:
         moments = [batch.expires_at for batch in self._batches if not batch.expired]

@@ -84,13 +84,20 @@ class Listener:
             self._server.close()
         for transport in self._open:
             if isinstance(transport, asyncio.Transport):
-                transport.abort()
+                _abort(transport)
         self._open.clear()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.sleep(0)  # the turn in which aborted sockets close
+
+
+def _abort(transport: asyncio.Transport) -> None:
+    try:
+        transport.abort()
+    except AttributeError:
+        return  # Python 3.11.2: a TLS transport that was closed twice has dropped its connection
 
 
 def never() -> asyncio.Future[None]:

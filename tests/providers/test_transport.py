@@ -22,6 +22,7 @@ from providers.sandbox_server.wire import Request as Seen
 from providers.transport import Failure, FailureKind, Reply, Request, Response, Transport
 from providers.transport.easy import BODY_LIMIT_BYTES
 from providers.transport.guard import AddressPolicy
+from providers.transport.loop import Loop
 from tests.providers.fakes import Listener, cut, free_port, never
 
 SECOND = timedelta(seconds=1)
@@ -299,6 +300,14 @@ def test_a_forked_child_sends_on_connections_of_its_own(transport: Transport) ->
         assert os.waitpid(child, 0)[1] == 0
         assert isinstance(reply_to(transport, post(url, body=b"parent again")), Response)
     assert clients == [b"parent", b"child", b"parent again"]
+
+
+def test_closing_bears_a_thread_that_ends_before_it_is_woken() -> None:
+    loop = Loop(per_origin=1, in_total=1)
+    loop._closing = True
+    loop._wake()
+    loop._thread.join()
+    loop.close()
 
 
 def test_a_transport_that_was_closed_starts_again() -> None:

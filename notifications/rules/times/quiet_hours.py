@@ -74,6 +74,10 @@ def _time_of_day(value: object) -> object:
     raise ValueError("must be a time of day like 22:00; midnight is 00:00")
 
 
+def _written_time(value: dt.time) -> str:
+    return f"{value:%H:%M}"
+
+
 def _weekday(value: object) -> object:
     if isinstance(value, str) and value in WEEKDAYS:
         return Weekday(value)
@@ -83,7 +87,7 @@ def _weekday(value: object) -> object:
 TimeOfDay = Annotated[
     dt.time,
     BeforeValidator(_time_of_day),
-    PlainSerializer("{:%H:%M}".format, return_type=str),
+    PlainSerializer(_written_time, return_type=str),
     WithJsonSchema({"type": "string", "pattern": _TIME_PATTERN, "examples": ["22:00"]}),
 ]
 _Day = Annotated[

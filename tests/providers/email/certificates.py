@@ -1,4 +1,8 @@
-"""A certificate authority for one test run, and servers' certificates, good and bad."""
+"""A certificate authority for one test run, and servers' certificates, good and bad.
+
+They have what RFC 5280 asks for: Python 3.13 verifies strictly (VERIFY_X509_STRICT), so it wants
+the identifiers of both keys and the authority's key usage.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,17 @@ from cryptography.x509.oid import NameOID
 from providers import clock
 
 DAY = timedelta(days=1)
+_SIGNS_CERTIFICATES = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 class Authority:
@@ -34,6 +49,8 @@ class Authority:
             ._builder(self._name, self._key, starts_in=-DAY)
             .issuer_name(self._name)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_SIGNS_CERTIFICATES, critical=True)
+            .add_extension(_name_of(self._key), critical=False)
             .sign(self._key, hashes.SHA256())
         )
 
@@ -56,12 +73,14 @@ class Authority:
         key = generate_private_key(SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0])])
         names = [_general_name(host) for host in hosts]
+        signer = key if self_signed else self._key
         certificate = (
             self
             ._builder(name, key, starts_in=starts_in)
             .issuer_name(name if self_signed else self._name)
             .add_extension(x509.SubjectAlternativeName(names), critical=False)
-            .sign(key if self_signed else self._key, hashes.SHA256())
+            .add_extension(_signed_by(signer), critical=False)
+            .sign(signer, hashes.SHA256())
         )
         file = self._folder / f"{certificate.serial_number:x}.pem"
         secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -81,6 +100,14 @@ class Authority:
             .not_valid_before(starts_at)
             .not_valid_after(starts_at + 3 * DAY)
         )
+
+
+def _name_of(key: EllipticCurvePrivateKey) -> x509.SubjectKeyIdentifier:
+    return x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+
+
+def _signed_by(key: EllipticCurvePrivateKey) -> x509.AuthorityKeyIdentifier:
+    return x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())
 
 
 def _general_name(host: str) -> x509.GeneralName:
