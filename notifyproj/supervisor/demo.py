@@ -23,6 +23,7 @@ from notifyproj.embedded.errors import plain_words
 from notifyproj.ports import LOOPBACK, is_free
 from notifyproj.supervisor.crew import Crew
 from notifyproj.supervisor.keys import demo_secrets
+from notifyproj.supervisor.leftovers import kill_leftovers, mark
 from notifyproj.supervisor.process import ROOT, Process, ProcessFailed
 from notifyproj.supervisor.programs import PROGRAMS, Answers, Ports
 
@@ -39,6 +40,7 @@ def run(ports: Ports, *, stay: bool) -> int:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        kill_leftovers(_VAR)
         _check_ports(ports)
         _VAR.mkdir(exist_ok=True)
         _tell("Starting PostgreSQL and two Valkeys")
@@ -61,7 +63,10 @@ def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool) -> int:
     _manage("migrate", settings)
     _manage("load_demo", settings)
     crew = Crew(
-        [Process(each, ports=ports, environ=settings, var=_VAR) for each in PROGRAMS],
+        [
+            Process(each, ports=ports, environ=mark(settings, var=_VAR), var=_VAR)
+            for each in PROGRAMS
+        ],
         report=_tell,
     )
     for process in crew.processes:

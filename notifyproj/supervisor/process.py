@@ -39,6 +39,7 @@ class Process(Child):
         self.program = program
         self._ports = ports
         self._environ = environ
+        self.leash_signal = program.leash
         self._pid_file = var / "run" / f"{program.name}.pid"
         self._log_start = 0
 

@@ -8,6 +8,7 @@ marketing to the other: a campaign then uses one processor, and an OTP finds the
 
 from __future__ import annotations
 
+import signal
 import sys
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -52,6 +53,10 @@ class Program:
 
     yields: bool = False
     """Gives way to the others for the processor: bulk work beside an OTP on one machine."""
+
+    leash: signal.Signals = signal.SIGKILL
+    """What it gets when its supervisor is killed. Postgres and the broker end in the same moment:
+    a worker could settle nothing more, and would wait for them instead of ending."""
 
     def command(self, ports: Ports) -> list[str]:
         """The command line with its ports filled in."""
@@ -98,9 +103,10 @@ PROGRAMS: Final = (
         name="web",
         arguments=(
             *("-m", "granian", "--interface=wsgi", "--port={web}", "--no-ws"),
-            *("--blocking-threads=8", "notifyproj.wsgi:application"),
+            *("--blocking-threads=8", "--workers-kill-timeout=10", "notifyproj.wsgi:application"),
         ),
         ready=Answers("web", "/healthz"),
+        leash=signal.SIGTERM,  # it must end the process that it has made for the requests
     ),
     _worker("p0", queues=_P0, concurrency=8),
     _worker("channels", queues=_OTHERS, concurrency=4, yields=True),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -16,7 +18,8 @@ from notifyproj.ports import LOOPBACK, free_port
 from notifyproj.supervisor import demo
 from notifyproj.supervisor.crew import Crew
 from notifyproj.supervisor.keys import demo_secrets
-from notifyproj.supervisor.process import Process, ProcessFailed
+from notifyproj.supervisor.leftovers import kill_leftovers
+from notifyproj.supervisor.process import ROOT, Process, ProcessFailed
 from notifyproj.supervisor.programs import PROGRAMS, Answers, Ports, Program, Says, program
 
 _SERVE = "import http.server as h, sys; h.test(h.SimpleHTTPRequestHandler, port=int(sys.argv[1]))"
@@ -24,6 +27,29 @@ _STUBBORN = (
     "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     " print('deaf', flush=True); signal.pause()"
 )
+
+_PARENT_OF_A_SERVER = (
+    "import subprocess, sys; "
+    f"subprocess.run([sys.executable, '-c', {_SERVE!r}, sys.argv[1]], check=True)"
+)
+_PARENT_OF_THE_DEAF = (
+    "import subprocess, sys; "
+    f"child = subprocess.Popen([sys.executable, '-u', '-c', {_STUBBORN!r}]); child.wait()"
+)
+_SUPERVISOR = """
+import os, sys
+from pathlib import Path
+from notifyproj.supervisor.leftovers import mark
+from notifyproj.supervisor.process import Process
+from notifyproj.supervisor.programs import Ports, Program, Says
+code, var = sys.argv[1], Path(sys.argv[2])
+entry = Program(name="one", arguments=("-u", "-c", code), ready=Says("deaf"))
+process = Process(entry, ports=Ports(), environ=mark(os.environ, var=var), var=var)
+process.start()
+process.wait_ready()
+print(process.pid, flush=True)
+sys.stdin.read()
+"""
 
 
 def _program(name: str, code: str, *, ready: Answers | Says, port: str = "{web}") -> Program:
@@ -104,6 +130,64 @@ def test_a_crew_starts_again_what_was_killed(server: Process) -> None:
     assert "server ended with -9 and is started again" in told
     crew.stop()
     assert server.pid is None
+
+
+def test_a_child_of_a_main_process_that_was_killed_ends_and_frees_its_port(
+    ports: Ports, tmp_path: Path
+) -> None:
+    entry = _program("parent", _PARENT_OF_A_SERVER, ready=Answers("web", "/"))
+    parent = Process(entry, ports=ports, environ={}, var=tmp_path)
+    crew = Crew([parent], report=lambda _line: None)
+    crew.start()
+    assert parent.pid is not None
+    [child] = psutil.Process(parent.pid).children()
+    os.kill(parent.pid, signal.SIGKILL)
+    assert parent.ended_within(10)
+    crew.mend()
+    parent.wait_ready()
+    assert _has_ended(child)
+    crew.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's leash is Linux's")
+def test_a_process_that_does_not_listen_ends_with_its_supervisor(tmp_path: Path) -> None:
+    with _supervisor_of(_STUBBORN, var=tmp_path) as (supervisor, process):
+        supervisor.kill()
+        assert _has_ended(process)
+
+
+def test_what_a_killed_supervisor_has_left_is_killed_before_the_next_run(tmp_path: Path) -> None:
+    with _supervisor_of(_PARENT_OF_THE_DEAF, var=tmp_path) as (supervisor, process):
+        [child] = process.children()
+        kill_leftovers(tmp_path)
+        assert child.is_running()  # its supervisor lives
+        supervisor.kill()
+        assert _has_ended(process)
+        kill_leftovers(tmp_path / "another")
+        assert child.is_running()
+        kill_leftovers(tmp_path)
+        assert _has_ended(child)
+
+
+@contextmanager
+def _supervisor_of(code: str, *, var: Path) -> Iterator[tuple[psutil.Popen, psutil.Process]]:
+    """A supervisor in a process of its own, and the process that it has started."""
+    supervisor = psutil.Popen(
+        [sys.executable, "-c", _SUPERVISOR, code, str(var)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with supervisor:
+        yield supervisor, psutil.Process(int(supervisor.stdout.readline()))
+        supervisor.kill()
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    """Wait for its end; a zombie has ended, and its new parent has not looked yet."""
+    _, alive = psutil.wait_procs([process], timeout=10)
+    return not alive or process.status() == psutil.STATUS_ZOMBIE
 
 
 def test_a_crew_gives_up_on_what_ends_again_and_again(ports: Ports, tmp_path: Path) -> None:
