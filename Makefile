@@ -5,6 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+AT := $(if $(CLOCK),.ci/at '$(CLOCK)')
 PORTS := $(if $(WEB_PORT),--web-port=$(WEB_PORT)) $(if $(FLOWER_PORT),--flower-port=$(FLOWER_PORT)) \
 	$(if $(SANDBOX_PORT),--sandbox-port=$(SANDBOX_PORT))
 
@@ -22,7 +23,8 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
 	@echo '             EXIT=1 ends after them; WEB_PORT= FLOWER_PORT= SANDBOX_PORT= choose ports'
-	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part'
+	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part;'
+	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
 	@echo 'make check   lint, format, types, arrows, compose file'
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
 	@echo 'make chaos   kill everything while it works and count at the providers;'
@@ -31,10 +33,10 @@ help:
 	@echo 'make clean   remove caches; data stays in var/'
 
 demo: $(VENV)/runtime
-	@$(RUN) -m notifyproj.supervisor $(if $(EXIT),--exit) $(PORTS)
+	@$(AT) $(RUN) -m notifyproj.supervisor $(if $(EXIT),--exit) $(PORTS)
 
 test: $(VENV)/tools
-	@$(RUN) -m pytest $(ONLY)
+	@$(AT) $(RUN) -m pytest $(ONLY)
 
 check: $(VENV)/tools
 	$(VENV)/bin/ruff check .

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import django
@@ -18,8 +17,8 @@ import pytest
 
 from notifyproj.embedded import EmbeddedError, Stack
 from notifyproj.environment import PREFIX
+from tests import clock
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
 _CHANNELS: Final = ("push", "sms", "email", "in_app", "webhook", "chat")
 _SETTINGS: Final = {
     "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
@@ -36,9 +35,7 @@ _SETTINGS: Final = {
 
 def _start() -> Stack:
     """Start the servers and put all settings into the environment, free of the caller's own."""
-    stack = Stack(
-        os.environ.get("TEST_STACK", "test"), root=_ROOT, postgres_settings={"fsync": "off"}
-    )
+    stack = clock.stack(os.environ.get("TEST_STACK", "test"), postgres_settings={"fsync": "off"})
     try:
         urls = stack.start()
     except EmbeddedError as error:

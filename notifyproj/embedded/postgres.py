@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psycopg
 
+from notifyproj.child import preloaded
 from notifyproj.embedded.errors import EmbeddedError
 from notifyproj.embedded.place import PRIVATE, Place, make_folder
 from notifyproj.embedded.server import Server
@@ -107,7 +108,7 @@ class Postgres(Server):
                 "--locale=C",
             ],
             cwd=folder,
-            env={"LANG": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"},
+            env={**preloaded(), "LANG": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"},
             user=account.uid if account else None,
             group=account.gid if account else None,
             extra_groups=[] if account else None,

@@ -8,6 +8,7 @@ folder cannot.
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 from abc import ABC, abstractmethod
@@ -39,6 +40,15 @@ class Server(Child, ABC):
         self.password = password
         self.data = place.folder / name
         self.port = 0
+
+    def erase(self) -> None:
+        """Remove the data of a server that is down: the next start makes it anew.
+
+        Raises:
+            EmbeddedError: a killed predecessor still uses the data and cannot be stopped.
+        """
+        self._clear_leftovers()
+        shutil.rmtree(self.data, ignore_errors=True)
 
     @property
     @abstractmethod

@@ -34,9 +34,9 @@ class Stack:
     """Real PostgreSQL and two Valkeys for one purpose (`demo`, `test`, ...) of one checkout.
 
     What `environ` already names by DATABASE_URL, REDIS_URL or CELERY_BROKER_URL is used as it is,
-    and no server of ours is started for it. One process at a time may run a purpose; a second one
-    is told so. Start it from the main thread: only then do the servers end with us when we are
-    killed (see `child`).
+    and no server of ours is started for it. With `fresh` the data of ours is made anew. One process
+    at a time may run a purpose; a second one is told so. Start it from the main thread: only then
+    do the servers end with us when we are killed (see `child`).
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Stack:
         root: Path,
         environ: Mapping[str, str] = os.environ,
         postgres_settings: Mapping[str, str] | None = None,
+        fresh: bool = False,
     ) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9-]{0,30}", purpose):
             raise ValueError(f"purpose {purpose!r}: lower-case letters, digits and dashes only")
@@ -55,6 +56,7 @@ class Stack:
             name: environ[name] for name in (DATABASE, STATE, BROKER) if environ.get(name)
         }
         self._postgres_settings = postgres_settings or {}
+        self._fresh = fresh
         self._servers: dict[str, Server] = {}
         self._lock: IO[str] | None = None
 
@@ -126,6 +128,8 @@ class Stack:
             server.log.unlink(
                 missing_ok=True
             )  # a log per run: bounded, and its last words are of this run
+            if self._fresh:
+                server.erase()
             server.launch()
         for server in self._servers.values():
             server.wait_ready()

@@ -164,9 +164,10 @@ def test_it_runs_on_the_recipients_clock_and_moves_with_them(
     [row] = Notification.objects.all()
     assert (row.local_at[11:], row.local_zone) == ("09:00", "Asia/Tokyo")
     Recipient.objects.filter(pk=maria.pk).update(timezone="Europe/Berlin")
-    _sweep(later=DAY)
+    # Two days: until nine in Berlin, the next day's in Tokyo may have been made.
+    _sweep(later=2 * DAY)
     days = [each.local_at[:10] for each in Occurrence.objects.order_by("at")]
-    assert len(set(days)) == len(days) == 2
+    assert len(set(days)) == len(days) >= 2
 
 
 def test_an_occurrence_that_cannot_be_says_why_and_the_next_is_tried(

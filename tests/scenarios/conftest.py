@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from notifyproj.embedded import Stack
+from tests import clock
 from tests.scenarios.world import World
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
 def _world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     # Its own servers, with fsync: what they lose, production would lose.
-    with Stack("scenarios", root=_ROOT, environ={}) as stack:
+    with clock.stack("scenarios", environ={}) as stack:
         world = World(stack, var=tmp_path_factory.mktemp("scenarios"))
         try:
             world.set_up()

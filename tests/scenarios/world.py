@@ -25,6 +25,7 @@ from psycopg.rows import dict_row
 
 from notifications.rules.ids import notification_of
 from notifications.rules.states import OPEN, Status
+from notifyproj.child import preloaded
 from notifyproj.embedded import Stack
 from notifyproj.ports import LOOPBACK, free_port
 from notifyproj.stories.scene import Sandbox, Service, TooLate, now, until
@@ -60,6 +61,7 @@ class World:
         self.url = f"http://{LOOPBACK}:{self.ports.web}"
         self.sandbox = Sandbox(f"http://{LOOPBACK}:{self.ports.sandbox}")
         self.environ = {
+            **preloaded(),
             **_SECRETS,
             **stack.urls(),
             "NOTIFY_PUBLIC_URL": self.url,
@@ -157,7 +159,8 @@ class World:
         self._people += 1
         user_id = f"somebody_{self._run}_{self._people}"
         addresses = [{"channel": name, "address": each} for name, each in contacts.items()]
-        self.service("operator").person(user_id, contacts=addresses)
+        # A known timezone: no P3 waits for the morning of its producer.
+        self.service("operator").person(user_id, contacts=addresses, timezone="UTC")
         return user_id
 
     def wish(self, user_id: str, **wishes: object) -> None:
