@@ -123,7 +123,8 @@ class Loop:
         self._closing = True
         self._wake()
         self._thread.join()
-        self._mouth.close()  # not by the thread: it may see `_closing` before the wake-up is sent
+        for end in (self._ear, self._mouth):  # not by the thread: it may end before it is woken
+            end.close()
 
     def _wake(self) -> None:
         try:
@@ -141,7 +142,6 @@ class Loop:
             self._hand_back()
         self._multi.close()
         self._watching.close()
-        self._ear.close()
 
     def _wait(self) -> None:
         moments = [batch.expires_at for batch in self._batches if not batch.expired]
