@@ -4,6 +4,7 @@ import gc
 from typing import Any, Final
 
 from django.apps import AppConfig
+from django.core.signals import request_started
 from django.db.models.signals import post_migrate
 
 _GARBAGE_AT: Final = 50_000
@@ -23,6 +24,7 @@ class NotificationsConfig(AppConfig):
         Every migrate, which every deployment runs, makes them.
         """
         post_migrate.connect(_make_partitions, sender=self)
+        request_started.connect(_drop_broken_connection)
         gc.freeze()  # what is loaded by now stays: no need to look at it again
         gc.set_threshold(_GARBAGE_AT)
 
@@ -32,3 +34,9 @@ def _make_partitions(**_signal: Any) -> None:  # noqa: ANN401 - Django's protoco
     from notifications.store import partitions  # noqa: PLC0415 - the models are ready only now
 
     partitions.ensure(clock.now().date())
+
+
+def _drop_broken_connection(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
+    from notifications.store import db  # noqa: PLC0415 - the models are ready only now
+
+    db.drop_broken()

@@ -145,6 +145,12 @@ class Environment(BaseModel):
         description="a number from 1 to 10000: most calls in flight at one provider from one"
         " process; below it the number adapts to the provider's latency",
     )
+    max_clock_skew_seconds: Annotated[float, Field(ge=0.1, le=60)] = Field(
+        alias="NOTIFY_MAX_CLOCK_SKEW_SECONDS",
+        default=2.0,
+        description="a number of seconds from 0.1 to 60: a process whose host's clock is further"
+        " from PostgreSQL's stops working until the clock is right",
+    )
     allowed_hosts: Names = Field(
         alias="NOTIFY_ALLOWED_HOSTS",
         default=(),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
@@ -18,7 +20,7 @@ from django.core.exceptions import (
     RequestDataTooBig,
     SuspiciousOperation,
 )
-from django.db import InterfaceError, OperationalError
+from django.db import Error, InterfaceError, InternalError, OperationalError, connection
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -28,6 +30,7 @@ from rest_framework import exceptions
 from notifications import conf
 from notifications.api import correlation
 from notifications.rules.problems import Kind, Problem
+from notifications.store import db
 
 MEDIA_TYPE: Final = "application/problem+json"
 _WAIT_FOR_DATABASE: Final = dt.timedelta(seconds=2)
@@ -124,7 +127,7 @@ def respond(problem: Problem, request: HttpRequest) -> HttpResponse:
     """A problem as the answer to a request."""
     response = _response(body(problem), request)
     if problem.retry_after is not None:
-        response["Retry-After"] = str(max(1, math.ceil(problem.retry_after.total_seconds())))
+        response["Retry-After"] = _seconds(problem.retry_after)
     if problem.kind is Kind.UNAUTHENTICATED:
         response["WWW-Authenticate"] = "Bearer"
     return response
@@ -141,6 +144,9 @@ def _problem_of(error: Exception) -> Problem | None:
         return error.problem
     if isinstance(error, exceptions.APIException):
         return Problem(_BY_STATUS.get(error.status_code, Kind.MALFORMED), str(error.detail))
+    if isinstance(error, InternalError) and db.is_read_only(error):
+        connection.close()  # a failover: the next session may find the new primary
+        return _AWAY
     return next((problem for types, problem in _MEANINGS if isinstance(error, types)), None)
 
 
@@ -197,7 +203,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """`handler500`: a bug of ours. The log has its trace under the same id; the answer has not."""
+    """`handler500`: a bug of ours, or no database.
+
+    The log has a bug's trace under the same id; the answer has not.
+    """
+    error = sys.exc_info()[1]
+    away = _problem_of(error) if isinstance(error, Error) else None
+    if away is not None:
+        return _unavailable(away, request)
     if _is_browser(request):
         return defaults.server_error(request)
     said = {
@@ -207,6 +220,18 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
         "detail": "a mistake of ours; it is logged under this instance",
     }
     return _response(said, request)
+
+
+def _unavailable(away: Problem, request: HttpRequest) -> HttpResponse:
+    if not _is_browser(request):
+        return respond(away, request)
+    response = _page(request, away.kind, status=int(away.kind.status))
+    response["Retry-After"] = _seconds(_WAIT_FOR_DATABASE)
+    return response
+
+
+def _seconds(wait: dt.timedelta) -> str:
+    return str(max(1, math.ceil(wait.total_seconds())))
 
 
 def _is_browser(request: HttpRequest) -> bool:
@@ -221,7 +246,10 @@ def page(request: HttpRequest, kind: str) -> HttpResponse:
     """
     if kind not in frozenset(Kind):
         raise Http404
-    problem = Kind(kind)
-    title, cure = CURES[problem]
-    told = {"title": title, "cure": cure, "status": int(problem.status), "kind": kind}
-    return render(request, "api/problem.html", told)
+    return _page(request, Kind(kind), status=int(HTTPStatus.OK))
+
+
+def _page(request: HttpRequest, kind: Kind, *, status: int) -> HttpResponse:
+    title, cure = CURES[kind]
+    told = {"title": title, "cure": cure, "status": int(kind.status), "kind": kind.value}
+    return render(request, "api/problem.html", told, status=status)

@@ -8,17 +8,20 @@ is eight bytes instead of a text to be parsed. Transactions stay Django's (`tran
 from __future__ import annotations
 
 import functools
+import select
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final, LiteralString, TypeVar, cast
 from uuid import UUID
 
 import psycopg
-from django.db import OperationalError, connection, transaction
+from django.db import InternalError, OperationalError, connection, transaction
 from psycopg import postgres, sql
 from psycopg.adapt import Dumper
-from psycopg.pq import Format
+from psycopg.pq import ConnStatus, Format, TransactionStatus
+from psycopg.pq.abc import PGconn
 from psycopg.rows import RowFactory, args_row, dict_row
 
 from notifications.store import copy_text
@@ -45,7 +48,89 @@ def cursor() -> psycopg.Cursor[dict[str, Any]]:
     return _cursor(dict_row)
 
 
+def drop_broken() -> None:
+    """Close this thread's connection if its server has gone: the next statement opens another.
+
+    Asks the socket only, so it costs no round trip. A server that restarts, a failover and a pooler
+    that ends a session all close it; a server that vanishes without a word is found by TCP's
+    keepalives. Does nothing inside a transaction.
+    """
+    link = connection.connection
+    if link is not None and not connection.in_atomic_block and _is_broken(link.pgconn):
+        connection.close()
+
+
+def _is_broken(link: PGconn) -> bool:
+    if link.status != ConnStatus.OK:
+        return True
+    if link.transaction_status != TransactionStatus.IDLE:
+        return False
+    watch = select.poll()
+    watch.register(link.socket, select.POLLIN)
+    while watch.poll(0):  # a notice, a server's last words, or the end
+        try:
+            link.consume_input()
+        except psycopg.OperationalError:
+            return True
+    return False
+
+
+def is_writable() -> bool:
+    """Whether the server takes writes: no standby, and not read-only.
+
+    Raises:
+        django.db.Error: it is away.
+    """
+    with errors, cursor() as running:
+        running.execute("SELECT current_setting('transaction_read_only') = 'off' AS writable")
+        row = running.fetchone()
+    return row is not None and bool(row["writable"])
+
+
+class _Errors:
+    """psycopg's errors in Django's words; a server that takes no writes counts as one that is away.
+
+    A failover leaves sessions on a server that became a standby. Its refusal (25006) ends the
+    session, so that the next one can find the new primary.
+    """
+
+    def __enter__(self) -> None:
+        """Nothing is to be done before."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Translate.
+
+        Raises:
+            OperationalError: the server is away, or takes no writes.
+            InternalError: as psycopg raised it, as every other class of `django.db.Error`.
+        """
+        if error is None:
+            return
+        try:
+            connection.wrap_database_errors.__exit__(kind, error, trace)
+        except InternalError as translated:
+            if not is_read_only(translated):
+                raise
+            connection.close()
+            raise OperationalError(*translated.args) from error
+
+
+errors: Final = _Errors()
+"""Use around statements that do not go through this module's functions."""
+
+
+def is_read_only(error: Exception) -> bool:
+    """Whether this error of Django's says that the server takes no writes now."""
+    return isinstance(error.__cause__, psycopg.errors.ReadOnlySqlTransaction)
+
+
 def _cursor(factory: RowFactory[Answer]) -> psycopg.Cursor[Answer]:
+    drop_broken()
     connection.ensure_connection()
     fresh = psycopg.Cursor(connection.connection, row_factory=factory)
     fresh.format = Format.BINARY
@@ -75,15 +160,15 @@ def made(name: str, parameters: Mapping[str, object], make: Callable[..., Answer
 
 
 def _rows(name: str, parameters: Mapping[str, object], factory: RowFactory[Answer]) -> list[Answer]:
-    with connection.wrap_database_errors, _cursor(factory) as running:
-        running.execute(statement(name), bound(parameters), prepare=True)
+    with errors, _cursor(factory) as running:
+        running.execute(statement(name), bound(parameters))
         return running.fetchall() if running.description else []
 
 
 def run(name: str, parameters: Mapping[str, object]) -> int:
     """Run `sql/<name>.sql` and return how many rows it touched."""
-    with connection.wrap_database_errors, cursor() as running:
-        running.execute(statement(name), bound(parameters), prepare=True)
+    with errors, cursor() as running:
+        running.execute(statement(name), bound(parameters))
         return running.rowcount
 
 
@@ -148,12 +233,12 @@ def insert(*tables: Rows) -> None:
     Raises:
         django.db.IntegrityError: a unique violation; the transaction is broken then.
     """
-    with connection.wrap_database_errors, cursor() as running:
+    with errors, cursor() as running:
         if sum(len(each.records) for each in tables) <= _FEW:
             with running.connection.pipeline():
                 for each in tables:
                     for record in each.records:
-                        running.execute(_insert(each.table, each.columns), record, prepare=True)
+                        running.execute(_insert(each.table, each.columns), record)
             return
         for each in filter(_is_filled, tables):
             with running.copy(_copy(each.table, each.columns)) as stream:
