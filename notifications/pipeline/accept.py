@@ -223,7 +223,7 @@ def _kept(plan: Plan | Problem) -> dict[str, Any]:
 def _revived(kept: dict[str, Any]) -> Taken | Refused:
     if "taken" in kept:
         return Taken(kept["taken"], replayed=True)
-    return Refused(Problem.revived(**kept["refused"]))
+    return Refused(Problem.revived(kept.get("refused", {})))
 
 
 def _log_refusals(

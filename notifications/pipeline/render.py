@@ -57,7 +57,7 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> M
 
 def _words(job: Job, versions: Versions, links: Book, unsubscribe_url: str) -> Rendered:
     if job.asked.content is not None:
-        return wording.fitted(job.delivery.channel, Rendered(**job.asked.content))
+        return wording.fitted(job.delivery.channel, _raw(job.asked.content))
     version = versions.get(job.asked.template or 0)
     text = version and version.text(job.delivery.channel, job.destination.locale)
     if not text:
@@ -66,6 +66,12 @@ def _words(job: Job, versions: Versions, links: Book, unsubscribe_url: str) -> R
     return text.render(
         _variables(job), reader, shorten=links.shortener(job), unsubscribe_url=unsubscribe_url
     )
+
+
+def _raw(content: Mapping[str, object]) -> Rendered:
+    """Raw content as its row keeps it, whichever release wrote it: texts that we know, as texts."""
+    texts = [content.get(name) for name in Rendered._fields]
+    return Rendered(*(text if isinstance(text, str) else "" for text in texts))
 
 
 def _variables(job: Job) -> Mapping[str, object]:

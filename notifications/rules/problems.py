@@ -6,9 +6,11 @@ A problem's `type` is stable: producers may switch on it. The texts may change.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
+from typing import Any
 
 
 class Kind(StrEnum):
@@ -90,6 +92,13 @@ class Problem:
     retry_after: dt.timedelta | None = None
 
     @classmethod
-    def revived(cls, *, kind: str, detail: str, errors: list[list[str]]) -> Problem:
-        """Build it again from the parts that were kept."""
-        return cls(Kind(kind), detail, tuple(FieldError(*pair) for pair in errors))
+    def revived(cls, kept: Mapping[str, Any]) -> Problem:
+        """Build it again from what was kept of it, whichever release did: a field may be missing.
+
+        Args:
+            kept: `kind`, `detail` and `errors`: a list of lists of pointer and detail.
+        """
+        word = kept.get("kind", "")
+        kind = Kind(word) if word in frozenset(Kind) else Kind.INVALID
+        errors = tuple(FieldError(*pair[:2]) for pair in kept.get("errors", ()) if len(pair) > 1)
+        return cls(kind, str(kept.get("detail", "")), errors)

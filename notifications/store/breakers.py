@@ -10,6 +10,7 @@ Asking whether deliveries may leave is `departures`; this module tells, shows an
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import threading
 from collections.abc import Iterable
@@ -206,12 +207,16 @@ def noted() -> dict[Pair, tuple[Row, Standing]]:
     return {pair: (row, found[pair]) for pair, row in rows.items()}
 
 
+_FIELDS: Final = frozenset(field.name for field in dataclasses.fields(Breaker))
+
+
 def _read(value: bytes | None) -> Breaker:
     if value is None:
         return Breaker()
     kept = orjson.loads(value)
-    # Lua writes an empty list as an empty object.
-    return Breaker(**{name: each if each != {} else [] for name, each in kept.items()})
+    # Lua writes an empty list as an empty object; a newer release may write more fields.
+    known = _FIELDS & kept.keys()
+    return Breaker(**{name: kept[name] if kept[name] != {} else [] for name in known})
 
 
 def _standing(pair: Pair, breaker: Breaker, *, now: int) -> Standing:

@@ -24,7 +24,7 @@ _NOTHING: Final = frozenset[Any]()
 class Asked(NamedTuple):
     """A notification as the pipeline needs it: a row of `notifications_of.sql`."""
 
-    content: dict[str, str] | None
+    content: dict[str, Any] | None
     variables: dict[str, Any]
     id: UUID
     producer_id: int
@@ -68,8 +68,13 @@ def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
 
 
 def _asked(content: str | None, variables: str, *others: Any) -> Asked:  # noqa: ANN401 - the rest of the row, as it comes
-    parsed = orjson.loads(content) if content else None
-    return Asked(parsed, orjson.loads(variables), *others)
+    return Asked(_object(content) if content else None, _object(variables), *others)
+
+
+def _object(kept: str) -> dict[str, Any]:
+    """A JSON object; anything else, which another release may have written, is an empty one."""
+    found = orjson.loads(kept)
+    return found if isinstance(found, dict) else {}
 
 
 def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
@@ -125,21 +130,25 @@ def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql
     off, order, categories_off = wishes
     contacts: dict[Channel, list[int]] = {}
     for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
-        contacts.setdefault(_CHANNELS[channel], []).append(contact_id)
+        if channel in _CHANNELS:
+            contacts.setdefault(_CHANNELS[channel], []).append(contact_id)
     return Reach(
         recipient_id,
         user_id,
         timezone,
         contacts,
         suppressed=_channels(suppressed),
-        channel_order=[_CHANNELS[channel] for channel in order or ()],
+        channel_order=[_CHANNELS[channel] for channel in order or () if channel in _CHANNELS],
         channels_off=_channels(off),
         categories_off=frozenset(categories_off) if categories_off else _NOTHING,
     )
 
 
 def _channels(numbers: Collection[int] | None) -> frozenset[Channel]:
-    return frozenset([_CHANNELS[number] for number in numbers]) if numbers else _NOTHING
+    if not numbers:
+        return _NOTHING
+    return frozenset([_CHANNELS[number] for number in numbers if number in _CHANNELS])
 
 
 _CHANNELS: Final = {channel.value: channel for channel in Channel}
+"""What is missing here is a channel of a newer release: its rows do not concern this one."""

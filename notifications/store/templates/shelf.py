@@ -143,6 +143,8 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
     texts: dict[Channel, dict[str, Source]] = defaultdict(dict)
     sensitive = frozenset(rows[0]["sensitive_variables"])
     for row in rows:
+        if row["channel"] not in _CHANNELS:  # of a newer release
+            continue
         source = Source(
             channel=Channel(row["channel"]),
             **{name: row[name] for name in _SOURCE_COLUMNS},
@@ -164,6 +166,7 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
     )
 
 
+_CHANNELS: Final = frozenset(Channel)
 _SOURCE_COLUMNS: Final = (
     *("locale", "title", "body", "html"),
     *("transliterate", "max_segments", "shorten_links"),
