@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_prerun
+from celery.signals import beat_init, setup_logging, task_prerun, worker_ready
+
+from celeryconfig import OPS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
 # Django's checks load every URL, page and template: 20 MiB that only the web process needs. They
@@ -23,11 +26,36 @@ def _keep_our_logging(**_signal: object) -> None:
 
 
 @task_prerun.connect
-def _drop_broken_connections(**_signal: object) -> None:
+def _drop_broken_connection(**_signal: object) -> None:
     """Celery keeps a thread's connection over many tasks (`db_reuse_max`).
 
-    One that broke must not stay.
+    One that broke must not cost the next task its first statement.
     """
-    from django.db import close_old_connections  # noqa: PLC0415 - after Django is set up
+    from notifications.store import db  # noqa: PLC0415 - after Django is set up
 
-    close_old_connections()
+    db.drop_broken()
+
+
+@worker_ready.connect
+def _watch_clock(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+    """Compare this host's clock with Postgres's; while it is off, take nothing from any lane.
+
+    The queue of the sweeps is still consumed: they call no provider and use Postgres's clock.
+    """
+    from notifications.store import host_clock  # noqa: PLC0415 - after Django is set up
+
+    names = [name for name in sender.app.amqp.queues.consume_from if name != OPS]
+
+    def turn(trusted: bool) -> None:  # noqa: FBT001 - the watch's protocol
+        for name in names:
+            sender.call_soon(sender.add_task_queue if trusted else sender.cancel_task_queue, name)
+
+    host_clock.Watch(on_change=turn).start()
+
+
+@beat_init.connect
+def _watch_clock_of_beat(**_signal: object) -> None:
+    """Beat only counts seconds, so it goes on whatever its host's clock says; the alert tells."""
+    from notifications.store import host_clock  # noqa: PLC0415 - after Django is set up
+
+    host_clock.Watch().start()

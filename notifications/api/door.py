@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, NoReturn, TypeVar
 
@@ -9,16 +10,20 @@ from pydantic import BaseModel, ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from notifications import clock
 from notifications.api import wire
 from notifications.api.problems import refuse
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import invalid
+from notifications.store import host_clock
 from notifications.store.keys import Scope
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
 MAX_ID: Final = 2**63 - 1
 """What a bigint holds; a larger id in a path names nothing."""
+_CLOCK_AGAIN: Final = dt.timedelta(seconds=5)
+"""When a caller may ask again after a refusal for the host's clock; another host may answer."""
 
 
 class Door(APIView):
@@ -26,6 +31,8 @@ class Door(APIView):
 
     scopes: ClassVar[Mapping[str, Scope]] = {}
     body_limit: ClassVar[int] = wire.BODY_LIMIT
+    needs_clock: ClassVar[bool] = True
+    """Whether it is refused while this host's clock is too far from the database's."""
     # No OPTIONS: the schema describes the API, and browsers of other origins are no callers.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]  # noqa: RUF012 - Django's
 
@@ -33,8 +40,10 @@ class Door(APIView):
         """Authenticate, check the scope, and refuse a body that WSGI would not let us read.
 
         Raises:
-            Refusal: the body is chunked.
+            Refusal: the body is chunked, or this host's clock is wrong.
         """
+        if self.needs_clock and not clock.is_trusted():
+            refuse(Problem(Kind.UNAVAILABLE, host_clock.said(), retry_after=_CLOCK_AGAIN))
         super().initial(request, *args, **kwargs)
         if "Transfer-Encoding" in request.headers:
             said = "send the body with Content-Length, not chunked"

@@ -1,7 +1,8 @@
 """`/healthz`, `/readyz` and `/metrics`: for probes and dashboards. No key, nothing personal.
 
 * `/healthz`: this process answers.
-* `/readyz`: 503 only when nothing could be stored, because then no request can succeed. A broker
+* `/readyz`: 503 only when nothing could be stored, because then no request can succeed: the
+  database is away or takes no writes, or this host's clock is not the database's. A broker
   that is away, a dead beat or a lane that is behind leave accepting safe: 200, `degraded`, with
   what is wrong.
 * `/metrics`: the same for Prometheus, and this process's own figures.
@@ -29,7 +30,7 @@ from notifications import broker, clock
 from notifications.api.door import OpenDoor
 from notifications.models import Alert, SweepRun
 from notifications.rules.lane import LANES
-from notifications.store import alerts, backlog, breakers, state, tallies
+from notifications.store import alerts, backlog, breakers, db, host_clock, state, tallies
 
 TICK: Final = "tick"
 BEAT_IS_DEAD_AFTER: Final = dt.timedelta(seconds=30)
@@ -42,6 +43,8 @@ BEHIND: Final = dt.timedelta(seconds=15)
 class Alive(OpenDoor):
     """The process."""
 
+    needs_clock = False
+
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
         """It answers."""
@@ -51,15 +54,19 @@ class Alive(OpenDoor):
 class Ready(OpenDoor):
     """The service."""
 
+    needs_clock = False
+
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
         """What works and what does not."""
         try:
-            told, status = _look(), 200
+            wrong = _what_stops()
+            told = {"status": "unavailable", **wrong} if wrong else _look()
         except Error:
             connection.close()
-            told, status = {"status": "unavailable", "database": "away"}, 503
-        return Response(told, status=status)
+            wrong = {"database": "away"}
+            told = {"status": "unavailable", **wrong}
+        return Response(told, status=503 if wrong else 200)
 
 
 class PlainText(BaseRenderer):
@@ -82,6 +89,7 @@ class PlainText(BaseRenderer):
 class Metrics(OpenDoor):
     """The figures."""
 
+    needs_clock = False
     renderer_classes = (PlainText,)
 
     @extend_schema(exclude=True)
@@ -91,6 +99,16 @@ class Metrics(OpenDoor):
         ours.register(_Figures())
         text = prometheus_client.generate_latest() + prometheus_client.generate_latest(ours)
         return Response(text, content_type=prometheus_client.CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def _what_stops() -> dict[str, str]:
+    """Why this process can take no request; empty while it can."""
+    if said := host_clock.said():
+        return {"clock": said}
+    if not db.is_writable():
+        connection.close()  # a failover: the next session may find the new primary
+        return {"database": "takes no writes"}
+    return {}
 
 
 def _look() -> dict[str, Any]:

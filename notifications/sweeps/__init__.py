@@ -18,7 +18,7 @@ share the lanes by advisory locks (`rounds`), the others lock the rows that they
     breakers         resolve alerts of those that are closed, bound their events      each minute
     ordering         forget places and ordering keys that are out of use              each minute
     housekeeping     wipe secrets, delete expired keys, bound the rejected log        each minute
-    partitions       make days ahead, drop days past retention, check the clock       each hour
+    partitions       make days ahead, drop days past retention                        each hour
 
 Safe to run twice (every move is guarded by the status it expects), to run late (rows stay due),
 never to run (nothing is lost; it waits; the web process raises an alert). An exception in one sweep

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode, checks
@@ -23,7 +24,6 @@ from notifications.rules.lane import Mode
 from notifications.rules.templates import contents
 from notifications.store import keys
 from notifications.store.templates import versions
-from notifyproj.wsgi import application
 from providers.contract import Channel
 from tests.api.conftest import EVERYTHING
 
@@ -44,7 +44,7 @@ CHECKS: Final[list[Any]] = [
 ]
 
 DOCUMENT: Final = schemathesis.openapi.from_dict(schema.document())
-DOCUMENT.app = application
+DOCUMENT.app = get_wsgi_application()
 OPERATIONS: Final = [found.ok() for found in DOCUMENT.get_all_operations() if isinstance(found, Ok)]
 TAKES_ANYTHING: Final = {"POST /v1/receipts/{provider}"}
 """Nothing of it can be broken: any bytes are a body there, and the signature decides."""

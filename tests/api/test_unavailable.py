@@ -1,0 +1,75 @@
+"""What makes this process useless for a while is a 503 with Retry-After, never a 500."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+
+from notifications import clock
+from notifications.models import Recipient
+from notifications.rules.lane import Mode
+from notifications.store import host_clock
+from tests.api.conftest import Caller
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_takes_no_writes_is_away_and_nobodys_mistake(caller: Caller) -> None:
+    person = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
+    body = {
+        "user_id": person.user_id,
+        "type": "LIKE",
+        "priority": "P2",
+        "content": {"body": "hi"},
+        "channels": ["email"],
+    }
+    paths = {"/v1/notifications": body, "/v1/notifications/batch": {"notifications": [body]}}
+    for path, asked in paths.items():
+        with connection.cursor() as running:
+            running.execute("SET default_transaction_read_only = on")
+        answer = caller.post(path, asked)
+        assert (answer.status_code, answer.json()["status"]) == (503, 503)
+        assert int(answer["Retry-After"]) > 0
+        # The session has ended: the next one may find a server that does.
+        assert caller.post(path, asked).status_code == 202
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_without_a_database_is_unavailable_for_browsers_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(connection, "cursor", fail)
+    browser = Client(raise_request_exception=False)
+    browser.cookies["sessionid"] = "somebody"
+    for accept, kind in (("text/html", "text/html"), ("*/*", "application/problem+json")):
+        answer = browser.get("/admin/", headers={"Accept": accept})
+        assert answer.status_code == 503
+        assert answer["Content-Type"].startswith(kind)
+        assert int(answer["Retry-After"]) > 0
+
+
+def test_a_host_whose_clock_is_wrong_refuses_and_says_so(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true = clock.host
+    try:
+        clock.watch(limit=dt.timedelta(seconds=2))
+        host_clock.compare()
+        monkeypatch.setattr(clock, "host", lambda: true() + dt.timedelta(hours=2))
+        refused = caller.get("/v1/notifications")
+        ready = Client().get("/readyz")
+        assert Client().get("/healthz").status_code == 200
+        monkeypatch.setattr(clock, "host", true)
+        assert caller.get("/v1/notifications").status_code == 200
+    finally:
+        clock.forget()
+    assert refused.status_code == 503
+    assert int(refused["Retry-After"]) > 0
+    assert "7200.0 s ahead" in refused.json()["detail"]
+    assert ready.status_code == 503
+    assert host_clock.host_name() in ready.json()["clock"]
