@@ -13,8 +13,10 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
+
+from django.db.models import QuerySet
 
 from notifications import clock
 from notifications.models import Notification
@@ -26,13 +28,20 @@ from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.times.local_time import NO_ZONE, When
 from notifications.rules.transitions import RELEASE, SUPPRESS, Transition
-from notifications.store import claims, db, inserts, line, reads, transitions
+from notifications.store import claims, db, inserts, line, reads, spans, transitions
 from notifications.store.inserts import NewDelivery
+from notifications.store.spans import Span
 from notifications.store.transitions import STILL_DUE, Move
 from providers.contract import Channel
 
 Row = dict[str, Any]
-"""A row of `due.sql`."""
+"""A row of `due.sql` or `deliveries_of.sql`."""
+_READ: Final = (
+    *("id", "producer_id", "mode", "priority", "type", "category", "recipient_id", "channels"),
+    *("spread", "ordering_key", "scheduled_at", "local_at", "local_zone", "expires_at"),
+    "created_at",
+)
+"""What a release needs of a notification: neither its content nor its variables."""
 
 
 @dataclass(slots=True)
@@ -44,6 +53,30 @@ class _Resolved:
     stop: list[Move] = field(default_factory=list)
     more: list[NewDelivery] = field(default_factory=list)
     channels: dict[UUID, int] = field(default_factory=dict)
+
+    def stop_all(self, rows: Iterable[Row], reason: Reason, *, detail: str) -> None:
+        """Suppress these rows."""
+        self.stop += [Move(id=row["id"], reason=reason, detail=detail) for row in rows]
+
+
+@dataclass(slots=True)
+class _Group:
+    """The deliveries of one notification, as they are under its lock."""
+
+    waiting: list[Row] = field(default_factory=list)
+    """Those that wait for a contact and are due."""
+    taken: set[int] = field(default_factory=set)
+    """Channels that have another delivery, whatever became of it."""
+    last: int = 0
+    """The number of its last delivery."""
+
+    def add(self, row: Row) -> None:
+        """Sort a row of `deliveries_of.sql` in."""
+        self.last = max(self.last, ids.number_of(row["id"]))
+        if row["waits"]:
+            self.waiting.append(row)
+        else:
+            self.taken.add(row["channel"])
 
 
 def back_to_queue(rows: Sequence[Row], transition: Transition, *, reason: Reason) -> int:
@@ -58,35 +91,77 @@ def back_to_queue(rows: Sequence[Row], transition: Transition, *, reason: Reason
 def resolve(rows: Sequence[Row]) -> int:
     """Give scheduled rows their contacts and queue them; returns how many rows moved or were made.
 
-    Safe from two sweeps at once: the notifications are locked, and what is resolved is left out.
+    All scheduled rows of a notification are resolved together, whatever lanes they are in, and a
+    channel that has a delivery gets no second one. Safe from two sweeps at once: the notifications
+    are locked. One that somebody else has locked is left for the next run.
     """
     if not rows:
         return 0
-    return db.in_transaction(lambda: _resolve(rows))
+    return db.in_transaction(lambda: _resolve([row["id"] for row in rows]))
 
 
-def _resolve(rows: Sequence[Row]) -> int:
-    waiting: dict[UUID, list[Row]] = defaultdict(list)
-    for row in _still_waiting(rows):
-        waiting[ids.notification_of(row["id"])].append(row)
-    notifications = Notification.objects.in_bulk(list(waiting))
+def _resolve(delivery_ids: Sequence[UUID]) -> int:
+    wanted = sorted({ids.notification_of(each) for each in delivery_ids})
+    span = spans.around(wanted)
+    notifications = _locked(wanted, span)
+    erased = _absent(set(wanted) - notifications.keys(), span)
+    groups = _groups([*notifications, *erased], span)
     reaches = reads.reaches_by_id({each.recipient_id for each in notifications.values()})
-    highest = _highest(waiting)
     resolved = _Resolved()
-    for notification_id, group in waiting.items():
+    for notification_id, group in groups.items():
         notification = notifications.get(notification_id)
         reach = reaches.get(notification.recipient_id) if notification else None
         if notification is None or reach is None:
-            gone = (Move(id=row["id"], reason=Reason.NO_CONTACT, detail="erased") for row in group)
-            resolved.stop.extend(gone)
+            resolved.stop_all(group.waiting, Reason.NO_CONTACT, detail="erased")
             continue
         moved_to = _where_they_are(notification, reach)
         if moved_to is None or not _postponed(notification, moved_to):
-            chosen, last = _targets(notification, reach), highest[notification_id]
-            _place(resolved, group, chosen, after=last, detail=_lateness(notification, moved_to))
+            chosen = _targets(notification, reach)
+            _place(resolved, group, chosen, detail=_lateness(notification, moved_to))
     moved = _write(resolved)
     _join_lines(notifications, resolved)
     return moved
+
+
+def _locked(notification_ids: Iterable[UUID], span: Span) -> dict[UUID, Notification]:
+    """Lock those that nobody else has locked, in id order."""
+    free = Notification.objects.select_for_update(skip_locked=True).order_by("id")
+    return {row.id: row for row in _within(free, notification_ids, span).only(*_READ)}
+
+
+def _absent(notification_ids: Iterable[UUID], span: Span) -> list[UUID]:
+    """Those that do not exist: their recipient was erased."""
+    wanted = set(notification_ids)
+    if not wanted:
+        return []
+    found = _within(Notification.objects.all(), wanted, span).values_list("id", flat=True)
+    return sorted(wanted - set(found))
+
+
+def _within(
+    rows: QuerySet[Notification], notification_ids: Iterable[UUID], span: Span
+) -> QuerySet[Notification]:
+    """The bounds are constants, so that the planner reads their partitions and no others."""
+    return rows.filter(id__in=list(notification_ids), id__gte=span["floor"], id__lt=span["ceiling"])
+
+
+def _groups(notification_ids: Sequence[UUID], span: Span) -> dict[UUID, _Group]:
+    """The deliveries of each, without those of which somebody else has locked a waiting row."""
+    parameters = {**span, "ids": list(notification_ids)}
+    found = db.rows(
+        "deliveries_of",
+        {**parameters, "scheduled": Status.SCHEDULED, "most": ids.MAX_DELIVERIES},
+    )
+    groups: dict[UUID, _Group] = defaultdict(_Group)
+    for row in found:
+        groups[ids.notification_of(row["id"])].add(row)
+    waiting = [row["id"] for group in groups.values() for row in group.waiting]
+    locked = {row["id"] for row in db.rows("lock_deliveries", {**span, "ids": waiting})}
+    return {
+        notification_id: group
+        for notification_id, group in groups.items()
+        if group.waiting and locked.issuperset(row["id"] for row in group.waiting)
+    }
 
 
 def _where_they_are(row: Notification, reach: Reach) -> When | None:
@@ -111,20 +186,6 @@ def _lateness(row: Notification, when: When | None) -> str:
     return f"{hours:.3g} h late: the recipient's clock is that of {zone} by now"
 
 
-def _still_waiting(rows: Sequence[Row]) -> list[Row]:
-    """Lock the notifications, in id order, and leave out what another sweep has just resolved."""
-    db.run("lock_notifications", {"ids": list({ids.notification_of(row["id"]) for row in rows})})
-    delivery_ids = [row["id"] for row in rows]
-    found = db.rows("still_scheduled", {"ids": delivery_ids, "scheduled": Status.SCHEDULED})
-    open_ids = {row["id"] for row in found}
-    return [row for row in rows if row["id"] in open_ids]
-
-
-def _highest(notification_ids: Iterable[UUID]) -> dict[UUID, int]:
-    rows = db.rows("highest_deliveries", {"ids": list(notification_ids)})
-    return {row["id"]: ids.number_of(row["last"]) for row in rows}
-
-
 def _targets(notification: Notification, reach: Reach) -> list[Target]:
     return channels.targets(
         reach,
@@ -135,29 +196,30 @@ def _targets(notification: Notification, reach: Reach) -> list[Target]:
     )
 
 
-def _place(
-    resolved: _Resolved, group: Sequence[Row], targets: Sequence[Target], *, after: int, detail: str
-) -> None:
-    """Give each target the waiting row of its channel, or a new one."""
-    free = {row["channel"]: row for row in group}
+def _place(resolved: _Resolved, group: _Group, targets: Sequence[Target], *, detail: str) -> None:
+    """Give each target the waiting row of its channel; a further device gets a new row."""
+    free: dict[int, Row] = {}
+    for row in group.waiting:
+        if row["channel"] in free or row["channel"] in group.taken:
+            resolved.stop_all([row], Reason.OPTED_OUT, detail="its channel has a delivery")
+        else:
+            free[row["channel"]] = row
     for target in targets:
         row = free.pop(target.channel, None)
-        if row is None and target.contact_id is not None:
-            after += 1
-            new = _beside(group[0], target, number=after)
-            resolved.more.append(new)
-            resolved.channels[new.id] = target.channel
-        elif row is not None and target.contact_id is None:
-            resolved.stop.append(Move(id=row["id"], reason=target.stop or Reason.NO_CONTACT))
-        elif row is not None and target.contact_id is not None:
+        if target.contact_id is None:
+            if row is not None:
+                resolved.stop_all([row], target.stop or Reason.NO_CONTACT, detail="")
+        elif row is not None:
             resolved.contacts[row["id"]] = target.contact_id
             resolved.channels[row["id"]] = target.channel
             go = Move(id=row["id"], reason=Reason.RELEASED, detail=detail, due_in=clock.AT_ONCE)
             resolved.go.append(go)
-    resolved.stop.extend(
-        Move(id=row["id"], reason=Reason.OPTED_OUT, detail="another channel was chosen at release")
-        for row in free.values()
-    )
+        elif target.channel not in group.taken:
+            group.last += 1
+            new = _beside(group.waiting[0], target, number=group.last)
+            resolved.more.append(new)
+            resolved.channels[new.id] = target.channel
+    resolved.stop_all(free.values(), Reason.OPTED_OUT, detail="another channel was chosen at release")
 
 
 def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:
