@@ -30,7 +30,16 @@ from notifications import broker, clock
 from notifications.api.door import OpenDoor
 from notifications.models import Alert, SweepRun
 from notifications.rules.lane import LANES
-from notifications.store import alerts, backlog, breakers, db, host_clock, state, tallies
+from notifications.store import (
+    alerts,
+    backlog,
+    breakers,
+    db,
+    host_clock,
+    state,
+    sweep_runs,
+    tallies,
+)
 
 TICK: Final = "tick"
 BEAT_IS_DEAD_AFTER: Final = dt.timedelta(seconds=30)
@@ -125,6 +134,7 @@ def _look() -> dict[str, Any]:
         wrong.append("the broker is away: workers take what is due from the database")
     if beat := _dead_beat(ages):
         wrong.append(beat)
+    wrong += _unfinished_sweeps()
     return {
         "status": "degraded" if wrong else "ready",
         "wrong": wrong,
@@ -155,6 +165,18 @@ def _dead_beat(ages: Mapping[str, dt.timedelta]) -> str:
     return said
 
 
+def _unfinished_sweeps() -> list[str]:
+    """Say which sweeps began and do not end, and raise an alert for each."""
+    found = sweep_runs.unfinished(now=clock.now())
+    told = {
+        name: f"{name} began {age.total_seconds():.0f} s ago and has not ended"
+        for name, age in found.items()
+    }
+    for name, detail in told.items():
+        alerts.raise_once(sweep_runs.UNFINISHED, name, detail)
+    return list(told.values())
+
+
 class _Figures:
     """What the database and the state Redis know, asked at each scrape."""
 
@@ -176,6 +198,7 @@ class _Figures:
 def _from_database() -> Iterator[Family]:
     ages = _sweep_ages()
     _dead_beat(ages)
+    _unfinished_sweeps()
     yield _family(
         "sweep_age_seconds",
         "Seconds since a sweep last began",

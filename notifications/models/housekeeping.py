@@ -63,6 +63,9 @@ class SweepRun(models.Model):
     name = models.CharField(max_length=32, primary_key=True)
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
+    running_since = models.DateTimeField(
+        null=True, help_text="When the first run began that has not ended; empty while none runs."
+    )
     moved = models.IntegerField(default=0, help_text="Rows that the last run changed.")
     failed = models.IntegerField(
         default=0, help_text="Rows that raised an exception in the last run; the log says which."

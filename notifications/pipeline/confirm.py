@@ -19,11 +19,16 @@ from notifications.rules.reasons import Reason
 from notifications.rules.redaction import redacted
 from notifications.rules.suppression import Cause
 from notifications.rules.transitions import BOUNCE, DELIVER, FAIL, READ
-from notifications.store import contacts, db, transitions, vault
+from notifications.store import contacts, db, spans, transitions, vault
 from notifications.store.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
 
 _log = structlog.get_logger(__name__)
+
+_RECEIPT_DAYS: Final = 10
+"""How old a delivery may be that is found by the provider's message id. SMS networks report within
+three days and mail servers bounce within five; a receipt that echoes our own id is found for as
+long as the delivery is kept. Without a limit each foreign receipt would ask every partition."""
 
 _MEANS: Final = {
     ReceiptKind.FAILED: (FAIL, Reason.RECEIPT_FAILED),
@@ -79,5 +84,6 @@ def _resolved(receipts: Sequence[Receipt]) -> dict[str, UUID]:
     wanted = [each.provider_message_id for each in receipts if each.provider_message_id]
     if not wanted:
         return {}
-    found = db.rows("by_provider_message_id", {"message_ids": wanted})
+    recent = spans.last_days(_RECEIPT_DAYS)
+    found = db.rows("by_provider_message_id", {**recent, "message_ids": wanted})
     return {row["provider_message_id"]: row["id"] for row in found}

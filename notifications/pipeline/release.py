@@ -205,21 +205,23 @@ def _place(resolved: _Resolved, group: _Group, targets: Sequence[Target], *, det
         else:
             free[row["channel"]] = row
     for target in targets:
-        row = free.pop(target.channel, None)
+        waiting = free.pop(target.channel, None)
         if target.contact_id is None:
-            if row is not None:
-                resolved.stop_all([row], target.stop or Reason.NO_CONTACT, detail="")
-        elif row is not None:
-            resolved.contacts[row["id"]] = target.contact_id
-            resolved.channels[row["id"]] = target.channel
-            go = Move(id=row["id"], reason=Reason.RELEASED, detail=detail, due_in=clock.AT_ONCE)
+            if waiting is not None:
+                resolved.stop_all([waiting], target.stop or Reason.NO_CONTACT, detail="")
+        elif waiting is not None:
+            resolved.contacts[waiting["id"]] = target.contact_id
+            resolved.channels[waiting["id"]] = target.channel
+            go = Move(id=waiting["id"], reason=Reason.RELEASED, detail=detail, due_in=clock.AT_ONCE)
             resolved.go.append(go)
         elif target.channel not in group.taken:
             group.last += 1
             new = _beside(group.waiting[0], target, number=group.last)
             resolved.more.append(new)
             resolved.channels[new.id] = target.channel
-    resolved.stop_all(free.values(), Reason.OPTED_OUT, detail="another channel was chosen at release")
+    resolved.stop_all(
+        free.values(), Reason.OPTED_OUT, detail="another channel was chosen at release"
+    )
 
 
 def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:

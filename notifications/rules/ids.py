@@ -64,9 +64,14 @@ def last_delivery_of(notification: UUID) -> UUID:
     return UUID(int=notification.int | _CHILD_MASK)
 
 
+def time_of(any_id: UUID) -> dt.datetime:
+    """The millisecond in which the notification of this id was made."""
+    return _EPOCH + (any_id.int >> 80) * _MILLISECOND
+
+
 def day_of(any_id: UUID) -> dt.date:
     """The UTC day in whose partition this id lies."""
-    return (_EPOCH + (any_id.int >> 80) * _MILLISECOND).date()
+    return time_of(any_id).date()
 
 
 def floor_of(day: dt.date) -> UUID:

@@ -6,12 +6,14 @@ Counts are bounded, because a backlog of millions must not make looking at it sl
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from notifications.rules.lane import LANES, Lane, Mode, Priority
+from notifications.rules import ids
+from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store import db
+from notifications.store import db, spans
 from providers.contract import Channel
 
 COUNTED: Final = 10_000
@@ -31,25 +33,18 @@ class Backlog:
 
 
 def of_lanes() -> list[Backlog]:
-    """The lanes that have something due; none when all is well."""
-    found = db.rows(
-        "backlog_lanes",
-        {
-            "statuses": [int(status) for status in _WAITING],
-            "modes": [int(lane.mode) for lane in LANES],
-            "priorities": [int(lane.priority) for lane in LANES],
-            "channels": [int(lane.channel) for lane in LANES],
-            "counted": COUNTED,
-        },
-    )
-    return [
-        Backlog(
-            lane=Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"])),
-            due=row["due"],
-            behind=row["behind"],
-        )
-        for row in found
-    ]
+    """The lanes that have something due, urgent ones first; none when all is well."""
+    asked = {"statuses": [int(status) for status in _WAITING], "counted": COUNTED}
+    due: Counter[Lane] = Counter()
+    behind: dict[Lane, dt.timedelta] = {}
+    for span in spans.current():
+        for row in db.rows("backlog_lanes", {**spans.columns(), **span, **asked}):
+            lane = Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"]))
+            due[lane] += row["due"]
+            # A row that its producer's share puts before others is due since before it was born.
+            late = row["now"] - max(row["due_at"], ids.time_of(row["id"]))
+            behind[lane] = max(late, behind.get(lane, late))
+    return [Backlog(lane=lane, due=due[lane], behind=behind[lane]) for lane in sorted(due)]
 
 
 def dead_letters() -> dict[str, int]:

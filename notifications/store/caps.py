@@ -23,7 +23,7 @@ from notifications.rules import ids
 from notifications.rules.caps import Cap
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import NEVER_SENT
-from notifications.store import db, state
+from notifications.store import db, spans, state
 from notifications.store.claims import Claimed
 from providers.contract import Channel
 
@@ -88,14 +88,22 @@ def refund(counted: Collection[tuple[Window, UUID]]) -> None:
     of costs the person one message of their window.
     """
     places = {(one.bytes, window.channel.value): (window, one) for window, one in counted}
-    rows = db.rows(
-        "never_left",
-        {
-            "ids": [one for _, one in places.values()],
-            "channels": [window.channel.value for window, _ in places.values()],
-            "never_left": sorted(NEVER_SENT),
-        },
-    )
+    asked: dict[UUID, list[int]] = {}
+    for window, one in places.values():
+        asked.setdefault(one, []).append(window.channel.value)
+    rows = [
+        row
+        for span, wanted in spans.by_day(asked)
+        for row in db.rows(
+            "never_left",
+            {
+                **span,
+                "ids": [one for one in wanted for _ in asked[one]],
+                "channels": [channel for one in wanted for channel in asked[one]],
+                "never_left": sorted(NEVER_SENT),
+            },
+        )
+    ]
     back = [places[row["id"].bytes, row["channel"]] for row in rows]
     if not back:
         return

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import psycopg
 from django.db import IntegrityError, OperationalError, connection, transaction
@@ -48,21 +48,17 @@ def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
     Safe to run twice and from many processes: it looks first, and one at a time changes anything.
     """
     wanted = [today + dt.timedelta(days=ahead) for ahead in range(days + 1)]
-    missing = set(wanted) - set(existing())
+    attached = {(part.table, part.day) for part in _parts() if part.is_attached}
+    missing = {day for day in wanted if any((table, day) not in attached for table in TABLES)}
     for day in sorted(missing):
         _with_short_locks(partial(_make, day))
     return len(missing)
 
 
 def existing() -> list[dt.date]:
-    """The days that have partitions, oldest first."""
-    with db.cursor() as running:
-        running.execute(
-            "SELECT inhrelid::regclass::text AS name FROM pg_inherits"
-            " WHERE inhparent = 'delivery'::regclass"
-        )
-        names = [row["name"] for row in running.fetchall()]
-    return sorted(dt.date.fromisoformat(name[-8:]) for name in names)
+    """The days whose deliveries have a partition, oldest first."""
+    attached = (part for part in _parts() if part.is_attached and not part.is_pending)
+    return [part.day for part in attached if part.table == "delivery"]
 
 
 def with_day(day: dt.date, work: Callable[[], Answer]) -> Answer:
@@ -85,22 +81,74 @@ def is_past(day: dt.date) -> bool:
     return day < clock.now().date() - dt.timedelta(days=RETENTION_DAYS)
 
 
-def drop(day: dt.date) -> None:
-    """Detach and drop a day. DETACH CONCURRENTLY waits for readers without stopping writers.
+def past() -> list[dt.date]:
+    """Days before retention of which any of the four tables is left, oldest first.
 
-    One that a crash left half detached is finished first, then dropped.
+    A table that a crash or a reader left behind, attached or not, counts.
     """
-    for table in TABLES:
-        name = f"{table}_{day:%Y%m%d}"
-        with connection.cursor() as running:
-            running.execute(
-                "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass(%s)", [name]
-            )
-            attached = running.fetchone()
-            if attached:
-                how = "FINALIZE" if attached[0] else "CONCURRENTLY"
-                running.execute(f"ALTER TABLE {table} DETACH PARTITION {name} {how}")
-            running.execute(f"DROP TABLE IF EXISTS {name}")
+    return sorted({part.day for part in _parts() if is_past(part.day)})
+
+
+def drop(day: dt.date) -> None:
+    """Detach and drop the four tables of a day. DETACH CONCURRENTLY stops no writer.
+
+    It waits for readers, at most for the session's lock_timeout: then the detach stays pending and
+    the next call finishes it, of whichever day it is. The tables with the most rows go first, and
+    `delivery`, by which sweeps know a day, goes last.
+
+    Raises:
+        OperationalError: a reader has held one of the tables for too long.
+    """
+    found = _parts()
+    for part in found:
+        if part.is_pending:
+            _execute(f"ALTER TABLE {part.table} DETACH PARTITION {part.name} FINALIZE")
+    for table in reversed(TABLES):
+        for part in found:
+            if part.table == table and part.day == day:
+                if part.is_attached and not part.is_pending:
+                    _execute(f"ALTER TABLE {table} DETACH PARTITION {part.name} CONCURRENTLY")
+                _execute(f"DROP TABLE IF EXISTS {part.name}")
+
+
+class _Part(NamedTuple):
+    """A table that is, or was, a day's partition."""
+
+    table: str
+    day: dt.date
+    is_attached: bool
+    is_pending: bool
+    """A detach of it has begun and not ended."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.table}_{self.day:%Y%m%d}"
+
+
+def _parts() -> list[_Part]:
+    """By name, because a table that was detached has no other tie to its parent."""
+    with db.cursor() as running:
+        running.execute(
+            "SELECT c.relname AS name, i.inhparent IS NOT NULL AS is_attached,"
+            " coalesce(i.inhdetachpending, false) AS is_pending"
+            " FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid"
+            " WHERE c.relkind = 'r' AND c.relname ~ %s AND c.relnamespace ="
+            " (SELECT relnamespace FROM pg_class WHERE oid = 'delivery'::regclass)"
+            " ORDER BY c.relname",
+            [f"^({'|'.join(TABLES)})_[0-9]{{8}}$"],
+        )
+        rows = running.fetchall()
+    return [
+        _Part(table, dt.date.fromisoformat(digits), row["is_attached"], row["is_pending"])
+        for row in rows
+        for table, _, digits in [row["name"].rpartition("_")]
+    ]
+
+
+def _execute(statement: str) -> None:
+    # Names of our own tables: nobody's input can reach them.
+    with connection.cursor() as running:
+        running.execute(statement)
 
 
 def _make(day: dt.date) -> None:

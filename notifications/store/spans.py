@@ -14,6 +14,7 @@ before the next look, and keeps the answer until then. So an old row that become
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection, Iterable
 from typing import Final
 from uuid import UUID
 
@@ -84,9 +85,23 @@ def forget() -> None:
     _spans.forget()
 
 
-def around(delivery_ids: list[UUID]) -> Span:
+def around(any_ids: Collection[UUID]) -> Span:
     """The range of whole days that holds these ids (at least one)."""
-    return _span(ids.day_of(min(delivery_ids)), ids.day_of(max(delivery_ids)) + _DAY)
+    return _span(ids.day_of(min(any_ids)), ids.day_of(max(any_ids)) + _DAY)
+
+
+def by_day(any_ids: Iterable[UUID]) -> list[tuple[Span, list[UUID]]]:
+    """Each day's range, and those of the ids that lie in it."""
+    days: dict[dt.date, list[UUID]] = {}
+    for each in any_ids:
+        days.setdefault(ids.day_of(each), []).append(each)
+    return [(_span(day, day + _DAY), days[day]) for day in sorted(days)]
+
+
+def last_days(days: int) -> Span:
+    """The range from so many days before today to the end of tomorrow."""
+    today = clock.now().date()
+    return _span(today - days * _DAY, today + 2 * _DAY)
 
 
 def _span(first: dt.date, end: dt.date) -> Span:

@@ -12,7 +12,7 @@ from cryptography.fernet import Fernet, MultiFernet
 
 from notifications import conf
 from notifications.rules.states import OPEN, Status
-from notifications.store import db
+from notifications.store import db, spans
 
 
 @functools.cache
@@ -40,7 +40,14 @@ def wipe(notification_ids: Iterable[UUID]) -> int:
 
     Safe to run at any time: it looks itself whether they still can.
     """
-    wanted = list(notification_ids)
-    if not wanted:
-        return 0
-    return db.run("wipe_secrets", {"ids": wanted, "open": sorted(OPEN), "unknown": Status.UNKNOWN})
+    statuses = {"open": sorted(OPEN), "unknown": Status.UNKNOWN}
+    return sum(
+        db.run("wipe_secrets", {**span, **statuses, "ids": wanted})
+        for span, wanted in spans.by_day(notification_ids)
+    )
+
+
+def wipe_expired(*, limit: int) -> int:
+    """Forget up to `limit` notifications' variables whose time to live has passed."""
+    expired = [row["id"] for row in db.rows("secrets_expired", {"limit": limit})]
+    return db.run("wipe_expired", {"ids": expired}) if expired else 0

@@ -28,7 +28,7 @@ stops no other: it raises the alert `sweep_failed`, which the next run without o
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import structlog
@@ -36,6 +36,7 @@ from django.db import Error, connection
 
 from notifications import clock
 from notifications.store import alerts, sweep_runs
+from notifications.store.sweep_runs import Ended
 from notifications.sweeps import (
     breakers,
     dead_letters,
@@ -94,7 +95,7 @@ SWEEPS: Final = {
         Sweep("breakers", _MINUTE, 5_000, breakers.run_once),
         Sweep("ordering", _MINUTE, 5_000, ordering.run_once),
         Sweep("housekeeping", _MINUTE, 5_000, housekeeping.run_once),
-        Sweep("partitions", dt.timedelta(hours=1), 1, partitions.run_once),
+        Sweep("partitions", dt.timedelta(hours=1), 500, partitions.run_once),
     )
 }
 """By name, in the order in which one process runs them: the relay first."""
@@ -116,7 +117,8 @@ def run(name: str) -> Swept:
         if not sweep_runs.begin(name, every=sweep.every * _EARLY):
             return Swept()
         swept, detail = _fenced(sweep)
-        _report(name, swept, detail, failed_before=sweep_runs.end(name, **asdict(swept)))
+        ended = sweep_runs.end(name, moved=swept.moved, failed=swept.failed)
+        _report(name, swept, detail, ended)
     except Error:
         # Also of an alert: the database is away, of which the web process tells.
         _log.exception("sweep_not_reported", sweep=name)
@@ -137,10 +139,12 @@ def _fenced(sweep: Sweep) -> tuple[Swept, str]:
     return swept, f"{swept.failed} rows or lanes raised an exception; the log says which"
 
 
-def _report(name: str, swept: Swept, detail: str, *, failed_before: int) -> None:
+def _report(name: str, swept: Swept, detail: str, ended: Ended) -> None:
     if swept.moved or swept.failed:
         _log.info("swept", sweep=name, moved=swept.moved, failed=swept.failed)
     if swept.failed:
         alerts.raise_once(FAILED, name, detail)
-    elif failed_before:
+    elif ended.failed_before:
         alerts.resolve(FAILED, name)
+    if ended.took > sweep_runs.UNFINISHED_AFTER:
+        alerts.resolve(sweep_runs.UNFINISHED, name)

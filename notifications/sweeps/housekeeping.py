@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from typing import Final
 
-from django.db import connection
-
+from notifications import clock
 from notifications.models import Alert, Rejected
-from notifications.store import db, short_links
+from notifications.store import db, short_links, vault
 from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
 """Rejected requests that operators can look back on."""
+_SECONDS: Final = 45.0
+"""How long one run goes on: less than its interval of a minute."""
 _ALERTS_KEPT: Final = dt.timedelta(days=7)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Wipe and trim up to `limit` rows of each kind.
+    """Wipe and delete what is past its use, in batches of `limit` rows, until nothing is left.
 
-    Safe at any time: all of it is past its use.
+    After _SECONDS the run ends, and the next one goes on. Safe at any time.
     """
-    wiped = db.run("wipe_expired", {"limit": limit})
-    with connection.cursor() as running:
-        running.execute(
-            "DELETE FROM idempotency_key WHERE ctid = ANY(ARRAY("
-            "SELECT ctid FROM idempotency_key WHERE expires_at <= now() LIMIT %s))",
-            [limit],
-        )
-        keys: int = running.rowcount
+    ends_at = clock.monotonic() + _SECONDS
+    deletions: list[Callable[[], int]] = [
+        lambda: vault.wipe_expired(limit=limit),
+        lambda: db.run("delete_expired_keys", {"limit": limit}),
+        lambda: _trim_rejected(limit),
+        lambda: short_links.purge(now=now, limit=limit),
+        lambda: _delete_old_alerts(now, limit),
+    ]
+    done = Swept()
+    while deletions:
+        counts = [delete() for delete in deletions]
+        done += Swept(sum(counts))
+        is_over = clock.monotonic() > ends_at
+        deletions = [
+            delete
+            for delete, count in zip(deletions, counts, strict=True)
+            if count >= limit and not is_over
+        ]
+    return done
+
+
+def _trim_rejected(limit: int) -> int:
     newest = Rejected.objects.order_by("-id").values_list("id", flat=True).first() or 0
-    trimmed, _ = Rejected.objects.filter(id__lte=newest - _REJECTED_KEPT).delete()
-    Alert.objects.filter(resolved_at__lt=now - _ALERTS_KEPT).delete()
-    ended = short_links.purge(now=now, limit=limit)
-    return Swept(wiped + keys + trimmed + ended)
+    past = Rejected.objects.filter(id__lte=newest - _REJECTED_KEPT).values("id")[:limit]
+    return Rejected.objects.filter(id__in=past).delete()[0]
+
+
+def _delete_old_alerts(now: dt.datetime, limit: int) -> int:
+    old = Alert.objects.filter(resolved_at__lt=now - _ALERTS_KEPT).values("id")[:limit]
+    return Alert.objects.filter(id__in=old).delete()[0]

@@ -8,10 +8,11 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
-from notifications import broker, clock
+from notifications import broker, clock, sweeps
 from notifications.models import Alert, Delivery, Recipient, SweepRun
+from notifications.rules import ids
 from notifications.rules.breaker import Tally
-from notifications.store import backlog, breakers
+from notifications.store import backlog, breakers, sweep_runs
 from providers.contract import Channel
 from tests.api.conftest import Caller
 
@@ -50,6 +51,21 @@ def test_a_dead_beat_is_seen_and_raises_one_alert() -> None:
     assert Alert.objects.get().kind == "beat_dead"
 
 
+def test_a_sweep_that_begins_and_does_not_end_is_named_and_raises_an_alert_until_it_ends() -> None:
+    _tick(ago=dt.timedelta(seconds=1))
+    long_ago = clock.now() - dt.timedelta(minutes=5)
+    assert sweep_runs.begin("release", every=dt.timedelta(seconds=1))
+    assert _ready() == (200, "ready", [])
+    SweepRun.objects.filter(name="release").update(running_since=long_ago, started_at=long_ago)
+    assert sweep_runs.begin("release", every=dt.timedelta(seconds=1))  # the next run hangs as well
+    assert _ready() == (200, "degraded", ["release began 300 s ago and has not ended"])
+    assert Alert.objects.get(resolved_at=None).kind == sweep_runs.UNFINISHED
+    SweepRun.objects.filter(name="release").update(started_at=long_ago)
+    sweeps.run("release")
+    assert _ready() == (200, "ready", [])
+    assert not Alert.objects.filter(resolved_at=None).exists()
+
+
 def test_a_beat_that_never_began_is_seen() -> None:
     assert _ready() == (200, "degraded", ["tick has never run: start beat and a worker for ops"])
 
@@ -72,7 +88,9 @@ def test_without_a_database_nothing_is_ready(monkeypatch: pytest.MonkeyPatch) ->
     assert "notifications_database_up 0.0" in Client().get("/metrics").content.decode()
 
 
-def test_a_lane_that_is_behind_is_named(caller: Caller, maria: Recipient) -> None:
+def test_a_lane_that_is_behind_is_named(
+    caller: Caller, maria: Recipient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _tick(ago=dt.timedelta(seconds=1))
     body = {
         "user_id": maria.user_id,
@@ -82,7 +100,10 @@ def test_a_lane_that_is_behind_is_named(caller: Caller, maria: Recipient) -> Non
         "content": {"body": "Sale"},
     }
     caller.post("/v1/notifications", body)
-    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=20))
+    before = clock.now() - dt.timedelta(seconds=20)
+    Delivery.objects.update(due_at=before)
+    assert _ready() == (200, "ready", [])  # its place in the queue is older than it is itself
+    monkeypatch.setattr(ids, "time_of", lambda _id: before)
     [lane] = backlog.of_lanes()
     assert (lane.lane.name, lane.due) == ("p3.email", 1)
     assert _ready() == (200, "degraded", ["p3.email is behind"])

@@ -81,7 +81,7 @@ def test_further_devices_get_rows_of_their_own_once(
     _let_time_pass()
     rows = list(Delivery.objects.filter(status=Status.SCHEDULED).values())
     for row in rows:  # as two batches would
-        pipeline.resolve([row])
+        pipeline.resolve([dict(row)])
     queued = Counter(channel for channel, status in _of(one) if status == Status.QUEUED)
     assert queued == {Channel.PUSH: 2, Channel.SMS: 1}
 

@@ -130,6 +130,6 @@ def test_the_sweep_runs_once_an_interval() -> None:
     every = dt.timedelta(hours=1)
     assert sweep_runs.begin("partitions", every=every)
     assert not sweep_runs.begin("partitions", every=every)
-    assert sweep_runs.end("partitions", moved=3, failed=2) == 0
-    assert sweep_runs.end("partitions", moved=3, failed=0) == 2
+    assert sweep_runs.end("partitions", moved=3, failed=2).failed_before == 0
+    assert sweep_runs.end("partitions", moved=3, failed=0).failed_before == 2
     assert Notification.objects.count() == 0

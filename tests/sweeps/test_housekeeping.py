@@ -1,0 +1,65 @@
+"""Housekeeping goes on until nothing is left, and passes over what somebody uses."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.db import connection
+
+from notifications import clock
+from notifications.models import Alert, IdempotencyKey, Notification, Rejected
+from notifications.sweeps import housekeeping
+from tests.sweeps.conftest import MakeRow
+
+_HOUR = dt.timedelta(hours=1)
+pytestmark = pytest.mark.django_db
+
+
+def _keys(count: int, *, expires_in: dt.timedelta) -> None:
+    IdempotencyKey.objects.bulk_create(
+        IdempotencyKey(
+            producer_id=1,
+            mode=1,
+            key=f"{expires_in}-{number}",
+            body_hash=b"",
+            response={},
+            expires_at=clock.now() + expires_in,
+        )
+        for number in range(count)
+    )
+
+
+def test_one_run_deletes_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(housekeeping, "_REJECTED_KEPT", 2)
+    _keys(7, expires_in=-_HOUR)
+    _keys(2, expires_in=_HOUR)
+    Rejected.objects.bulk_create(Rejected(producer_id=1) for _ in range(9))
+    Alert.objects.bulk_create(
+        Alert(
+            kind="test",
+            subject=str(number),
+            raised_at=clock.now() - 400 * _HOUR,
+            seen_at=clock.now() - 400 * _HOUR,
+            resolved_at=clock.now() - 300 * _HOUR,
+        )
+        for number in range(5)
+    )
+    done = housekeeping.run_once(now=clock.now(), limit=2)
+    assert (IdempotencyKey.objects.count(), Rejected.objects.count()) == (2, 2)
+    assert (Alert.objects.count(), done.moved) == (0, 7 + 7 + 5)
+
+
+def test_a_run_ends_when_its_time_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(housekeeping, "_SECONDS", 0.0)
+    _keys(7, expires_in=-_HOUR)
+    assert housekeeping.run_once(now=clock.now(), limit=2).moved == 2
+
+
+def test_expired_secrets_are_wiped_batch_by_batch(make_row: MakeRow) -> None:
+    for _ in range(5):
+        make_row()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE notification SET secrets = 'x', expires_at = now() - interval '1s'")
+    assert housekeeping.run_once(now=clock.now(), limit=2).moved == 5
+    assert not Notification.objects.filter(secrets__isnull=False).exists()
