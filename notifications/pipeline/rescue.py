@@ -42,12 +42,14 @@ def rescue(rows: Sequence[Row]) -> int:
     Safe to run twice and beside a worker that wakes up: a renewed lease stays, and a row that is
     locked is left for the next run.
     """
-    evidence = ledger.read([row["id"] for row in rows])
+    ids = [row["id"] for row in rows]
+    evidence = ledger.read(ids)
+    perhaps_sent = attempts.unanswered(ids)
     by_transition: dict[Transition, list[Move]] = defaultdict(list)
     calls: dict[str, list[attempts.Call]] = defaultdict(list)
     for row in rows:
         outcome = _outcome(row, evidence.get(row["id"]))
-        decision = _decide(row, outcome)
+        decision = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
         by_transition[decision.transition].append(_move(row["id"], decision))
         if outcome is not None and not isinstance(outcome, NotStarted):
             calls[row["provider"]].append(_call(row, outcome))
@@ -73,7 +75,7 @@ def _outcome(row: Row, entry: Entry | None) -> Outcome | None:
     return Unanswered(code=_LOST)
 
 
-def _decide(row: Row, outcome: Outcome | None) -> Decision:
+def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decision:
     if outcome is None or isinstance(outcome, NotStarted | Unanswered):
         if row["claims"] >= POISON_AFTER:
             detail = "its workers died five times in a row"
@@ -82,7 +84,7 @@ def _decide(row: Row, outcome: Outcome | None) -> Decision:
             return Decision(
                 transition=rules.RESCUE, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE
             )
-    decision = decide(outcome, _circumstances(row))
+    decision = decide(outcome, _circumstances(row, perhaps_sent=perhaps_sent))
     if isinstance(outcome, Accepted):
         return Decision(
             transition=decision.transition,
@@ -97,7 +99,7 @@ def _decide(row: Row, outcome: Outcome | None) -> Decision:
     return decision
 
 
-def _circumstances(row: Row) -> Circumstances:
+def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
     priority, channel = Priority(row["priority"]), Channel(row["channel"])
     provider = route.provider_named(row["provider"])
     return Circumstances(
@@ -109,6 +111,7 @@ def _circumstances(row: Row) -> Circumstances:
         calls_counted=row["attempts"] - row["attempts_before"],
         resent=row["resent"],
         is_probe=False,
+        perhaps_sent=perhaps_sent,
         time_to_live=_UNKNOWN_TIME_TO_LIVE,
         chance=clock.jitter(),
     )

@@ -1,143 +1,302 @@
-"""Send: hand a wave of rendered messages to a provider, and settle the outcomes as they come.
+"""Send: call a provider for the jobs of a batch, in waves whose calls all begin at once.
 
-Before a wave, one committed UPDATE renews its leases and counts its calls; what lost its lease is
-left out. Then the provider is called, with no transaction open. What was accepted goes into the
-sent-ledger at once, before Postgres knows, so that a worker killed in between does not send it
-again.
+    permits (in_flight) -> render -> renew (committed) -> provider.send -> outcomes -> settle
+       ^                                                                     |
+       '------------------------- given back as outcomes arrive -------------'
+
+A wave is as large as the provider may have calls in flight, so `call_started_at` is set for calls
+that begin and for no others: when a worker dies, only those may have been sent, and the rest of its
+claim goes back unspent. Several waves of one task overlap; no transaction is open during a call.
+
+An outcome goes into the sent-ledger as soon as it arrives, and is settled until Postgres takes it:
+a definite answer survives a failed settle, a restarting database, and an error in another wave, as
+long as this process lives.
+
+Jobs whose call has not begun when the task's time is over, or when the process stops, return to the
+queue.
 """
 
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
+import functools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
-from notifications import clock
-from notifications.pipeline import fail_over, render, settle, watch
+import structlog
+from django.db import InterfaceError, OperationalError, connection
+
+from notifications import clock, stopping
+from notifications.pipeline import fail_over, in_flight, render, settle, watch
 from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.pipeline.links import Book
 from notifications.rules.lane import PACE
 from notifications.rules.language.templating import RenderError
+from notifications.rules.outcomes import RETURN_GRACE, Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.texts import sms_segments
+from notifications.rules.transitions import RETURN
 from notifications.store import claims, ledger
 from notifications.store.ledger import Entry
-from providers.contract import Channel, Message, Provider, Result
+from providers.contract import Channel, Message, Provider, Result, Unanswered
+
+Answer = TypeVar("Answer")
+
+_log = structlog.get_logger(__name__)
 
 _SETTLE_AT: Final = 250
-"""Outcomes that are settled together.
-
-Half a chunk, so that Postgres works while the provider still does.
-"""
+"""Outcomes that are settled together: half a chunk, so that Postgres works during the calls."""
 _SETTLE_AFTER: Final = 0.25
 """Seconds after which outcomes are settled even if they are few."""
+_LOOK_AGAIN: Final = 0.05
+"""Seconds after which a task with calls in flight asks again for permits."""
+_MOST_WAVES: Final = 4
+"""Waves of one task in flight at once: each has a thread that waits for the provider."""
+_DATABASE_PAUSE: Final = 0.5
+"""Seconds between two tries of a write that Postgres did not take."""
+_RENEW_WITHIN: Final = 10.0
+"""Seconds for which the mark of calls that are about to begin is tried again."""
+
+_AWAY: Final = (OperationalError, InterfaceError)
 
 
 def send(batch: Batch, jobs: Sequence[Job], *, provider: Provider) -> None:
-    """Send these jobs of a batch through one provider."""
-    size = provider.capabilities.batch_limit
-    for start in range(0, len(jobs), size):
-        _wave(batch, jobs[start : start + size], provider)
+    """Send these jobs through one provider and settle their outcomes.
 
+    A job that fails over keeps its place in the batch, with its next provider first.
 
-def _wave(batch: Batch, jobs: Sequence[Job], provider: Provider) -> None:
-    messages, broken = _rendered(jobs)
-    settle.give_up(batch, broken, reason=Reason.RENDER_ERROR)
-    calls = claims.renew(
-        [each.delivery_id for each in messages], token=batch.token, provider=provider.name
-    )
-    by_id = {job.delivery.id: job for job in jobs if job.delivery.id in calls}
-    for job in by_id.values():
-        job.call = calls[job.delivery.id]
-    messages = [each for each in messages if each.delivery_id in calls]
-    if not messages:
-        return
-    deadline = PACE[jobs[0].delivery.priority].deadline
-    results = provider.send(messages, deadline=deadline)
-    for arrived in _in_batches(_arrivals(results), by_id, provider):
-        pairs = [(by_id[result.delivery_id], result) for result in arrived]
-        final = fail_over.take_onward(pairs, provider=provider)
-        settle.settle(batch, final, provider=provider)
-        watch.report(pairs, provider=provider.name)
-
-
-def _rendered(jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
-    versions = render.versions_for(jobs)
-    messages: list[Message] = []
-    broken: list[tuple[Job, str]] = []
-    links = Book()
-    now = clock.now()
-    for job in jobs:
-        try:
-            message = render.message(job, versions, now=now, links=links)
-        except RenderError as error:
-            broken.append((job, str(error)))
-            continue
-        if message.channel is Channel.SMS:
-            job.segments = sms_segments.measured(message.body).segments
-        messages.append(message)
-    links.store()
-    return messages, broken
-
-
-def _in_batches(
-    arriving: Iterator[Sequence[Result]], by_id: Mapping[UUID, Job], provider: Provider
-) -> Iterator[list[Result]]:
-    """Gather outcomes for one settle; each arrival goes into the ledger first."""
-    waiting: list[Result] = []
-    settled_at = clock.monotonic()
-    for arrived in arriving:
-        ledger.write(
-            Entry(each.delivery_id, by_id[each.delivery_id].call, provider.name, each.outcome)
-            for each in arrived
-        )
-        waiting.extend(arrived)
-        if len(waiting) >= _SETTLE_AT or clock.monotonic() - settled_at > _SETTLE_AFTER:
-            yield waiting
-            waiting, settled_at = [], clock.monotonic()
-    if waiting:
-        yield waiting
-
-
-def _arrivals(results: Iterator[Result]) -> Iterator[list[Result]]:
-    """Outcomes in the groups in which they arrive.
-
-    A second thread waits for the provider, so that what has arrived is in the ledger while one
-    hanging call of the same wave still keeps the provider's iterator from going on.
+    Raises:
+        OperationalError: Postgres failed; every call that had begun is settled.
+        Exception: what a wave raised, after every call that had begun is settled.
     """
-    arrived: SimpleQueue[Result | _End] = SimpleQueue()
-    threading.Thread(target=_pump, args=(results, arrived), name="provider", daemon=True).start()
-    while True:
-        group = [arrived.get()]
-        with contextlib.suppress(Empty):
-            while True:
-                group.append(arrived.get_nowait())
-        ready = [each for each in group if not isinstance(each, _End)]
-        if ready:
-            yield ready
-        if isinstance(group[-1], _End):
-            if group[-1].error is not None:
-                raise group[-1].error
-            return
+    _Sending(batch, jobs, provider).run()
 
 
-def _pump(results: Iterator[Result], arrived: SimpleQueue[Result | _End]) -> None:
-    try:
-        for result in results:
-            arrived.put(result)
-    except BaseException as error:  # noqa: BLE001 - raised again where the results are read
-        arrived.put(_End(error))
-    else:
-        arrived.put(_End())
+@dataclass(slots=True)
+class _Wave:
+    """Calls that began together."""
+
+    unanswered: set[UUID]
+    error: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
-    """The last thing to arrive."""
+class _Arrival:
+    """A result of a wave; without one, the wave's end."""
 
-    error: BaseException | None = None
+    wave: _Wave
+    result: Result | None = None
+
+
+class _Sending:
+    """The waves of one task at one provider."""
+
+    def __init__(self, batch: Batch, jobs: Sequence[Job], provider: Provider) -> None:
+        self._batch = batch
+        self._provider = provider
+        self._waiting = deque(jobs)
+        self._pace = PACE[jobs[0].delivery.priority]
+        self._is_urgent = jobs[0].delivery.priority.is_urgent
+        self._called: dict[UUID, Job] = {}
+        self._waves: list[_Wave] = []
+        self._arrived: SimpleQueue[_Arrival] = SimpleQueue()
+        self._unsettled: list[Result] = []
+        self._settled_at = clock.monotonic()
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        while self._waiting and not self._error and self._may_begin():
+            self._guarded(self._begin_wave)
+            self._guarded(self._take_arrivals)
+        while self._waves or self._unsettled:
+            self._guarded(self._take_arrivals)
+        if self._error:
+            raise self._error
+        self._return_waiting()
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Keep the first error for the end: calls that have begun are settled whatever happens."""
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001 - raised again by `run`
+            self._error = self._error or error
+
+    def _may_begin(self) -> bool:
+        return not stopping.is_stopping() and self._seconds_left() > 0
+
+    def _seconds_left(self) -> float:
+        worked = clock.monotonic() - self._batch.claim.taken_at
+        return self._pace.begin_within.total_seconds() - worked
+
+    def _begin_wave(self) -> None:
+        if len(self._waves) >= _MOST_WAVES:
+            return
+        permits = in_flight.acquire(
+            self._provider,
+            min(len(self._waiting), self._provider.capabilities.batch_limit),
+            urgent=self._is_urgent,
+            timeout=0.0 if self._waves else max(0.0, self._seconds_left()),
+        )
+        if not permits:
+            return
+        messages: list[Message] = []
+        try:
+            messages = self._ready([self._waiting.popleft() for _ in range(permits)])
+        finally:
+            in_flight.release(self._provider, permits - len(messages), ())
+        if messages:
+            wave = _Wave({each.delivery_id for each in messages})
+            self._waves.append(wave)
+            results = self._provider.send(messages, deadline=self._pace.deadline)
+            threading.Thread(
+                target=_collect, args=(results, wave, self._arrived), name="provider", daemon=True
+            ).start()
+
+    def _ready(self, jobs: Sequence[Job]) -> list[Message]:
+        """Render jobs and mark their calls as begun; returns those that are still ours."""
+        messages, broken = self._rendered(jobs)
+        settle.give_up(self._batch, broken, reason=Reason.RENDER_ERROR)
+        ids = [each.delivery_id for each in messages]
+        # Tried again after an error: a lost COMMIT must not leave rows that look as if called.
+        calls = self._until_taken(
+            lambda: claims.renew(ids, token=self._batch.token, provider=self._provider.name),
+            within=_RENEW_WITHIN,
+        )
+        for job in jobs:
+            if (call := calls.get(job.delivery.id)) is not None:
+                job.call = call
+                self._called[job.delivery.id] = job
+        return [each for each in messages if each.delivery_id in calls]
+
+    def _rendered(self, jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
+        versions = render.versions_for(jobs)
+        messages: list[Message] = []
+        broken: list[tuple[Job, str]] = []
+        links = Book()
+        now = self._batch.now
+        for job in jobs:
+            try:
+                message = render.message(job, versions, now=now, links=links)
+            except RenderError as error:
+                broken.append((job, str(error)))
+                continue
+            if message.channel is Channel.SMS:
+                job.segments = sms_segments.measured(message.body).segments
+            messages.append(message)
+        links.store()
+        return messages, broken
+
+    def _take_arrivals(self) -> None:
+        """Wait for outcomes, write them to the ledger, free their permits, settle when due."""
+        if self._waves:
+            self._take(timeout=_LOOK_AGAIN if self._waiting else None)
+        is_late = clock.monotonic() - self._settled_at > _SETTLE_AFTER
+        if self._unsettled and (not self._waves or is_late or len(self._unsettled) >= _SETTLE_AT):
+            results, self._unsettled = self._unsettled, []
+            self._settle(results)
+            self._settled_at = clock.monotonic()
+
+    def _take(self, *, timeout: float | None) -> None:
+        results = []
+        for arrival in _group(self._arrived, timeout=timeout):
+            if arrival.result is None:
+                self._waves.remove(arrival.wave)
+                results += self._never_reported(arrival.wave)
+            else:
+                arrival.wave.unanswered.discard(arrival.result.delivery_id)
+                results.append(arrival.result)
+        if not results:
+            return
+        self._unsettled += results
+        in_flight.release(self._provider, len(results), results)
+        name = self._provider.name
+        ledger.write(
+            Entry(each.delivery_id, self._called[each.delivery_id].call, name, each.outcome)
+            for each in results
+        )
+        watch.report(self._pairs(results), provider=name)
+
+    def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
+        return [(self._called[each.delivery_id], each) for each in results]
+
+    def _never_reported(self, wave: _Wave) -> list[Result]:
+        """Results of calls whose adapter ended without one: they may have been sent."""
+        if wave.error is not None:
+            self._error = self._error or wave.error
+        silence = Unanswered(code="no_result")
+        return [
+            Result(delivery_id=each, outcome=silence, latency=dt.timedelta(0))
+            for each in sorted(wave.unanswered)
+        ]
+
+    def _settle(self, results: Sequence[Result]) -> None:
+        pairs = self._pairs(results)
+        provider = self._provider
+        final = self._until_taken(lambda: fail_over.take_onward(pairs, provider=provider))
+        try:
+            self._settle_final(final)
+        except Exception:  # noqa: BLE001 - whatever it is, it is raised again for its own outcome
+            # One outcome that cannot be written must not take the others with it.
+            _log.warning("settled_one_by_one", provider=provider.name, count=len(final))
+            for pair in final:
+                self._guarded(functools.partial(self._settle_final, [pair]))
+
+    def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
+        self._until_taken(lambda: settle.settle(self._batch, pairs, provider=self._provider))
+
+    def _until_taken(self, write: Callable[[], Answer], *, within: float = float("inf")) -> Answer:
+        """Write until Postgres takes it; outcomes that arrive meanwhile go into the ledger.
+
+        Raises:
+            OperationalError: Postgres did not take it `within` so many seconds.
+            InterfaceError: the same.
+        """
+        until = clock.monotonic() + within
+        while True:
+            try:
+                return write()
+            except _AWAY as error:
+                if clock.monotonic() >= until:
+                    raise
+                _log.warning("write_repeated", why=type(error.__cause__ or error).__name__)
+                connection.close_if_unusable_or_obsolete()
+                self._take(timeout=_DATABASE_PAUSE)
+
+    def _return_waiting(self) -> None:
+        """Queue again what was not called; another worker takes it at once when this one stops."""
+        stops = stopping.is_stopping()
+        decision = Decision(
+            transition=RETURN,
+            reason=Reason.CLAIM_RETURNED,
+            due_in=clock.AT_ONCE if stops else RETURN_GRACE,
+            republish_in=None if stops else clock.AT_ONCE,
+        )
+        for job in self._waiting:
+            self._batch.decide(job, decision)
+        self._batch.commit()
+
+
+def _collect(results: Iterator[Result], wave: _Wave, arrived: SimpleQueue[_Arrival]) -> None:
+    """Pass the results of one wave on; a thread of its own waits for the provider."""
+    try:
+        for result in results:
+            arrived.put(_Arrival(wave, result))
+    except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
+        wave.error = error
+    finally:
+        arrived.put(_Arrival(wave))
+
+
+def _group(arrived: SimpleQueue[_Arrival], *, timeout: float | None) -> Iterator[_Arrival]:
+    """Wait for one arrival and take all that came with it; nothing when the time passed."""
+    with contextlib.suppress(Empty):
+        yield arrived.get(timeout=timeout)
+        while True:
+            yield arrived.get_nowait()

@@ -31,6 +31,8 @@ from providers.contract import (
     Provider,
     Rejected,
     Result,
+    Throttled,
+    Unavailable,
 )
 
 _LONGEST_WAIT_S: Final = 2**31 - 1
@@ -50,10 +52,11 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
     if not pairs:
         return
     now = batch.now
-    entries = [
-        batches.decided(job, decide(result.outcome, _circumstances(job, provider, now)))
-        for job, result in pairs
-    ]
+    perhaps_sent = _perhaps_sent_before(pairs)
+    entries = []
+    for job, result in pairs:
+        known = _circumstances(job, provider, now, perhaps_sent=job.delivery.id in perhaps_sent)
+        entries.append(batches.decided(job, decide(result.outcome, known)))
     moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
     batches.refund_caps(entries, moved=moved)
     batch.retries += batches.retries_of(entries, moved=moved)
@@ -76,7 +79,19 @@ def give_up(batch: Batch, jobs: Iterable[tuple[Job, str]], *, reason: Reason) ->
     batch.commit()
 
 
-def _circumstances(job: Job, provider: Provider, now: dt.datetime) -> Circumstances:
+def _perhaps_sent_before(pairs: Iterable[Pair]) -> set[UUID]:
+    """Deliveries whose call failed now and of which an earlier call was not answered."""
+    called_before = [
+        job.delivery.id
+        for job, result in pairs
+        if job.call > 1 and isinstance(result.outcome, Throttled | Unavailable)
+    ]
+    return attempts.unanswered(called_before) if called_before else set()
+
+
+def _circumstances(
+    job: Job, provider: Provider, now: dt.datetime, *, perhaps_sent: bool
+) -> Circumstances:
     return Circumstances(
         channel=job.delivery.channel,
         priority=job.delivery.priority,
@@ -86,6 +101,7 @@ def _circumstances(job: Job, provider: Provider, now: dt.datetime) -> Circumstan
         calls_counted=job.call - job.delivery.attempts_before,
         resent=job.delivery.resent,
         is_probe=job.is_probe,
+        perhaps_sent=perhaps_sent,
         time_to_live=job.time_to_live(now),
         chance=clock.jitter(),
     )

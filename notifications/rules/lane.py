@@ -84,6 +84,8 @@ class Pace:
 
     A thread pool ignores Celery's limits.
     """
+    begin_within: dt.timedelta
+    """How long after its claim a task begins calls; then the rest returns to the queue."""
     lease: dt.timedelta
     """How long a claimed row is ours without a word.
 
@@ -92,9 +94,17 @@ class Pace:
     """
 
 
+def _pace(*, deadline: float, begin_within: float, lease: float) -> Pace:
+    return Pace(
+        deadline=dt.timedelta(seconds=deadline),
+        begin_within=dt.timedelta(seconds=begin_within),
+        lease=dt.timedelta(seconds=lease),
+    )
+
+
 PACE: Final = {
-    Priority.P0: Pace(dt.timedelta(seconds=3), dt.timedelta(seconds=6)),
-    Priority.P1: Pace(dt.timedelta(seconds=10), dt.timedelta(seconds=60)),
-    Priority.P2: Pace(dt.timedelta(seconds=10), dt.timedelta(seconds=60)),
-    Priority.P3: Pace(dt.timedelta(seconds=10), dt.timedelta(seconds=60)),
+    Priority.P0: _pace(deadline=3, begin_within=4, lease=6),
+    Priority.P1: _pace(deadline=10, begin_within=30, lease=60),
+    Priority.P2: _pace(deadline=10, begin_within=30, lease=60),
+    Priority.P3: _pace(deadline=10, begin_within=30, lease=60),
 }

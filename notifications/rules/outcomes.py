@@ -58,6 +58,8 @@ class Circumstances:
     """The one resend after silence is spent."""
     is_probe: bool
     """The call was the probe of an open circuit breaker: a failed probe spends no attempt."""
+    perhaps_sent: bool
+    """An earlier call of this delivery was not answered."""
     time_to_live: dt.timedelta
     chance: float
     """One draw from [0, 1)."""
@@ -125,12 +127,7 @@ def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:
             wait = unanswered.CLOSE_AFTER
         case _:
             assert_never(answer)
-    return Decision(
-        transition=transitions.LEAVE_UNANSWERED,
-        reason=Reason.UNANSWERED,
-        detail=_said(outcome),
-        due_in=wait,
-    )
+    return _unanswered(_said(outcome), wait=wait)
 
 
 def _retry(
@@ -153,6 +150,9 @@ def _retry(
     )
     detail = _said(outcome)
     if not isinstance(then, Again):
+        if now.perhaps_sent or isinstance(outcome, Unanswered):
+            # The message may have arrived, so this is no failure: a receipt can still say so.
+            return _unanswered(f"{then}: {detail}", wait=unanswered.CLOSE_AFTER)
         return _given_up(then, detail, drops=now.preset.drops)
     return Decision(
         transition=transitions.RETRY_REFUNDED if is_free else transitions.RETRY,
@@ -160,6 +160,15 @@ def _retry(
         detail=detail,
         due_in=then.delay,
         republish_in=then.delay,
+    )
+
+
+def _unanswered(detail: str, *, wait: dt.timedelta) -> Decision:
+    return Decision(
+        transition=transitions.LEAVE_UNANSWERED,
+        reason=Reason.UNANSWERED,
+        detail=detail,
+        due_in=wait,
     )
 
 
