@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
+from zoneinfo import ZoneInfo
 
 from notifications.rules.ids import notification_of
 from notifications.rules.states import Status
@@ -32,11 +33,24 @@ _TURNS: Final = (timedelta(seconds=100), timedelta(seconds=200), timedelta(secon
 """Behind the end of the quiet: where the ramp of five minutes is looked at."""
 
 
+def _zone() -> ZoneInfo:
+    """Berlin, where a spring night lacks an hour, unless it is the autumn night with an hour twice.
+
+    In that night a window that is moved could end in either of the two hours.
+    """
+    berlin, later = ZoneInfo("Europe/Berlin"), now() + 5 * _HOUR
+    before, after = (each.astimezone(berlin).utcoffset() for each in (later - 10 * _HOUR, later))
+    assert before is not None
+    assert after is not None
+    return ZoneInfo("UTC") if after < before else berlin
+
+
 @dataclass
 class _Night:
     """Quiet hours that began an hour ago and last two more, and how much of them has passed."""
 
     world: World
+    zone: ZoneInfo = field(default_factory=_zone)
     begun: datetime = field(default_factory=lambda: now().replace(second=0, microsecond=0))
     passed: timedelta = timedelta(0)
     held: list[UUID] = field(default_factory=list)
@@ -45,9 +59,10 @@ class _Night:
         self.ends = self.begun + 2 * _HOUR
 
     def quiet_hours(self) -> list[dict[str, object]]:
-        """Where the window lies by now, in full minutes of a clock in UTC."""
+        """Where the window lies by now, in full minutes of the sleepers' clock."""
         back = -(-self.passed // timedelta(minutes=1)) * timedelta(minutes=1)
-        start, end = self.begun - _HOUR - back, self.ends - back
+        instants = (self.begun - _HOUR - back, self.ends - back)
+        start, end = (each.astimezone(self.zone) for each in instants)
         return [{"days": [], "channels": [], "start": f"{start:%H:%M}", "end": f"{end:%H:%M}"}]
 
     def goes_on(self, span: timedelta) -> None:
@@ -79,7 +94,7 @@ class _Night:
 
     def sleeper(self, **contacts: str) -> str:
         """Somebody who is in it."""
-        somebody = self.world.person(**contacts)
+        somebody = self.world.person(timezone=self.zone.key, **contacts)
         self.world.wish(somebody, quiet_hours=self.quiet_hours())
         return somebody
 
@@ -155,7 +170,8 @@ def test_who_changed_their_mind_overnight_is_asked_again(world: World) -> None:
 
     world.wish(leaves, channels_off=["email"])
     # Where it is three hours earlier the night has only begun.
-    world.service("operator").person(travels, timezone="Etc/GMT+3")
+    hours = round((now().astimezone(night.zone).utcoffset() or timedelta(0)) / _HOUR)
+    world.service("operator").person(travels, timezone=f"Etc/GMT{3 - hours:+d}")
     _answer(world, number, "STOP")
     world.strike(world.processes["channels"])
     night.goes_on(_HOUR)

@@ -154,13 +154,15 @@ class World:
         keys = json.loads((self._var / "demo_keys.json").read_text())
         return Service(self.url, {"Authorization": f"Bearer {keys[name]}"})
 
-    def person(self, **contacts: str) -> str:
-        """A new recipient with one address on each of these channels; returns the user id."""
+    def person(self, *, timezone: str = "UTC", **contacts: str) -> str:
+        """A new recipient with one address on each of these channels; returns the user id.
+
+        The timezone is known, so that no P3 waits for the morning of its producer.
+        """
         self._people += 1
         user_id = f"somebody_{self._run}_{self._people}"
         addresses = [{"channel": name, "address": each} for name, each in contacts.items()]
-        # A known timezone: no P3 waits for the morning of its producer.
-        self.service("operator").person(user_id, contacts=addresses, timezone="UTC")
+        self.service("operator").person(user_id, contacts=addresses, timezone=timezone)
         return user_id
 
     def wish(self, user_id: str, **wishes: object) -> None:
