@@ -14,6 +14,7 @@ from typing import Final
 
 import django
 import pytest
+from hypothesis import HealthCheck, settings
 
 from notifyproj.embedded import EmbeddedError, Stack
 from notifyproj.environment import PREFIX
@@ -46,6 +47,9 @@ def _start() -> Stack:
     return stack
 
 
+# A busy machine is no fault: examples have no deadline, and may take long to draw.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 _STACK: Final = _start()
 django.setup()
 
