@@ -1,9 +1,11 @@
 """The Django app."""
 
 import gc
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.apps import AppConfig
+from django.core import checks
 from django.core.signals import request_started
 from django.db.models.signals import post_migrate
 
@@ -19,14 +21,44 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have partitions from the first moment.
+        """Have partitions and the sessions' settings from the first moment.
 
         Every migrate, which every deployment runs, makes them.
         """
+        post_migrate.connect(_store_session_settings, sender=self)
         post_migrate.connect(_make_partitions, sender=self)
+        checks.register(_check_session_settings, checks.Tags.database)
         request_started.connect(_drop_broken_connection)
         gc.freeze()  # what is loaded by now stays: no need to look at it again
         gc.set_threshold(_GARBAGE_AT)
+
+
+def _store_session_settings(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
+    from notifications.store import session_settings  # noqa: PLC0415 - the models are ready only now
+
+    session_settings.store()
+
+
+def _check_session_settings(
+    databases: Sequence[str] | None = None,
+    **_others: Any,  # noqa: ANN401 - Django's protocol
+) -> list[checks.CheckMessage]:
+    from django.db import Error  # noqa: PLC0415 - the models are ready only now
+
+    from notifications.store import session_settings  # noqa: PLC0415 - the same
+
+    try:
+        found = session_settings.missing() if databases else {}
+    except Error:
+        return []  # the database is away, which is another message's subject
+    return [
+        checks.Warning(
+            f"the database session has {name}={value}, not {session_settings.WANTED[name]}",
+            hint="run `manage.py migrate` as the role that the processes use",
+            id="notifications.W001",
+        )
+        for name, value in found.items()
+    ]
 
 
 def _make_partitions(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol

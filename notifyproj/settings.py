@@ -75,13 +75,10 @@ TEMPLATES = [
 
 # No health checks of Django's: they cost a round trip each; `store.db.drop_broken` asks the socket.
 DATABASES = {"default": dj_database_url.parse(ENVIRONMENT.database_url, conn_max_age=None)}
+# No session settings here, which a transaction pooler would drop: see `store.session_settings`.
 DATABASES["default"].setdefault("OPTIONS", {}).update({
     "application_name": "notify",
     "connect_timeout": 3,
-    # A transaction that a stuck process leaves open would keep its row locks.
-    "options": "-c idle_in_transaction_session_timeout=30000 -c timezone=UTC"
-    # A row that is locked for two seconds has its holder in trouble; the caller comes back.
-    " -c lock_timeout=2000",
     "keepalives_idle": 10,
     "keepalives_interval": 3,
     "keepalives_count": 3,

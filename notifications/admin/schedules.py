@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from django.contrib import admin, messages
+from django.contrib.admin import EmptyFieldListFilter
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -25,20 +26,22 @@ from notifications.rules.times import local_time
 _PREVIEWED: Final = 10
 """Occurrences on a schedule's page: to come, and made."""
 
+_COLOURS: Final = {"active": "success", "paused": "warning", "failing": "danger"}
+
 
 @admin.register(Schedule)
 class ScheduleAdmin(reading.ReadOnlyAdmin):
     """A producer's word is changed by its producer; an operator may pause it."""
 
     list_display = ("name", "producer", "mode", "rrule", "zone", "state", "next_at")
-    list_filter = ("paused", "mode", "producer")
+    list_filter = ("paused", ("problem", EmptyFieldListFilter), "mode", "producer")
     list_select_related = ("producer",)
     search_fields = ("name",)
     sortable_by = ()
     actions = ("pause", "resume")
     fields = (
         *("name", "producer", "mode", "rrule", "zone", "state", "starts_at", "ends_at"),
-        *("coming", "made", "request"),
+        *("problem", "retry_at", "coming", "made", "request"),
     )
     readonly_fields = ("zone", "state", "coming", "made")
 
@@ -54,11 +57,15 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
         """Who may change schedules, although only so far."""
         return request.user.has_perm("notifications.change_schedule")
 
-    @display(description="State", label={"active": "success", "paused": "warning"})
+    @display(
+        description="State", label={"active": "success", "paused": "warning", "failing": "danger"}
+    )
     def state(self, schedule: Schedule) -> str:
-        """Active, paused or over."""
+        """Active, paused, failing or over."""
         if schedule.paused:
             return "paused"
+        if schedule.problem:
+            return "failing"
         return "active" if self.next_at(schedule) else "over"
 
     @display(description="Clock")

@@ -36,6 +36,7 @@ from notifications.store import (
     breakers,
     db,
     host_clock,
+    session_settings,
     state,
     sweep_runs,
     tallies,
@@ -135,6 +136,11 @@ def _look() -> dict[str, Any]:
     if beat := _dead_beat(ages):
         wrong.append(beat)
     wrong += _unfinished_sweeps()
+    wrong += [
+        f"database sessions have {name}={value}, not {session_settings.WANTED[name]}: run"
+        " `manage.py migrate` as the role of the processes"
+        for name, value in session_settings.missing().items()
+    ]
     return {
         "status": "degraded" if wrong else "ready",
         "wrong": wrong,

@@ -31,6 +31,12 @@ class Schedule(models.Model):
     request = models.JSONField(help_text="The notification as its producer asks for it.")
     next_local = models.CharField(max_length=19, blank=True, help_text="On its wall clock.")
     due_at = models.DateTimeField(null=True, blank=True)
+    problem = models.CharField(
+        max_length=300, blank=True, help_text="Why no notification can be made of it now."
+    )
+    retry_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a schedule with a problem is tried again."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -42,6 +42,10 @@ Pair = tuple[dt.datetime, dt.datetime]
 """The local time and the instant of an occurrence."""
 
 
+class Unreadable(Exception):
+    """This release does not accept the stored request of a schedule: change the schedule."""
+
+
 class _Busy(Exception):
     """An ordering key is locked by somebody else: nothing is stored, the next sweep tries again."""
 
@@ -50,6 +54,9 @@ def materialise(schedule_id: int, *, now: dt.datetime) -> int:
     """Make notifications of what occurs within a day; returns how many occurrences.
 
     Safe to run twice and from two sweeps: who finds the row locked leaves it.
+
+    Raises:
+        Unreadable: nothing can be made of it until its producer, or a deploy, changes it.
     """
     try:
         with transaction.atomic():
@@ -58,6 +65,14 @@ def materialise(schedule_id: int, *, now: dt.datetime) -> int:
             return _materialise(found, now=now) if found else 0
     except _Busy:
         return 0
+
+
+def set_aside(schedule_id: int, *, problem: str, until: dt.datetime) -> None:
+    """Note why nothing can be made of a schedule now, and when it is tried again.
+
+    Its `due_at` stays, so that what it missed is made up for as after any other delay.
+    """
+    Schedule.objects.filter(id=schedule_id).update(problem=problem[:300], retry_at=until)
 
 
 def occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterator[Pair]:
@@ -99,6 +114,7 @@ def zone_of(schedule: Schedule) -> str:
 
 def stand(schedule: Schedule, following: Pair | None) -> None:
     """Put it before this occurrence; None: nothing more is to come. The row is not saved."""
+    schedule.problem, schedule.retry_at = "", None
     schedule.next_local = following[0].isoformat(timespec="seconds") if following else ""
     schedule.due_at = following[1] - AHEAD if following else None
 
@@ -106,8 +122,10 @@ def stand(schedule: Schedule, following: Pair | None) -> None:
 def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
     caller, zone = _caller(schedule), zone_of(schedule)
     body = request.parse(schedule.request)
-    if caller is None or isinstance(body, Problem):
+    if caller is None:
         return 0
+    if isinstance(body, Problem):
+        raise Unreadable("; ".join([body.detail, *(error.detail for error in body.errors)]))
     time_to_live = _time_to_live(body)
     # By local time: the recipient may have moved since the last look.
     stands = dt.datetime.fromisoformat(schedule.next_local)
@@ -127,7 +145,7 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
     due = missed + due
     _make(_Making(schedule, caller, body, zone), due, now=now)
     stand(schedule, following)
-    schedule.save(update_fields=["next_local", "due_at"])
+    schedule.save(update_fields=["next_local", "due_at", "problem", "retry_at"])
     return len(due)
 
 

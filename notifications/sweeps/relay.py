@@ -25,7 +25,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import structlog
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 
 from notifications import lanes
 from notifications.pipeline import publish
@@ -72,7 +72,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
             if not depths[lane.name]:
                 _make_lost_due(lane, span, limit)
             published = _publish(lane, span, rooms.get(lane, 0))
-        except (OperationalError, InterfaceError) as error:
+        except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
             done += Swept(failed=1)
         else:

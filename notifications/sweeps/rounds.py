@@ -35,7 +35,7 @@ Act = Callable[[Sequence[Any], Span], int]
 
 RETRY_GRACE: Final = dt.timedelta(seconds=5)
 """How long a retry message goes first: the message is quick, the sweep is certain."""
-_DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
+DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 """A lock that was not granted in time or a lost connection: no row's fault, so the lane waits."""
 NO_GRACE: Final = dt.timedelta(0)
 SECONDS: Final = 2.0
@@ -102,7 +102,7 @@ def _batch(due: Due, lane: Lane, span: Span, act: Act) -> tuple[Swept, bool]:
                 return Swept(), False
             rows = db.rows("due", _parameters(due, lane, span))
             swept = _acted(due, rows, span, act)
-    except _DATABASE_TROUBLE as error:
+    except DATABASE_TROUBLE as error:
         _log.warning("lane_not_swept", sweep=due.sweep, lane=lane.name, error=str(error))
         return Swept(failed=1), False
     return swept, len(rows) == due.limit and swept.moved > 0
@@ -114,7 +114,7 @@ def _acted(due: Due, rows: Sequence[Row], span: Span, act: Act) -> Swept:
     try:
         with transaction.atomic():
             return Swept(moved=act(rows, span))
-    except _DATABASE_TROUBLE:
+    except DATABASE_TROUBLE:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a row causes, it must not stop the others
         if len(rows) == 1:

@@ -3,28 +3,71 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from typing import Final
 
+import structlog
+from django.db.models import BooleanField, Case, Q, QuerySet, When
+
+from notifications import clock
 from notifications.models import Occurrence, Schedule
 from notifications.pipeline import recur
-from notifications.sweeps.rounds import Swept
+from notifications.store import alerts
+from notifications.sweeps import rounds
+from notifications.sweeps.rounds import DATABASE_TROUBLE, Swept
+
+_log = structlog.get_logger(__name__)
+
+FAILED: Final = "schedule_failed"
+"""The alert's kind; its subject is the schedule's number."""
+_RETRY_EVERY: Final = dt.timedelta(hours=1)
+"""How often a schedule with a problem is tried: a deploy or its producer may have mended it."""
 
 _KEPT: Final = dt.timedelta(days=7)
 """How long an operator sees what came of an occurrence; the notification itself stays longer."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Work through up to `limit` schedules that are due; returns how many occurrences.
+    """Work through the schedules that are due, `limit` at a time; counts the occurrences.
 
     Twice is once: where a schedule stands moves with what is made of it. Late is made up for, see
-    `pipeline.recur`.
+    `pipeline.recur`. One that fails stops no other: it shows its problem, raises an alert, and is
+    tried again every hour.
     """
-    due = Schedule.objects.filter(due_at__lte=now, producer__is_active=True).order_by("due_at")
-    made = sum(
-        recur.materialise(schedule_id, now=now)
-        for schedule_id in due.values_list("id", flat=True)[:limit]
-    )
-    if made:
+    ends_at = clock.monotonic() + rounds.SECONDS
+    done = Swept()
+    seen: set[int] = set()
+    while batch := list(_due(now, seen)[:limit]):
+        for schedule_id, had_problem in batch:
+            done += _one(schedule_id, now=now, had_problem=had_problem)
+            seen.add(schedule_id)
+        if clock.monotonic() > ends_at:
+            break
+    if done.moved:
         past = Occurrence.objects.filter(at__lt=now - _KEPT).values("id")[: limit * 10]
         Occurrence.objects.filter(id__in=past).delete()
+    return done
+
+
+def _due(now: dt.datetime, seen: Collection[int]) -> QuerySet[Schedule, tuple[int, bool]]:
+    is_tried = Q(retry_at=None) | Q(retry_at__lte=now)
+    due = Schedule.objects.filter(is_tried, due_at__lte=now, producer__is_active=True)
+    had_problem = Case(When(problem="", then=False), default=True, output_field=BooleanField())
+    fresh = due.exclude(id__in=list(seen)).annotate(had_problem=had_problem)
+    return fresh.order_by("due_at", "id").values_list("id", "had_problem")
+
+
+def _one(schedule_id: int, *, now: dt.datetime, had_problem: bool) -> Swept:
+    try:
+        made = recur.materialise(schedule_id, now=now)
+    except DATABASE_TROUBLE:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever one schedule causes, it must not stop the others
+        problem = str(error) if isinstance(error, recur.Unreadable) else type(error).__name__
+        _log.exception("schedule_failed", schedule=schedule_id)
+        recur.set_aside(schedule_id, problem=problem, until=now + _RETRY_EVERY)
+        alerts.raise_once(FAILED, str(schedule_id), f"schedule {schedule_id}: {problem}")
+        return Swept(failed=1)
+    if had_problem:
+        alerts.resolve(FAILED, str(schedule_id))
     return Swept(made)

@@ -12,12 +12,21 @@ import pytest
 from django.db import connection
 
 from notifications import clock
-from notifications.models import Delivery, Notification, Occurrence, Recipient, Schedule, Template
+from notifications.models import (
+    Alert,
+    Delivery,
+    Notification,
+    Occurrence,
+    Recipient,
+    Schedule,
+    Template,
+)
 from notifications.pipeline import arrange, recur
 from notifications.pipeline.accept import Caller
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
 from notifications.sweeps import schedules
+from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.pipeline.conftest import Reach
 
@@ -212,3 +221,38 @@ def test_what_is_refused_points_at_what_is_wrong(
     assert isinstance(problem, Problem)
     assert problem.errors[0].pointer == pointer
     assert not Schedule.objects.exists()
+
+
+@pytest.mark.usefixtures("maria")
+def test_schedules_that_cannot_be_read_stop_no_other_and_run_again_when_they_can(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = [_made(caller, name=f"bad-{number}") for number in range(4)]
+    broken, raising = bad[:3], bad[3]
+    good = _made(caller, name="good", rrule="FREQ=DAILY;BYHOUR=9;BYMINUTE=0")
+    numbers = [each.pk for each in broken]
+    Schedule.objects.filter(pk__in=numbers).update(request={"type": "LIKE", "user_id": "maria"})
+    make = recur.materialise
+
+    def materialise(schedule_id: int, *, now: dt.datetime) -> int:
+        if schedule_id == raising.pk:
+            msg = "no such rule any more"
+            raise ValueError(msg)
+        return make(schedule_id, now=now)
+
+    monkeypatch.setattr(recur, "materialise", materialise)
+    before = clock.now() - HOUR
+    Schedule.objects.filter(pk__in=[*numbers, raising.pk]).update(due_at=before)
+    done = schedules.run_once(now=clock.now(), limit=2)
+    assert (done.moved, done.failed) == (1, 4)
+    assert good.occurrences.count() == 1
+    assert all(each.problem for each in Schedule.objects.filter(pk__in=numbers))
+    assert Schedule.objects.get(pk=raising.pk).problem == "ValueError"
+    assert Alert.objects.filter(kind=schedules.FAILED, resolved_at=None).count() == 4
+    assert schedules.run_once(now=clock.now(), limit=2) == Swept()
+    monkeypatch.undo()
+    Schedule.objects.filter(pk__in=numbers).update(request=_asked())
+    done = schedules.run_once(now=clock.now() + HOUR, limit=2)
+    assert (done.moved > 0, done.failed) == (True, 0)
+    assert not Schedule.objects.exclude(problem="").exists()
+    assert not Alert.objects.filter(kind=schedules.FAILED, resolved_at=None).exists()

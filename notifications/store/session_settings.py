@@ -1,0 +1,55 @@
+"""Settings of every database session, kept at the database role.
+
+A transaction pooler (pgbouncer) refuses or drops settings that a client sends when it connects, and
+gives one session to many clients. So `migrate` stores them with ALTER ROLE ... IN DATABASE, from
+where each new session of the role has them, whoever opened it. Where the processes connect as
+another role than `migrate`, `/readyz` and `manage.py check --database default` say what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, LiteralString
+
+from django.db import connection
+from psycopg import sql
+
+from notifications.store import db
+
+WANTED: Final[Mapping[LiteralString, str]] = {
+    # A transaction that a stuck process leaves open would keep its row locks.
+    "idle_in_transaction_session_timeout": "30s",
+    # A row that is locked for two seconds has its holder in trouble; the caller comes back.
+    "lock_timeout": "2s",
+    # Compiling costs more than our short statements take, above all with many partitions.
+    "jit": "off",
+}
+
+_KEEP: Final = sql.SQL("ALTER ROLE CURRENT_USER IN DATABASE {database} SET {setting} = {value}")
+_USE: Final = sql.SQL("SET {setting} = {value}")
+
+
+def missing() -> dict[str, str]:
+    """Those that this session has otherwise: name and the value that it has.
+
+    Raises:
+        django.db.Error: the database is away.
+    """
+    with connection.cursor() as running:
+        running.execute(
+            "SELECT name, current_setting(name) FROM unnest(%s::text[]) AS name",
+            [list(WANTED)],
+        )
+        found: dict[str, str] = dict(running.fetchall())
+    return {name: value for name, value in found.items() if value != WANTED[name]}
+
+
+def store() -> None:
+    """Keep them at the current role for this database, and use them in this session at once."""
+    if not missing():
+        return
+    with db.cursor() as running:
+        name = sql.Identifier(connection.settings_dict["NAME"])
+        for setting, value in WANTED.items():
+            running.execute(_KEEP.format(database=name, setting=sql.SQL(setting), value=value))
+            running.execute(_USE.format(setting=sql.SQL(setting), value=value))
