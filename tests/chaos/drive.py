@@ -131,7 +131,7 @@ class _Run:
 
     def _do(self, action: Action) -> None:
         began = now()
-        deeds: dict[Deed, Callable[[Action], None]] = {
+        deeds: dict[Deed, Callable[[Action], frozenset[int] | None]] = {
             Deed.KILL: self._kill,
             Deed.KILL_MAIN: self._kill_main,
             Deed.TERMINATE: self._terminate,
@@ -142,24 +142,26 @@ class _Run:
             Deed.READ_ONLY: self._read_only,
             Deed.STEER: self._steer,
         }
-        deeds[action.deed](action)
+        ports = deeds[action.deed](action) or frozenset()
         ended = max(began + action.seconds, now())
         self.faults.append(
-            Fault(at=began, target=action.target, deed=action.deed.value, until=ended)
+            Fault(at=began, target=action.target, deed=action.deed.value, until=ended, ports=ports)
         )
 
     def _after(self, seconds: float, deed: Callable[[], None]) -> None:
         self._later.append((time.monotonic() + seconds, deed))
 
-    def _kill(self, action: Action) -> None:
+    def _kill(self, action: Action) -> frozenset[int]:
         process = self._stage.processes.get(action.target)
         if process is None:
             server = self._stage.server(action.target)
             server.kill()
             server.start()
-            return
+            return frozenset()
         self._struck.add(action.target)
+        ports = self._stage.stop_still(action.target)
         process.kill()
+        return ports
 
     def _kill_main(self, action: Action) -> None:
         self._struck.add(action.target)
@@ -169,12 +171,11 @@ class _Run:
         self._struck.add(action.target)
         self._stage.processes[action.target].ask_to_stop()
 
-    def _freeze(self, action: Action) -> None:
+    def _freeze(self, action: Action) -> frozenset[int]:
         process = self._stage.processes[action.target]
-        if process.pid is None:
-            return
-        process.signal(signal.SIGSTOP)
+        ports = self._stage.stop_still(action.target)
         self._after(action.seconds, lambda: process.signal(signal.SIGCONT))
+        return ports
 
     def _stay_dead(self, action: Action) -> None:
         server = self._stage.server(action.target)

@@ -42,6 +42,8 @@ class Call:
     """Whether the person gets it; decided and logged before any answer."""
     answer: str
     """`ok`, `unavailable`, `throttled`, or `hang`: no answer at all."""
+    port: int = 0
+    """The caller's end of the connection."""
     key: str = ""
     """By which a device or receiver recognises a repeat; empty where none does."""
     message_id: str = ""
@@ -62,6 +64,8 @@ class Fault:
     deed: str
     until: float
     """When it ran again."""
+    ports: frozenset[int] = frozenset()
+    """Its ends of the connections that a worker had at that moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,9 @@
     left running   a process outlived the stop of the whole (told by `stage`)
 
 A call is in flight from the moment at which its worker commits to it until the answer is in the
-sent-ledger. The stand-ins see neither end, so a short while is added on both sides. A clean stop
-(SIGTERM) excuses nothing.
+sent-ledger. The stand-ins see neither end, so a short while is added on both sides. A fault of a
+worker interrupts calls of its own connections only; one of Postgres or of the state instance any.
+A clean stop (SIGTERM) excuses nothing.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, PACE, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
-from tests.chaos.facts import Accepted, Call, Facts, Fault, Row
-from tests.chaos.plans import Deed
+from tests.chaos.facts import Accepted, Call, Facts, Row
+from tests.chaos.plans import WORKERS, Deed
 
 TRANSIT_SECONDS: Final = 0.5
 """From the commit that starts a call until a stand-in has read it, on a busy machine."""
@@ -44,14 +45,7 @@ LONGEST_WAIT_SECONDS: Final = 600.0
 _KILLS: Final = frozenset({Deed.KILL.value, Deed.FREEZE.value, Deed.STAY_DEAD.value})
 _HELPERS: Final = frozenset({"state", "postgres"})
 """Servers whose loss can hide an answer that a worker had."""
-_BULK_WORKERS: Final = frozenset({"channels"})
-_PATIENT_WORKERS: Final = frozenset({"channels", "transactional"})
-_CALLERS: Final[Mapping[Priority, frozenset[str]]] = {
-    Priority.P0: frozenset({"p0"}),
-    Priority.P1: _PATIENT_WORKERS,
-    Priority.P2: _PATIENT_WORKERS,
-    Priority.P3: _BULK_WORKERS,
-}
+_MAY_INTERRUPT: Final = _HELPERS | frozenset(WORKERS)
 _SHOWS_REPEATS: Final = frozenset({Channel.SMS, Channel.EMAIL})
 _SAYS_SENT: Final = frozenset({Status.SENT, Status.UNCONFIRMED, Status.DELIVERED, Status.READ})
 _SAYS_NOT_SENT: Final = frozenset({
@@ -162,7 +156,7 @@ class _Judge:
         self._calls = calls
         self._taken = [call for call in calls if call.took]
         self._ended = facts.ended
-        self._faults = [fault for fault in facts.faults if _may_interrupt(fault, message.priority)]
+        self._faults = [fault for fault in facts.faults if fault.deed in _KILLS]
 
     def judge(self, rows: Sequence[Row]) -> None:
         account = self._account
@@ -267,15 +261,15 @@ class _Judge:
         longest = PACE[self._message.priority].deadline.total_seconds()
         end = call.at + longest if call.ended is None else call.ended
         begin, end = call.at - TRANSIT_SECONDS, end + LEDGER_SECONDS
-        return any(begin <= fault.at <= end for fault in self._faults)
+        return any(
+            begin <= fault.at <= end and (fault.target in _HELPERS or call.port in fault.ports)
+            for fault in self._faults
+        )
 
     def _dies_before(self, row: Row) -> bool:
         """Whether a fault came between the commit of a call and the call."""
         started = row.call_started_at
         return started is not None and any(
-            started <= fault.at <= started + TRANSIT_SECONDS for fault in self._faults
+            started <= fault.at <= started + TRANSIT_SECONDS and fault.target in _MAY_INTERRUPT
+            for fault in self._faults
         )
-
-
-def _may_interrupt(fault: Fault, priority: Priority) -> bool:
-    return fault.deed in _KILLS and fault.target in _CALLERS[priority] | _HELPERS

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+import psutil
 import psycopg
 import redis
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -223,6 +224,19 @@ class Stage:
             link.execute("SET default_transaction_read_only = off")
             link.execute(f"ALTER SYSTEM SET default_transaction_read_only = {state}".encode())
             link.execute("SELECT pg_reload_conf()")
+
+    def stop_still(self, name: str) -> frozenset[int]:
+        """SIGSTOP for a process; returns its ends of the connections that it has."""
+        process = self.processes[name]
+        if process.pid is None:
+            return frozenset()
+        process.signal(signal.SIGSTOP)
+        root = psutil.Process(process.pid)
+        return frozenset(
+            link.laddr.port
+            for each in (root, *root.children(recursive=True))
+            for link in each.net_connections(kind="tcp")
+        )
 
     def kill_main(self, name: str) -> None:
         """SIGKILL for the process that the supervisor knows, not for those that it started."""

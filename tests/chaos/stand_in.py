@@ -54,7 +54,9 @@ class Book:
         self._seen: Counter[str] = Counter()
         self.manners: dict[Channel, Manner] = dict.fromkeys(CHANNELS, WELL)
 
-    def begin(self, channel: Channel, content: bytes, *, key: str = "") -> Verdict | None:
+    def begin(
+        self, channel: Channel, content: bytes, *, port: int, key: str = ""
+    ) -> Verdict | None:
         """Decide and log; None when the content is none of the run's."""
         found = _TOKEN.search(content)
         if found is None:
@@ -81,6 +83,7 @@ class Book:
             call=self._calls,
             channel=channel.label,
             token=token,
+            port=port,
             key=key,
             at=now(),
             took=took,
@@ -134,7 +137,8 @@ class Http:
         if head.startswith(b"POST /token"):
             await _reply(writer, "200 OK", {"access_token": "chaos", "expires_in": 3600})
             return True
-        verdict = self._book.begin(self._channel, body, key=_key(self._channel, head, body))
+        key = _key(self._channel, head, body)
+        verdict = self._book.begin(self._channel, body, port=_port(writer), key=key)
         if verdict is None:
             await _reply(writer, "400 Bad Request", {})
             return True
@@ -163,6 +167,12 @@ class Http:
 
 def _error(code: int, status: str) -> object:
     return {"error": {"code": code, "status": status, "message": "not now"}}
+
+
+def _port(writer: asyncio.StreamWriter) -> int:
+    """The caller's end."""
+    peer = writer.get_extra_info("peername")
+    return int(peer[1]) if peer else 0
 
 
 def _key(channel: Channel, head: bytes, body: bytes) -> str:
@@ -207,7 +217,7 @@ class Mail:
             return True
         await _say(writer, "354 go ahead")
         content = await reader.readuntil(b"\r\n.\r\n")
-        verdict = self._book.begin(Channel.EMAIL, content)
+        verdict = self._book.begin(Channel.EMAIL, content, port=_port(writer))
         if verdict is None:
             await _say(writer, "550 5.7.1 none of ours")
             return True

@@ -26,6 +26,7 @@ _CALL = Call(
     at=101.0,
     took=True,
     answer="ok",
+    port=40_001,
     message_id="SM1",
     ended=101.3,
     answered=True,
@@ -39,7 +40,9 @@ _ROW = Row(
     call_started_at=100.9,
     provider_message_id="SM1",
 )
-_KILL = Fault(at=101.1, target="channels", deed=Deed.KILL.value, until=101.1)
+_KILL = Fault(
+    at=101.1, target="channels", deed=Deed.KILL.value, until=101.1, ports=frozenset({40_001})
+)
 
 
 def _came_of(
@@ -126,23 +129,25 @@ def test_a_repeat_needs_a_fault_during_the_first_call() -> None:
     assert _broken(_came_of(_CALL, again)) == [Promise.TWICE]
     excused = _came_of(_CALL, again, faults=(_KILL,))
     assert (excused.broken, excused.repeats, excused.repeats_in_flight) == ([], 1, 1)
+    server = replace(_KILL, target="postgres", ports=frozenset())
+    assert not _came_of(_CALL, again, faults=(server,)).broken
     late = replace(_KILL, at=102.0)
     assert _broken(_came_of(_CALL, again, faults=(late,))) == [Promise.TWICE]
 
 
 @pytest.mark.parametrize(
-    ("target", "deed"),
+    ("target", "deed", "port"),
     [
-        ("p0", Deed.KILL),
-        ("web", Deed.KILL),
-        ("broker", Deed.KILL),
-        ("broker", Deed.FLUSH),
-        ("channels", Deed.TERMINATE),
+        ("p0", Deed.KILL, 40_002),
+        ("web", Deed.KILL, 40_002),
+        ("broker", Deed.KILL, 0),
+        ("broker", Deed.FLUSH, 0),
+        ("channels", Deed.TERMINATE, 40_001),
     ],
 )
-def test_faults_that_excuse_nothing(target: str, deed: Deed) -> None:
+def test_faults_that_excuse_nothing(target: str, deed: Deed, port: int) -> None:
     again = replace(_CALL, at=107.0, ended=107.2, message_id="SM2")
-    fault = replace(_KILL, target=target, deed=deed.value)
+    fault = replace(_KILL, target=target, deed=deed.value, ports=frozenset({port}))
     assert _broken(_came_of(_CALL, again, faults=(fault,))) == [Promise.TWICE]
 
 
