@@ -146,13 +146,13 @@ def depths(names: Sequence[str]) -> dict[str, int]:
         raise BrokerAway
     quick = broker.connection()
     try:
-        with (
-            pools.connections[quick].acquire(block=True, timeout=1) as connection,
-            connection.channel() as channel,
-        ):
-            if isinstance(channel, RedisChannel):
-                return _lengths(channel, names)
-            return {name: _declared_depth(connection, name) for name in names}
+        with pools.connections[quick].acquire(block=True, timeout=1) as connection:
+            # After an error kombu's pool keeps the closed connection, and a channel fails on it.
+            connection.ensure_connection(max_retries=1, interval_start=0)
+            with connection.channel() as channel:
+                if isinstance(channel, RedisChannel):
+                    return _lengths(channel, names)
+                return {name: _declared_depth(connection, name) for name in names}
     except broker.errors() as error:
         broker.failed()
         raise BrokerAway from error
@@ -164,13 +164,10 @@ def _lengths(channel: RedisChannel, names: Sequence[str]) -> dict[str, int]:
     A passive declaration asks `EXISTS` without the global key prefix (kombu 5.7.0,
     `transport/redis.py`, `_has_queue`), so it finds no queue at all.
     """
-    prefix = channel.global_keyprefix or ""
-    # A client without the prefixing of kombu's own, which a pipeline does not pass on everywhere.
     with channel.conn_or_acquire() as client, client.pipeline(transaction=False) as together:
         for name in names:
             together.llen(name)
         found = together.execute()
-    del prefix
     return dict(zip(names, map(int, found), strict=True))
 
 

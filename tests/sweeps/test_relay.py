@@ -9,8 +9,10 @@ from uuid import UUID
 import orjson
 import pytest
 import redis
+from kombu import pools
 
 from celeryconfig import KEY_PREFIX
+from notifications import broker as broker_state
 from notifications import clock, lanes
 from notifications.models import Delivery
 from notifications.pipeline import publish
@@ -62,6 +64,13 @@ def test_the_depth_of_a_queue_is_how_many_messages_are_ready_in_it() -> None:
     other = Lane(Mode.LIVE, Priority.P3, Channel.SMS)
     lanes.publish(_LANE, [[clock.new_notification_id()] for _ in range(3)])
     assert lanes.depths([_LANE.name, other.name]) == {_LANE.name: 3, other.name: 0}
+
+
+def test_depths_are_read_again_after_the_broker_was_away() -> None:
+    pool = pools.connections[broker_state.connection()]
+    with pytest.raises(ConnectionError), pool.acquire(block=True):
+        raise ConnectionError  # kombu closes the connection and puts it back into its pool
+    assert lanes.depths([_LANE.name]) == {_LANE.name: 0}
 
 
 @pytest.mark.usefixtures("small_messages")
