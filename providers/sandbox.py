@@ -12,7 +12,7 @@ one table: `providers.sandbox_server.steering`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
@@ -33,6 +33,7 @@ from providers.contract import (
     Receipt,
     ReceiptKind,
     ReceiptRequest,
+    Rejected,
     Repeat,
     Result,
 )
@@ -135,9 +136,13 @@ class Sandbox:
 
 
 def _outcome(reply: Reply, message: Message) -> Outcome:
-    return http_outcomes.outcome_of(
+    outcome = http_outcomes.outcome_of(
         reply, accepted=_accepted, hide=message.address, dead={HTTPStatus.GONE}
     )
+    is_own = isinstance(reply, Response) and reply.status == HTTPStatus.MISDIRECTED_REQUEST
+    if is_own and isinstance(outcome, Rejected):
+        return replace(outcome, another_provider_may_accept=True)
+    return outcome
 
 
 def _accepted(response: Response) -> Outcome:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from typing import assert_never
+from typing import Final
 
 from providers.contract import (
     Misconfigured,
@@ -31,15 +31,36 @@ class Verdict(StrEnum):
     """What a code means for the caller; `contract` says what each Outcome makes it do."""
 
     REJECTED = "rejected"
-    """This message can never succeed."""
+    """No provider would accept this message."""
+    REJECTED_HERE = "rejected_here"
+    """The refusal is this provider's own; the next provider of the delivery is asked."""
+    REJECTED_OR_MISCONFIGURED = "rejected_or_misconfigured"
+    """Rejected here: the account lacks what this kind of address needs. Other addresses work."""
     DEAD = "dead"
     """Rejected, and the address is gone or has opted out: it is never used again."""
+    DEAD_OR_MISCONFIGURED = "dead_or_misconfigured"
+    """Dead if one address gets this answer, a wrong setting of ours if many do."""
     THROTTLED = "throttled"
     UNAVAILABLE = "unavailable"
     MISCONFIGURED = "misconfigured"
     UNANSWERED = "unanswered"
     """The vendor does not know whether it was sent."""
 
+    @property
+    def is_rejection(self) -> bool:
+        """Whether its outcome is Rejected."""
+        return self in _REJECTIONS
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the address is not to be used again."""
+        return self in _DEAD
+
+
+_DEAD: Final = frozenset({Verdict.DEAD, Verdict.DEAD_OR_MISCONFIGURED})
+_HERE: Final = frozenset({Verdict.REJECTED_HERE, Verdict.REJECTED_OR_MISCONFIGURED})
+_AMBIGUOUS: Final = frozenset({Verdict.DEAD_OR_MISCONFIGURED, Verdict.REJECTED_OR_MISCONFIGURED})
+_REJECTIONS: Final = _DEAD | _HERE | {Verdict.REJECTED}
 
 Table = Mapping[str, Verdict]
 
@@ -54,9 +75,6 @@ def outcome(
 ) -> Outcome:
     """Make the outcome that a verdict stands for. `detail` holds no address and no text."""
     match verdict:
-        case Verdict.REJECTED | Verdict.DEAD:
-            dead = verdict is Verdict.DEAD
-            return Rejected(code=code, detail=detail, contact_is_dead=dead)
         case Verdict.THROTTLED:
             return Throttled(code=code, detail=detail, retry_after=retry_after)
         case Verdict.UNAVAILABLE:
@@ -66,7 +84,13 @@ def outcome(
         case Verdict.UNANSWERED:
             return Unanswered(code=code, detail=detail)
         case _:
-            assert_never(verdict)
+            return Rejected(
+                code=code,
+                detail=detail,
+                contact_is_dead=verdict.is_dead,
+                may_be_misconfigured=verdict in _AMBIGUOUS,
+                another_provider_may_accept=verdict in _HERE,
+            )
 
 
 def overrides(text: str) -> Table:

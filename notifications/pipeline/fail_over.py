@@ -1,8 +1,12 @@
 """Fail over: what one provider could not take goes to its next, at once and in the same task.
 
     Throttled, Unavailable, Misconfigured    nothing was sent: the next provider
-    Accepted, Rejected                       settled: another's answer would change nothing
-    Unanswered                               settled: another would not know that it is a repeat
+    Rejected                                 the next provider, where the refusal is this one's own
+                                             (sender, region, route, spam block); else settled
+    Unanswered                               settled: another would not know that it is a repeat.
+                                             An urgent message whose provider answered with an error
+                                             goes on: no later answer is to be expected
+    Accepted, NotStarted                     settled
 
 Each try is an attempt of its own, with its own lease and its own place in the retry policy's count.
 Only after the last provider does that policy say when the round begins again. A delivery that an
@@ -13,16 +17,21 @@ urgent one goes on, because there a second message is better than none (`rules.u
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 from uuid import UUID
 
 from notifications import clock
 from notifications.pipeline import settle
 from notifications.pipeline.job import Job
 from notifications.store import attempts
-from providers.contract import Misconfigured, Provider, Result, Throttled, Unavailable
-
-_NOT_SENT: Final = (Throttled, Unavailable, Misconfigured)
+from providers.contract import (
+    Misconfigured,
+    Provider,
+    Rejected,
+    Result,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
 
 Pair = tuple[Job, Result]
 
@@ -37,19 +46,31 @@ def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
     able = [
         job
         for job, result in pairs
-        if len(job.providers) > 1
-        and isinstance(result.outcome, _NOT_SENT)
-        and job.asked.expires_at > now
+        if len(job.providers) > 1 and _may_go_on(job, result) and job.asked.expires_at > now
     ]
     if not able:
         return pairs
     bound = perhaps_sent_before(able)
     onward = {job.delivery.id for job in able} - bound
     settle.note([pair for pair in pairs if pair[0].delivery.id in onward], provider=provider)
-    for job in able:
+    for job, result in pairs:
         if job.delivery.id in onward:
             job.providers = job.providers[1:]
+            job.passed_by |= not isinstance(result.outcome, Rejected)
     return [pair for pair in pairs if pair[0].delivery.id not in onward]
+
+
+def _may_go_on(job: Job, result: Result) -> bool:
+    """Whether another provider may be asked after this outcome."""
+    match result.outcome:
+        case Throttled() | Unavailable() | Misconfigured():
+            return True
+        case Rejected(another_provider_may_accept=may_accept):
+            return may_accept
+        case Unanswered():
+            return job.delivery.priority.is_urgent and result.http_status is not None
+        case _:
+            return False
 
 
 def perhaps_sent_before(jobs: Iterable[Job]) -> set[UUID]:

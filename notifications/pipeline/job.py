@@ -25,6 +25,8 @@ class Job:
     """What its text takes as an SMS; None elsewhere."""
     call: int = 0
     """Number of the call under way: the delivery's attempts, this one included."""
+    passed_by: bool = False
+    """A provider of this round could not take it for a reason that passes; it may later."""
     is_probe: bool = False
     """The call asks whether a resting provider is well again: it spends no attempt."""
 

@@ -102,6 +102,7 @@ def _circumstances(
         resent=job.delivery.resent,
         is_probe=job.is_probe,
         perhaps_sent=perhaps_sent,
+        passed_by=job.passed_by,
         time_to_live=job.time_to_live(now),
         chance=clock.jitter(),
     )

@@ -4,7 +4,8 @@ Accepted       sent
 NotStarted     back to the queue; nothing was spent
 Throttled      retry after the provider's wait; no attempt is spent
 Unavailable    retry after the policy's wait, or give up
-Rejected       failed, with a dead letter
+Rejected       failed, with a dead letter; retried where the refusal is this provider's own and
+               another provider of the round was only away
 Misconfigured  held: the fault is ours and must not burn the backlog
 Unanswered     the table of `rules.unanswered`: resend, wait for a receipt, or resend once
 """
@@ -63,6 +64,8 @@ class Circumstances:
     time_to_live: dt.timedelta
     chance: float
     """One draw from [0, 1)."""
+    passed_by: bool = False
+    """Another provider of this round could not take it for a reason that passes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +94,7 @@ def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 -
         case Unavailable():
             return _retry(outcome, now, reason=Reason.UNAVAILABLE, is_free=now.is_probe)
         case Rejected():
-            return _failed(Reason.PERMANENT, _said(outcome))
+            return _refused(outcome, now)
         case Misconfigured():
             wait = HOLD_FOR_PROVIDER * (1 + now.chance)
             return Decision(
@@ -116,6 +119,12 @@ RETURNED: Final = Decision(
 """A call that was counted and did not begin."""
 
 
+def _refused(outcome: Rejected, now: Circumstances) -> Decision:
+    if outcome.another_provider_may_accept and now.passed_by:
+        return _retry(outcome, now, reason=Reason.UNAVAILABLE, is_free=False)
+    return _failed(Reason.PERMANENT, _said(outcome))
+
+
 def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:
     answer = unanswered.answer_for(channel=now.channel, priority=now.priority, repeat=now.repeat)
     match answer:
@@ -131,7 +140,7 @@ def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:
 
 
 def _retry(
-    outcome: Throttled | Unavailable | Unanswered,
+    outcome: Throttled | Unavailable | Rejected | Unanswered,
     now: Circumstances,
     *,
     reason: Reason,
@@ -144,7 +153,7 @@ def _retry(
         if is_free
         else now.calls_counted,
         chance=now.chance,
-        retry_after=None if isinstance(outcome, Unanswered) else outcome.retry_after,
+        retry_after=None if isinstance(outcome, Rejected | Unanswered) else outcome.retry_after,
         time_to_live=now.time_to_live,
         is_urgent=now.priority.is_urgent,
     )

@@ -4,8 +4,9 @@ An address is an Apprise URL; its scheme chooses a row. A row allows one shape o
 an address can make us post a message and nothing else: Apprise would also look people up by
 mailbox, log in, or ask a bot for its chats.
 
-Whose fault is a refused token? A webhook's token is the address itself: the contact is dead. A
-bot's token is in the addresses of everybody whom it writes to: we are misconfigured.
+A token is a part of the address, so an address whose token is refused is dead. The token of a bot
+is a part of many addresses; a wave of such answers is taken for a bot that lost its token
+(`Rejected.may_be_misconfigured`), not for many dead addresses.
 """
 
 from __future__ import annotations
@@ -129,12 +130,12 @@ _SLACK: Final[Table] = {
     "no_text": Verdict.REJECTED,
     "invalid_blocks": Verdict.REJECTED,
     "invalid_arguments": Verdict.REJECTED,
-    "invalid_auth": Verdict.MISCONFIGURED,
-    "not_authed": Verdict.MISCONFIGURED,
-    "account_inactive": Verdict.MISCONFIGURED,
-    "token_revoked": Verdict.MISCONFIGURED,
-    "token_expired": Verdict.MISCONFIGURED,
-    "missing_scope": Verdict.MISCONFIGURED,
+    "invalid_auth": Verdict.DEAD_OR_MISCONFIGURED,
+    "not_authed": Verdict.DEAD_OR_MISCONFIGURED,
+    "account_inactive": Verdict.DEAD_OR_MISCONFIGURED,
+    "token_revoked": Verdict.DEAD_OR_MISCONFIGURED,
+    "token_expired": Verdict.DEAD_OR_MISCONFIGURED,
+    "missing_scope": Verdict.REJECTED_OR_MISCONFIGURED,  # a setting of the bot
     "ratelimited": Verdict.THROTTLED,
     "rate_limited": Verdict.THROTTLED,
     "internal_error": Verdict.UNAVAILABLE,
@@ -189,7 +190,7 @@ _TELEGRAM: Final[Table] = {
     "have no rights to send a message": Verdict.REJECTED,
     "message is too long": Verdict.REJECTED,
     "message text is empty": Verdict.REJECTED,
-    "401": Verdict.MISCONFIGURED,
+    "401": Verdict.DEAD_OR_MISCONFIGURED,
     "404": Verdict.DEAD,  # no token at all: malformed
     "403": Verdict.REJECTED,
 }

@@ -68,10 +68,10 @@ TABLE: Final[verdicts.Table] = {
     "SendingPausedException": Verdict.MISCONFIGURED,
     "MailFromDomainNotVerifiedException": Verdict.MISCONFIGURED,
     "NotFoundException": Verdict.MISCONFIGURED,  # the configuration set
-    "MessageRejected": Verdict.REJECTED,
+    "MessageRejected": Verdict.REJECTED_HERE,  # SES takes it for spam or a virus
     "BadRequestException": Verdict.REJECTED,
     # Status of an entry of SendBulkEmail. Source: the same, BulkEmailStatus.
-    "MESSAGE_REJECTED": Verdict.REJECTED,
+    "MESSAGE_REJECTED": Verdict.REJECTED_HERE,
     "INVALID_PARAMETER": Verdict.REJECTED,
     "MAIL_FROM_DOMAIN_NOT_VERIFIED": Verdict.MISCONFIGURED,
     "CONFIGURATION_SET_NOT_FOUND": Verdict.MISCONFIGURED,

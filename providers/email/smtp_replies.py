@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final, assert_never
+from typing import Final
 
-from providers.contract import Misconfigured, Outcome, Rejected, Throttled, Unavailable
+from providers import verdicts
+from providers.contract import Outcome
+from providers.verdicts import Verdict
 
 
 class Stage(Enum):
@@ -23,18 +25,8 @@ class Stage(Enum):
     SENDER = auto()
     RECIPIENT = auto()
     DATA = auto()
-    """DATA itself, or the end of the content."""
-
-
-class Verdict(Enum):
-    """What to make of it."""
-
-    TRY_AGAIN = auto()
-    SLOW_DOWN = auto()
-    REFUSED = auto()
-    DEAD = auto()
-    """The mailbox is gone: stop using it."""
-    OUR_FAULT = auto()
+    CONTENT = auto()
+    """The final dot: from here on a server may have taken the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +36,7 @@ class Row:
     code: str
     """The three digits, or their beginning."""
     enhanced: str
+    """The enhanced code; one that ends with a dot stands for all that begin so."""
     stage: Stage | None
     verdict: Verdict
 
@@ -51,31 +44,38 @@ class Row:
         """Tell whether a reply is meant by this row."""
         return (
             code.startswith(self.code)
-            and self.enhanced in {"", enhanced}
+            and (enhanced == self.enhanced or self._is_beginning_of(enhanced))
             and self.stage in {None, stage}
         )
 
+    def _is_beginning_of(self, enhanced: str) -> bool:
+        return self.enhanced[-1:] in {"", "."} and enhanced.startswith(self.enhanced)
+
 
 TABLE: Final = (
-    Row("530", "", None, Verdict.OUR_FAULT),  # authentication required
-    Row("534", "", None, Verdict.OUR_FAULT),  # mechanism too weak
-    Row("535", "", None, Verdict.OUR_FAULT),  # wrong user or password
-    Row("538", "", None, Verdict.OUR_FAULT),  # encryption required
-    Row("454", "4.7.0", Stage.CONNECT, Verdict.TRY_AGAIN),  # TLS or authentication not now
-    Row("454", "", None, Verdict.SLOW_DOWN),
-    Row("4", "4.7.28", None, Verdict.SLOW_DOWN),  # flood from us
-    Row("4", "", None, Verdict.TRY_AGAIN),  # 421 closing, 450 and 451 greylisted, 452 full
-    Row("5", "5.2.2", None, Verdict.TRY_AGAIN),  # mailbox full: people tidy up
+    Row("530", "", None, Verdict.MISCONFIGURED),  # authentication required
+    Row("534", "", None, Verdict.MISCONFIGURED),  # mechanism too weak
+    Row("535", "", None, Verdict.MISCONFIGURED),  # wrong user or password
+    Row("538", "", None, Verdict.MISCONFIGURED),  # encryption required
+    Row("454", "4.7.0", Stage.CONNECT, Verdict.UNAVAILABLE),  # TLS or authentication not now
+    Row("454", "", None, Verdict.THROTTLED),
+    Row("4", "4.7.28", None, Verdict.THROTTLED),  # flood from us
+    Row("4", "", None, Verdict.UNAVAILABLE),  # 421 closing, 450 and 451 greylisted, 452 full
+    Row("5", "5.2.2", None, Verdict.UNAVAILABLE),  # mailbox full: people tidy up
     Row("5", "5.1.1", Stage.RECIPIENT, Verdict.DEAD),  # no such mailbox
     Row("5", "5.1.2", Stage.RECIPIENT, Verdict.DEAD),  # no such domain
     Row("5", "5.1.6", Stage.RECIPIENT, Verdict.DEAD),  # moved, without a new address
     Row("5", "5.1.10", Stage.RECIPIENT, Verdict.DEAD),  # the domain takes no mail
     Row("5", "5.2.1", Stage.RECIPIENT, Verdict.DEAD),  # mailbox disabled
-    Row("552", "", None, Verdict.REFUSED),  # too big
-    Row("5", "5.3.4", None, Verdict.REFUSED),  # too big
-    Row("5", "", Stage.CONNECT, Verdict.OUR_FAULT),  # we are not welcome there at all
-    Row("5", "", Stage.SENDER, Verdict.OUR_FAULT),  # our From is not allowed
-    Row("5", "", None, Verdict.REFUSED),  # 550 without details, 554 5.7.1 policy or content
+    Row("552", "", None, Verdict.REJECTED),  # too big
+    Row("5", "5.3.4", None, Verdict.REJECTED),  # too big
+    Row("5", "", Stage.CONNECT, Verdict.MISCONFIGURED),  # we are not welcome there at all
+    Row("5", "", Stage.SENDER, Verdict.MISCONFIGURED),  # our From is not allowed
+    Row("5", "5.7.", None, Verdict.REJECTED_HERE),  # policy, spam block: RFC 3463, 3.8
+    Row("554", "", Stage.CONTENT, Verdict.REJECTED_HERE),  # "transaction failed": content or policy
+    Row("5", "", None, Verdict.REJECTED),  # 550 without details
+    # Neither yes nor no: after the final dot nobody knows whether the server took the message.
+    Row("", "", Stage.CONTENT, Verdict.UNANSWERED),
 )
 
 _ENHANCED: Final = re.compile(r"[245]\.\d{1,3}\.\d{1,3}(?=\s|$)")
@@ -91,24 +91,13 @@ def outcome_of(code: int, text: bytes, *, stage: Stage, hide: str = "") -> Outco
     enhanced = match.group() if match else ""
     verdict = _verdict(str(code), enhanced=enhanced, stage=stage)
     label = f"{code} {enhanced}".strip()
-    detail = reply[:_DETAIL_LIMIT]
-    match verdict:
-        case Verdict.TRY_AGAIN:
-            return Unavailable(code=label, detail=detail)
-        case Verdict.SLOW_DOWN:
-            return Throttled(code=label, detail=detail)
-        case Verdict.REFUSED:
-            return Rejected(code=label, detail=detail)
-        case Verdict.DEAD:
-            return Rejected(code=label, detail=detail, contact_is_dead=True)
-        case Verdict.OUR_FAULT:
-            return Misconfigured(code=label, detail=detail)
-        case _:
-            assert_never(verdict)
+    return verdicts.outcome(verdict, code=label, detail=reply[:_DETAIL_LIMIT])
 
 
 def _verdict(code: str, *, enhanced: str, stage: Stage) -> Verdict:
     for row in TABLE:
         if row.fits(code, enhanced=enhanced, stage=stage):
             return row.verdict
-    return Verdict.TRY_AGAIN  # 1xx to 3xx where none belongs: a broken server, perhaps for a moment
+    return (
+        Verdict.UNAVAILABLE
+    )  # 1xx to 3xx where none belongs: a broken server, perhaps for a moment

@@ -29,6 +29,8 @@ CONNECT_TIMEOUT_SECONDS: Final = 2.5
 
 OK: Final = 250
 GO_AHEAD: Final = 354
+COMPLETED: Final = 2
+"""First digit of any reply that says yes (RFC 5321, 4.2.1)."""
 
 
 class Tls(Enum):
@@ -196,8 +198,8 @@ class Session:
         except (smtplib.SMTPException, OSError):
             self.cut()
             return Unanswered(code="cut" if delivery.expires_at > monotonic() else "timeout")
-        if code != OK:
-            return outcome_of(code, text, stage=Stage.DATA, hide=envelope.to)
+        if code // 100 != COMPLETED:
+            return outcome_of(code, text, stage=Stage.CONTENT, hide=envelope.to)
         return Accepted(message_id=envelope.message_id)
 
     def quit(self) -> None:

@@ -6,8 +6,8 @@
     ->  200, or 4xx/5xx {"reason": ..., "timestamp": ms}
 
 A production app's tokens are unknown to the sandbox host and the other way round: Apple answers
-BadDeviceToken, and that kills the contact. Whoever is about to try a host out sets
-`NOTIFY_APNS_CODES=BadDeviceToken=rejected` first.
+BadDeviceToken, which is also the answer to a token that no device has. One such answer makes a
+contact dead; a wave of them is taken for a wrong host or topic (`Rejected.may_be_misconfigured`).
 
 Sources: https://developer.apple.com/documentation/usernotifications/
 sending-notification-requests-to-apns, handling-notification-responses-from-apns (table of reasons),
@@ -52,7 +52,9 @@ NAME: Final = "apns"
 PAYLOAD_LIMIT_BYTES: Final = 4096
 
 PAUSE: Final = timedelta(minutes=15)
-"""The least wait after a 5xx or TooManyRequests: Apple asks for it, and sends no Retry-After."""
+"""The least wait after a 5xx or TooManyRequests: Apple asks for it, and sends no Retry-After.
+Urgent messages are exempt, because a quarter of an hour outlives an OTP: another provider, another
+channel or the policy's own wait serves them."""
 
 STALE: Final = "ExpiredProviderToken"
 
@@ -60,9 +62,10 @@ NOBODY: Final = "0" * 64
 """A device token that no device has: what a check sends to."""
 
 TABLE: Final[verdicts.Table] = {
+    # The device or its app is gone; from every device: the host or the topic is wrong
+    "BadDeviceToken": Verdict.DEAD_OR_MISCONFIGURED,
+    "DeviceTokenNotForTopic": Verdict.DEAD_OR_MISCONFIGURED,
     # The device or its app is gone
-    "BadDeviceToken": Verdict.DEAD,
-    "DeviceTokenNotForTopic": Verdict.DEAD,
     "ExpiredToken": Verdict.DEAD,
     "Unregistered": Verdict.DEAD,
     # This message cannot be sent as it is
@@ -218,6 +221,8 @@ class Apns(OneWay):
     def _judge(self, reply: Reply, message: Message) -> Outcome:
         outcome = self._outcome(reply, message)
         if not isinstance(reply, Response) or not isinstance(outcome, Throttled | Unavailable):
+            return outcome
+        if message.urgent:
             return outcome
         return replace(outcome, retry_after=outcome.retry_after or PAUSE)
 

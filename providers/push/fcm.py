@@ -65,19 +65,25 @@ BAD_ADDRESS: Final = "INVALID_ARGUMENT.token"
 TABLE: Final[verdicts.Table] = {
     # errorCode of the FcmError in `details`: the ErrorCode page
     "UNREGISTERED": Verdict.DEAD,
-    "SENDER_ID_MISMATCH": Verdict.DEAD,
+    # The token is of another Firebase project; if all are, the service account is.
+    "SENDER_ID_MISMATCH": Verdict.DEAD_OR_MISCONFIGURED,
     BAD_ADDRESS: Verdict.DEAD,
     "INVALID_ARGUMENT": Verdict.REJECTED,
     "QUOTA_EXCEEDED": Verdict.THROTTLED,
     "UNAVAILABLE": Verdict.UNAVAILABLE,
     "INTERNAL": Verdict.UNAVAILABLE,
-    "THIRD_PARTY_AUTH_ERROR": Verdict.MISCONFIGURED,
-    "APNS_AUTH_ERROR": Verdict.MISCONFIGURED,  # its former name
+    # The project lacks a good APNs or VAPID key: for iOS or browsers only, Android is sent to.
+    "THIRD_PARTY_AUTH_ERROR": Verdict.REJECTED_OR_MISCONFIGURED,
+    "APNS_AUTH_ERROR": Verdict.REJECTED_OR_MISCONFIGURED,  # its former name
     # `status` of answers without one: google.rpc.Code
     STALE: Verdict.MISCONFIGURED,
     "PERMISSION_DENIED": Verdict.MISCONFIGURED,
     "RESOURCE_EXHAUSTED": Verdict.THROTTLED,
     "DEADLINE_EXCEEDED": Verdict.UNAVAILABLE,
+    "CANCELLED": Verdict.UNAVAILABLE,  # HTTP 499; a repeat is hidden
+    "NOT_FOUND": Verdict.MISCONFIGURED,  # the project, or the path: a device has an FcmError
+    # HTTP status of an answer without either
+    "404": Verdict.MISCONFIGURED,
 }
 """UNSPECIFIED_ERROR and whatever comes next are judged by their HTTP status."""
 
@@ -173,7 +179,7 @@ def _headers(token: str) -> list[str]:
 def _judge(reply: Reply, message: Message, *, codes: verdicts.Table) -> Outcome:
     if not isinstance(reply, Response) or reply.status < HTTPStatus.BAD_REQUEST:
         return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
-    code = _code(reply)
+    code = _code(reply) or str(reply.status)
     verdict = verdicts.look_up(code, TABLE, codes)
     if verdict is None:
         return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
@@ -200,13 +206,17 @@ def _code(response: Response) -> str:
 
 
 def _is_about_token(error: Any) -> bool:  # noqa: ANN401 - JSON
-    """Tell "The registration token is not a valid FCM registration token" from other arguments."""
+    """Tell "The registration token is not a valid FCM registration token" from other arguments.
+
+    An installation id (`fid`) is an address too.
+    """
     fields = [
         violation.get("field")
         for each in error["details"]
         for violation in each.get("fieldViolations", [])
     ]
-    return "message.token" in fields or "registration token" in str(error.get("message", ""))
+    about_address = not {"message.token", "message.fid"}.isdisjoint(fields)
+    return about_address or "registration token" in str(error.get("message", ""))
 
 
 def _accepted(response: Response) -> Outcome:

@@ -36,7 +36,7 @@ def encode(message: Message, *, now: datetime) -> bytes:
         Unsendable: FCM would refuse it, or it is too large.
     """
     tag, collapse_id = replacing.tag(message), replacing.collapse_id(message)
-    seconds = int(min(message.time_to_live, LONGEST_LIFE).total_seconds())
+    seconds = max(0, int(min(message.time_to_live, LONGEST_LIFE).total_seconds()))
     android: dict[str, object] = {
         "collapse_key": message.collapse_key,
         "notification": {"tag": tag},

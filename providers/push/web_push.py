@@ -181,7 +181,7 @@ class WebPush(OneWay):
             raise Unsendable("malformed_subscription", contact_is_dead=True) from None
         self._policy.check_url(subscription.endpoint)
         endpoints[message.delivery_id] = subscription.endpoint
-        seconds = int(min(message.time_to_live, LONGEST_LIFE).total_seconds())
+        seconds = max(0, int(min(message.time_to_live, LONGEST_LIFE).total_seconds()))
         signature = self._authorization(_origin(subscription.endpoint), _window(now))
         headers = [
             "Authorization: " + signature,
@@ -222,7 +222,7 @@ class WebPush(OneWay):
         origin = _origin(endpoint)
         if status == FORBIDDEN and origin in self._know_our_key:
             self._know_our_key.discard(origin)
-            return Verdict.DEAD
+            return Verdict.DEAD_OR_MISCONFIGURED
         return Verdict.MISCONFIGURED
 
     def _is_known(self, endpoint: str) -> bool:

@@ -3,7 +3,7 @@
 | word | what happens |
 | --- | --- |
 | (none) | 202, and a `delivered` receipt at once |
-| `400` `401` `410` `429` `500` `503` | that answer, on every call (410: the address is dead) |
+| `400` `401` `410` `421` `429` `500` `503` | that answer, on every call |
 | `503x2` | that answer on the first 2 calls of a delivery, then 202 |
 | `after-3s` | Retry-After: 3 with a 429 (2 s without it) or a 5xx (none without it) |
 | `slow-800ms` `slow-2s` | accepted at once, answered that much later |
@@ -45,7 +45,8 @@ from typing import Final
 REFUSALS: Final = {
     400: "invalid_address",
     401: "bad_credentials",
-    410: "no_such_address",
+    410: "no_such_address",  # the address is dead
+    421: "no_route",  # another provider may accept it
     429: "too_many_requests",
     500: "internal_error",
     503: "unavailable",

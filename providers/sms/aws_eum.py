@@ -68,11 +68,12 @@ TABLE: Final[verdicts.Table] = {
     "ValidationException": Verdict.REJECTED,
     # ConflictExceptionReason: about this recipient, or about what we set up.
     "DESTINATION_PHONE_NUMBER_OPTED_OUT": Verdict.DEAD,
+    # An operator blocked these on purpose: another provider must not get round that.
     "DESTINATION_COUNTRY_BLOCKED_BY_PROTECT_CONFIGURATION": Verdict.REJECTED,
     "DESTINATION_PHONE_NUMBER_BLOCKED_BY_PROTECT_NUMBER_OVERRIDE": Verdict.REJECTED,
     "DESTINATION_PHONE_NUMBER_NOT_VERIFIED": Verdict.MISCONFIGURED,  # we are in the sandbox
     "MESSAGE_TYPE_MISMATCH": Verdict.MISCONFIGURED,
-    "NO_ORIGINATION_IDENTITIES_FOUND": Verdict.REJECTED,  # none for this country
+    "NO_ORIGINATION_IDENTITIES_FOUND": Verdict.REJECTED_HERE,  # none for this country
     "NUMBER_CAPABILITIES_MISMATCH": Verdict.MISCONFIGURED,
     "RESOURCE_NOT_ACTIVE": Verdict.MISCONFIGURED,
     # ServiceQuotaExceededExceptionReason.
@@ -80,28 +81,28 @@ TABLE: Final[verdicts.Table] = {
     # AccessDeniedExceptionReason.
     "ACCOUNT_DISABLED": Verdict.MISCONFIGURED,
     "INSUFFICIENT_ACCOUNT_REPUTATION": Verdict.MISCONFIGURED,
-    # ValidationExceptionReason, as far as a text can cause them. What depends on the country is
-    # this recipient's: the next may live elsewhere.
+    # ValidationExceptionReason, as far as a text can cause them. What depends on the country
+    # concerns this message alone, and another provider may serve that country.
     "CANNOT_PARSE": Verdict.REJECTED,
     "CHANNEL_NOT_ENABLED": Verdict.MISCONFIGURED,
-    "COUNTRY_CODE_MISMATCH": Verdict.REJECTED,
-    "COUNTRY_NOT_ENABLED": Verdict.REJECTED,
-    "DESTINATION_COUNTRY_BLOCKED": Verdict.REJECTED,
+    "COUNTRY_CODE_MISMATCH": Verdict.REJECTED_HERE,
+    "COUNTRY_NOT_ENABLED": Verdict.REJECTED_HERE,
+    "DESTINATION_COUNTRY_BLOCKED": Verdict.REJECTED_HERE,
     "FIELD_VALIDATION_FAILED": Verdict.REJECTED,
-    "INTERNATIONAL_SENDING_NOT_SUPPORTED": Verdict.REJECTED,
+    "INTERNATIONAL_SENDING_NOT_SUPPORTED": Verdict.REJECTED_HERE,
     "INVALID_ARN": Verdict.MISCONFIGURED,
-    "INVALID_IDENTITY_FOR_DESTINATION_COUNTRY": Verdict.REJECTED,
+    "INVALID_IDENTITY_FOR_DESTINATION_COUNTRY": Verdict.REJECTED_HERE,
     "INVALID_PARAMETER": Verdict.REJECTED,
     "INVALID_REQUEST": Verdict.REJECTED,
     "MAXIMUM_SIZE_EXCEEDED": Verdict.REJECTED,
     "MISSING_PARAMETER": Verdict.REJECTED,
     "OTHER": Verdict.REJECTED,
     "PARAMETERS_CANNOT_BE_USED_TOGETHER": Verdict.MISCONFIGURED,
-    "PRICE_OVER_THRESHOLD": Verdict.REJECTED,
+    "PRICE_OVER_THRESHOLD": Verdict.REJECTED_HERE,
     "RESOURCE_NOT_ACCESSIBLE": Verdict.MISCONFIGURED,
-    "SENDER_ID_NOT_REGISTERED": Verdict.REJECTED,
-    "SENDER_ID_NOT_SUPPORTED": Verdict.REJECTED,
-    "SENDER_ID_REQUIRES_REGISTRATION": Verdict.REJECTED,
+    "SENDER_ID_NOT_REGISTERED": Verdict.REJECTED_HERE,
+    "SENDER_ID_NOT_SUPPORTED": Verdict.REJECTED_HERE,
+    "SENDER_ID_REQUIRES_REGISTRATION": Verdict.REJECTED_HERE,
     "UNKNOWN_OPERATION": Verdict.MISCONFIGURED,
     "UNSPECIFIED_PARAMETER_NOT_SUPPORTED": Verdict.MISCONFIGURED,
 }

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final
 
 import orjson
 
 from providers import http_outcomes
-from providers.contract import Finding, Outcome, ReceiptKind, Unanswered
+from providers.contract import Finding, ReceiptKind
 from providers.transport import Reply, Response
 from providers.verdicts import Verdict
-
-PERHAPS_CREATED: Final = frozenset({
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-    HTTPStatus.BAD_GATEWAY,
-    HTTPStatus.GATEWAY_TIMEOUT,
-})
-"""It broke after it had read the message, so an SMS may be on its way; 503 is said before."""
-
-
-def outcome_of(reply: Reply, *, accepted: Callable[[Response], Outcome], hide: str) -> Outcome:
-    """Judge what the vendor explains no further; as `http_outcomes.outcome_of`."""
-    if isinstance(reply, Response) and reply.status in PERHAPS_CREATED:
-        detail = http_outcomes.excerpt(reply.body, hide=hide)
-        return Unanswered(code=str(reply.status), detail=detail)
-    return http_outcomes.outcome_of(reply, accepted=accepted, hide=hide)
 
 
 def page(reply: Reply) -> Mapping[str, object] | Finding:
@@ -50,7 +34,7 @@ def of_balance(amount: object, *, currency: str) -> Finding:
 
 def kind_of_loss(verdict: Verdict | None) -> ReceiptKind:
     """Tell an SMS that the handset's side refused from one that got lost on ours."""
-    refused = verdict in {Verdict.REJECTED, Verdict.DEAD}
+    refused = verdict is not None and verdict.is_rejection
     return ReceiptKind.BOUNCED if refused else ReceiptKind.FAILED
 
 

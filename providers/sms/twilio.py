@@ -10,7 +10,8 @@ the status callback, and a callback proves which delivery was taken even if no a
 | --- | --- |
 | 2xx | Accepted |
 | a code of `twilio_codes.REFUSALS` | as there, or as NOTIFY_TWILIO_CODES says |
-| 500, 502, 504 | Unanswered: the message may have been created before it broke |
+| 500 | Unanswered: Twilio documents that a repeat may reach the person twice
+(https://www.twilio.com/docs/api/errors/20500) |
 | others | `providers.http_outcomes` |
 """
 
@@ -60,6 +61,10 @@ LONGEST_VALIDITY: Final = timedelta(hours=10)
 
 PER_SECOND: Final = 400
 """Messages a second that Twilio takes for one number."""
+
+
+_SERVICE: Final = re.compile("MG[0-9a-fA-F]{32}")
+"""The SID of a messaging service; a sender id may begin with MG too."""
 
 
 def account_sid(text: str) -> str:
@@ -146,7 +151,7 @@ class Twilio:
             "Accept: application/json",
             "Authorization: Basic " + b64encode(user.encode()).decode(),
         ]
-        is_service = config.from_.startswith("MG")
+        is_service = _SERVICE.fullmatch(config.from_) is not None
         self._sender = {"MessagingServiceSid" if is_service else "From": config.from_}
         self.capabilities = Capabilities(
             channels=frozenset({Channel.SMS}),
@@ -195,13 +200,14 @@ class Twilio:
 
     def _outcome(self, reply: Reply, message: Message) -> Outcome:
         if isinstance(reply, Response) and reply.status >= HTTPStatus.BAD_REQUEST:
-            code = str(json_object(reply.body).get("code", ""))
-            verdict = verdicts.look_up(code, REFUSALS, self._config.codes)
-            if verdict is not None:
-                detail = http_outcomes.excerpt(reply.body, hide=message.address)
-                wait = reply.retry_after
-                return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
-        return outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
+            said = str(json_object(reply.body).get("code", ""))
+            for code in (said, str(reply.status)):
+                verdict = verdicts.look_up(code, REFUSALS, self._config.codes)
+                if verdict is not None:
+                    detail = http_outcomes.excerpt(reply.body, hide=message.address)
+                    wait = reply.retry_after
+                    return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
+        return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
 
 
 def _accepted(response: Response) -> Outcome:

@@ -1,8 +1,8 @@
 """Twilio's error codes, as far as a message can meet them.
 
 Misconfigured stops the whole provider, so only what would meet every message is that. A code that
-depends on where a message goes (21408: the country is not enabled) rejects this message alone;
-else one number in a forbidden country would stop everybody's.
+depends on where a message goes (21408: the country is not enabled) rejects this message alone, and
+the next provider is asked; else one number in a forbidden country would stop everybody's.
 
 Sources: https://www.twilio.com/docs/api/errors, one page a code. Twilio splits and renumbers them
 (its changelog of 2024-07-10): NOTIFY_TWILIO_CODES changes a line without a release.
@@ -38,11 +38,11 @@ REFUSALS: Final[Table] = {
     "21610": Verdict.DEAD,  # opted out: they answered STOP
     "21614": Verdict.DEAD,  # To is no mobile number
     "21635": Verdict.DEAD,  # To is a landline
-    "21214": Verdict.REJECTED,  # To cannot be reached
+    "21214": Verdict.REJECTED_HERE,  # To cannot be reached
     "21266": Verdict.REJECTED,  # To and From are the same
-    "21408": Verdict.REJECTED,  # the region is not enabled in our account
-    "21608": Verdict.REJECTED,  # a trial account sends to verified numbers only
-    "21612": Verdict.REJECTED,  # no route from From to To
+    "21408": Verdict.REJECTED_HERE,  # the region is not enabled in our account
+    "21608": Verdict.REJECTED_HERE,  # a trial account sends to verified numbers only
+    "21612": Verdict.REJECTED_HERE,  # no route from From to To
     # What it says
     "21602": Verdict.REJECTED,  # no body
     "21605": Verdict.REJECTED,  # body over 160 characters, where the account has that limit
@@ -52,6 +52,9 @@ REFUSALS: Final[Table] = {
     "20429": Verdict.THROTTLED,  # too many requests
     "21611": Verdict.THROTTLED,  # From's queue is full: hours of messages are in it
     "21730": Verdict.UNAVAILABLE,  # maintenance
+    # Perhaps sent: "it is possible for a customer to receive multiple messages" after a repeat
+    "20500": Verdict.UNANSWERED,
+    "500": Verdict.UNANSWERED,  # the HTTP status, of an answer with no code or an unknown one
 }
 """What answers the request itself."""
 

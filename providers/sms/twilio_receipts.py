@@ -24,7 +24,7 @@ from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.outcomes import kind_of_loss
 from providers.sms.twilio_codes import FAILURES, REFUSALS
-from providers.verdicts import Table, Verdict
+from providers.verdicts import Table
 
 ARRIVED: Final = {"delivered": ReceiptKind.DELIVERED, "read": ReceiptKind.READ}
 LOST: Final = frozenset({"undelivered", "failed", "canceled"})
@@ -72,7 +72,7 @@ class Reader:
             delivery_id=_delivery_id(request.url),
             provider_message_id=sid,
             code=code,
-            contact_is_dead=verdict is Verdict.DEAD,
+            contact_is_dead=verdict is not None and verdict.is_dead,
         )
         return [receipt]
 

@@ -11,7 +11,6 @@ The answer is 200 whatever became of the message: each part of a long text has a
 | 2xx, no part taken | the first part's status: `vonage_codes.REFUSALS`, or NOTIFY_VONAGE_CODES |
 | 2xx, some parts taken | Unanswered: handsets wait for all parts, but some show what they have |
 | 2xx that cannot be read | Unanswered |
-| 500, 502, 504 | Unanswered |
 | others | `providers.http_outcomes` |
 
 Vonage has no idempotency key: a repeat is a second SMS. `client-ref` is the delivery id, and comes
@@ -177,7 +176,7 @@ class Vonage:
         def of_parts(response: Response) -> Outcome:
             return self._of_parts(response, address=address)
 
-        return outcomes.outcome_of(reply, accepted=of_parts, hide=address)
+        return http_outcomes.outcome_of(reply, accepted=of_parts, hide=address)
 
     def _of_parts(self, response: Response, *, address: str) -> Outcome:
         """Judge a 200 by the statuses of its parts."""

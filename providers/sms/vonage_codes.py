@@ -21,7 +21,7 @@ REFUSALS: Final[Table] = {
     "3": Verdict.REJECTED,  # a parameter is invalid: mostly the number
     "4": Verdict.MISCONFIGURED,  # wrong key or secret
     "5": Verdict.UNAVAILABLE,  # internal error
-    "6": Verdict.REJECTED,  # invalid message: mostly an unknown prefix
+    "6": Verdict.REJECTED_HERE,  # invalid message: mostly an unknown prefix
     "7": Verdict.DEAD,  # the number is barred
     "8": Verdict.MISCONFIGURED,  # account suspended
     "9": Verdict.MISCONFIGURED,  # no credit
@@ -29,10 +29,10 @@ REFUSALS: Final[Table] = {
     "11": Verdict.MISCONFIGURED,  # account not enabled for this API
     "12": Verdict.REJECTED,  # message too long
     "14": Verdict.MISCONFIGURED,  # wrong signature
-    "15": Verdict.REJECTED,  # sender not allowed there
-    "22": Verdict.REJECTED,  # invalid network code
+    "15": Verdict.REJECTED_HERE,  # sender not allowed there
+    "22": Verdict.REJECTED_HERE,  # invalid network code
     "23": Verdict.MISCONFIGURED,  # invalid callback: NOTIFY_PUBLIC_URL is wrong
-    "29": Verdict.REJECTED,  # a demo account sends to listed numbers only
+    "29": Verdict.REJECTED_HERE,  # a demo account sends to listed numbers only
     "32": Verdict.MISCONFIGURED,  # signed, and with a secret
     "33": Verdict.DEAD,  # the number is deactivated
 }

@@ -33,7 +33,7 @@ from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.outcomes import json_object, kind_of_loss
 from providers.sms.vonage_codes import FAILURES
-from providers.verdicts import Table, Verdict
+from providers.verdicts import Table
 
 LOST: Final = frozenset({"expired", "failed", "rejected"})
 """`accepted` and `buffered` are of the way, `unknown` is what Vonage did not understand."""
@@ -84,7 +84,7 @@ class Reader:
             delivery_id=_delivery_id(fields.get("client-ref", "")),
             provider_message_id=message_id,
             code=code,
-            contact_is_dead=verdict is Verdict.DEAD,
+            contact_is_dead=verdict is not None and verdict.is_dead,
         )
         return [receipt]
 

@@ -11,8 +11,11 @@ so a receiver can tell a repeat.
 | --- | --- | --- |
 | 2xx | Accepted | Standard Webhooks, "success" |
 | 410 | Rejected, the endpoint is dead | the same, "disable the endpoint" |
-| 3xx | Rejected | the same, "a redirect is a failure" |
-| others | `providers.http_outcomes` | |
+| 429 | Throttled, with Retry-After | the same |
+| any other, 3xx included | Unavailable, with Retry-After: retried | the same |
+| none | `providers.http_outcomes` | |
+
+No answer of an endpoint says that we are misconfigured: a 401 or 403 concerns that endpoint alone.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Final
+from typing import Final, assert_never
 
 import orjson
 
@@ -34,10 +37,13 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
+    Rejected,
     Repeat,
     Result,
+    Throttled,
+    Unavailable,
 )
-from providers.transport import Reply, Request, Transport
+from providers.transport import Failure, Reply, Request, Response, Transport
 from providers.transport.guard import AddressPolicy
 from providers.vendor import OneWay, Vendor
 
@@ -115,9 +121,24 @@ class Webhook(OneWay):
 
 
 def _outcome(reply: Reply, message: Message) -> Outcome:
-    return http_outcomes.outcome_of(
-        reply, accepted=lambda _response: Accepted(), hide=message.address, dead={HTTPStatus.GONE}
-    )
+    match reply:
+        case Failure():
+            return http_outcomes.of_failure(reply)
+        case Response() if reply.is_success:
+            return Accepted()
+        case Response():
+            return _refusal(reply, detail=http_outcomes.excerpt(reply.body, hide=message.address))
+        case _:
+            assert_never(reply)
+
+
+def _refusal(response: Response, *, detail: str) -> Outcome:
+    code, wait = str(response.status), response.retry_after
+    if response.status == HTTPStatus.GONE:
+        return Rejected(code=code, detail=detail, contact_is_dead=True)
+    if response.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return Throttled(code=code, detail=detail, retry_after=wait)
+    return Unavailable(code=code, detail=detail, retry_after=wait)
 
 
 VENDOR: Final = Vendor(NAME, Config, Webhook)

@@ -13,7 +13,6 @@ from notifyproj.esp.services import SERVICES, Path
 from providers import verdicts
 from providers.contract import Accepted, Misconfigured, Outcome, Rejected, Throttled, Unavailable
 from providers.transport import Response
-from providers.verdicts import Verdict
 
 WAIT = timedelta(seconds=9)
 SERVICE_CODES = [key for key in TABLE if ":" in key]
@@ -41,7 +40,7 @@ def is_as_the_table_says(outcome: Outcome, key: str) -> bool:
     expected = verdicts.outcome(TABLE[key], code=key, detail="", retry_after=WAIT)
     same_wait = getattr(outcome, "retry_after", WAIT) == WAIT
     dead = getattr(outcome, "contact_is_dead", False)
-    return type(outcome) is type(expected) and same_wait and dead == (TABLE[key] is Verdict.DEAD)
+    return type(outcome) is type(expected) and same_wait and dead == TABLE[key].is_dead
 
 
 @pytest.mark.parametrize("key", SERVICE_CODES)

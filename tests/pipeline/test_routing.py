@@ -24,7 +24,7 @@ from notifications.pipeline import batch, deliver, fail_over, route
 from notifications.pipeline.accept import Caller
 from notifications.rules.states import Status
 from notifications.store import claims
-from providers.contract import Channel, Result, Unavailable
+from providers.contract import Channel, Result, Unanswered, Unavailable
 from tests.pipeline.conftest import Accept, AddVendor, Reach, deliveries_of
 from tests.providers.fakes import free_port
 
@@ -80,7 +80,12 @@ def test_a_row_that_cannot_be_used_leaves_the_channel_to_the_settings(
 @pytest.mark.usefixtures("spare")
 @pytest.mark.parametrize(
     ("word", "outcome"),
-    [("503x1", "unavailable"), ("429x1", "throttled"), ("401x1", "misconfigured")],
+    [
+        ("503x1", "unavailable"),
+        ("429x1", "throttled"),
+        ("401x1", "misconfigured"),
+        ("421x1", "rejected"),
+    ],
 )
 def test_what_one_provider_could_not_take_goes_to_the_next_at_once(
     reach: Reach, take: Accept, outbox: Outbox, word: str, outcome: str
@@ -121,6 +126,57 @@ def test_what_may_have_been_sent_or_never_can_be_stays(
     deliver.deliver([row.id])
     assert _status(row.id) is status
     assert _calls(row.id) == [("sandbox", outcome)]
+
+
+@pytest.mark.usefixtures("spare")
+def test_a_refusal_of_every_provider_is_final(reach: Reach, take: Accept) -> None:
+    reach(email="maria+421@sandbox.example")
+    [row] = deliveries_of(take())
+    deliver.deliver([row.id])
+    assert _status(row.id) is Status.FAILED
+    assert _calls(row.id) == [("sandbox", "rejected"), ("spare", "rejected")]
+    assert DeadLetter.objects.filter(delivery_id=row.id).exists()
+
+
+@pytest.mark.parametrize("first", ["down", "sandbox"])
+def test_a_refusal_is_not_final_while_a_provider_that_may_accept_is_away(
+    reach: Reach, take: Accept, add_vendor: AddVendor, first: str
+) -> None:
+    add_vendor("down", url=f"http://127.0.0.1:{free_port()}")
+    second = {"down": "sandbox", "sandbox": "down"}[first]
+    for rank, provider in enumerate((first, second)):
+        ProviderRoute.objects.create(channel=Channel.EMAIL, provider=provider, rank=rank)
+    reach(email="maria+421@sandbox.example")
+    [row] = deliveries_of(take())
+    deliver.deliver([row.id])
+    assert _status(row.id) is Status.RETRYING
+    assert [provider for provider, _ in _calls(row.id)] == [first, second]
+
+
+@pytest.mark.usefixtures("spare")
+@pytest.mark.parametrize(
+    ("priority", "http_status", "goes_on"),
+    [("P0", 500, True), ("P2", 500, False), ("P0", None, False)],
+)
+def test_an_error_that_may_have_sent_goes_on_only_when_it_is_urgent(
+    reach: Reach, take: Accept, priority: str, http_status: int | None, *, goes_on: bool
+) -> None:
+    reach(email="maria@sandbox.example")
+    [row] = deliveries_of(take(priority=priority))
+    taken = batch.load(claims.claim([row.id], now=clock.now()))
+    route.choose_providers(taken)
+    [claimed] = taken.jobs
+    unclear = Result(
+        delivery_id=row.id,
+        outcome=Unanswered(code="500"),
+        latency=dt.timedelta(),
+        http_status=http_status,
+    )
+    sandbox = route.provider_named("sandbox")
+    assert sandbox is not None
+    left_to_settle = fail_over.take_onward([(claimed, unclear)], provider=sandbox)
+    assert (left_to_settle == []) is goes_on
+    assert (claimed.providers[0] == "spare") is goes_on
 
 
 @pytest.mark.usefixtures("spare")

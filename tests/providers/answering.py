@@ -13,7 +13,10 @@ Words = Callable[[Act, Request], Answer]
 
 CONTRACT = {
     Verdict.REJECTED: ("Rejected", False),
+    Verdict.REJECTED_HERE: ("Rejected", False),
+    Verdict.REJECTED_OR_MISCONFIGURED: ("Rejected", False),
     Verdict.DEAD: ("Rejected", True),
+    Verdict.DEAD_OR_MISCONFIGURED: ("Rejected", True),
     Verdict.THROTTLED: ("Throttled", False),
     Verdict.UNAVAILABLE: ("Unavailable", False),
     Verdict.MISCONFIGURED: ("Misconfigured", False),
@@ -26,10 +29,10 @@ BY_STATUS = {
     401: Verdict.MISCONFIGURED,
     403: Verdict.MISCONFIGURED,
     429: Verdict.THROTTLED,
-    500: Verdict.UNANSWERED,
-    502: Verdict.UNANSWERED,
+    500: Verdict.UNAVAILABLE,
+    502: Verdict.UNAVAILABLE,
     503: Verdict.UNAVAILABLE,
-    504: Verdict.UNANSWERED,
+    504: Verdict.UNAVAILABLE,
 }
 """What an SMS vendor's answer means that says no more than its status."""
 

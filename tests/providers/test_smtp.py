@@ -20,6 +20,7 @@ from providers.contract import (
     Outcome,
     Rejected,
     Throttled,
+    Unanswered,
     Unavailable,
 )
 from providers.email.mime import mailbox
@@ -145,6 +146,10 @@ def test_a_domain_in_another_script_is_written_in_ascii(server: SmtpFake, smtp: 
         (550, "no details", Stage.RECIPIENT, Rejected),
         (554, "5.7.1 policy", Stage.DATA, Rejected),
         (299, "what?", Stage.DATA, Unavailable),
+        (451, "4.3.0 later", Stage.CONTENT, Unavailable),
+        (550, "5.7.1 spam", Stage.CONTENT, Rejected),
+        (354, "go on", Stage.CONTENT, Unanswered),
+        (-1, "GARBAGE", Stage.CONTENT, Unanswered),
     ],
 )
 def test_each_reply_has_its_outcome(
@@ -153,6 +158,26 @@ def test_each_reply_has_its_outcome(
     judged = outcome_of(code, text.encode(), stage=stage)
     assert type(judged) is expected
     assert not getattr(judged, "contact_is_dead", False)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "stage", "may_accept"),
+    [
+        (550, "5.7.1 blocked", Stage.RECIPIENT, True),
+        (554, "5.7.26 unauthenticated", Stage.CONTENT, True),
+        (554, "spam", Stage.CONTENT, True),
+        (550, "5.1.1 no such user", Stage.RECIPIENT, False),
+        (550, "no such user", Stage.RECIPIENT, False),
+        (552, "5.3.4 too big", Stage.CONTENT, False),
+        (552, "size limit", Stage.CONTENT, False),
+    ],
+)
+def test_policy_of_one_relay_is_not_that_of_another(
+    code: int, text: str, stage: Stage, *, may_accept: bool
+) -> None:
+    judged = outcome_of(code, text.encode(), stage=stage)
+    assert isinstance(judged, Rejected)
+    assert judged.another_provider_may_accept is may_accept
 
 
 @pytest.mark.parametrize("enhanced", ["5.1.1", "5.1.2", "5.1.6", "5.1.10", "5.2.1"])

@@ -21,7 +21,14 @@ WAIT = timedelta(seconds=9)
 
 OUTCOMES: dict[Verdict, Outcome] = {
     Verdict.REJECTED: Rejected(code="7", detail="why"),
+    Verdict.REJECTED_HERE: Rejected(code="7", detail="why", another_provider_may_accept=True),
+    Verdict.REJECTED_OR_MISCONFIGURED: Rejected(
+        code="7", detail="why", may_be_misconfigured=True, another_provider_may_accept=True
+    ),
     Verdict.DEAD: Rejected(code="7", detail="why", contact_is_dead=True),
+    Verdict.DEAD_OR_MISCONFIGURED: Rejected(
+        code="7", detail="why", contact_is_dead=True, may_be_misconfigured=True
+    ),
     Verdict.THROTTLED: Throttled(code="7", detail="why", retry_after=WAIT),
     Verdict.UNAVAILABLE: Unavailable(code="7", detail="why", retry_after=WAIT),
     Verdict.MISCONFIGURED: Misconfigured(code="7", detail="why"),
@@ -48,5 +55,5 @@ def test_an_operators_line_wins_over_the_vendors_table() -> None:
 
 @pytest.mark.parametrize("text", ["30003", "30003=gone", "1=dead,", "=Dead"])
 def test_a_malformed_line_is_refused_with_what_to_write(text: str) -> None:
-    with pytest.raises(ValueError, match="write code=verdict, verdict one of rejected, dead"):
+    with pytest.raises(ValueError, match="write code=verdict, verdict one of rejected, "):
         verdicts.overrides(text)

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from providers import configuration
-from providers.contract import Channel, Outcome, Rejected
+from providers.contract import Channel, Outcome, Rejected, Unavailable
 from providers.standard_webhooks import Secret, verify
 from providers.transport import Transport
 from providers.webhook.standard import Config, Webhook
@@ -68,7 +68,9 @@ def test_an_endpoint_that_is_gone_is_a_dead_contact(endpoint: HttpFake) -> None:
     assert outcome.contact_is_dead
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_is_a_failure(endpoint: HttpFake, status: int) -> None:
+@pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 401, 403, 404, 409, 413, 500, 504])
+def test_any_other_failure_is_retried_and_never_blames_us(endpoint: HttpFake, status: int) -> None:
     endpoint.status = status
-    assert isinstance(send(endpoint.url, allow_private=True), Rejected)
+    assert send(endpoint.url, allow_private=True) == Unavailable(
+        code=str(status), detail='{"message_id": "m-1"}'
+    )

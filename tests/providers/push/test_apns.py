@@ -128,6 +128,19 @@ def test_an_unknown_reason_is_judged_by_its_status(
         assert outcome.retry_after == PAUSE
 
 
+@pytest.mark.parametrize(("status", "reason"), [(503, "Shutdown"), (429, "TooManyRequests")])
+@pytest.mark.parametrize("asked", [None, 7])
+def test_apples_long_wait_does_not_outlive_an_otp(
+    server: ApnsFake, provider: Apns, status: int, reason: str, asked: int | None
+) -> None:
+    answer = apns_error(status, reason)
+    headers = (("Retry-After", str(asked)),) if asked else ()
+    server.script = [replace(answer, headers=headers)]
+    (outcome,) = outcomes(provider, replace(message("t"), urgent=True))
+    assert isinstance(outcome, Throttled | Unavailable)
+    assert outcome.retry_after == (timedelta(seconds=asked) if asked else None)
+
+
 def test_an_unreachable_host_is_not_waited_for_a_quarter_of_an_hour(
     server: ApnsFake, provider: Apns
 ) -> None:

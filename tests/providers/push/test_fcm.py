@@ -28,6 +28,7 @@ from tests.providers.push.vendors import FcmFake, fcm_error
 from tests.providers.trying import PATIENCE, outcomes
 
 BY_STATUS = {"UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "RESOURCE_EXHAUSTED": 429,
+             "CANCELLED": 499, "NOT_FOUND": 404,
              "DEADLINE_EXCEEDED": 504}  # fmt: skip
 BAD_TOKEN_WORDS = "The registration token is not a valid FCM registration token"
 
@@ -50,6 +51,8 @@ def adapter(server: FcmFake, transport: Transport, codes: str = "") -> Fcm:
 def answer_with(code: str) -> Answer:
     if code in BY_STATUS:
         return fcm_error(BY_STATUS[code], code)
+    if code.isdigit():
+        return Answer(status=int(code), body=b"<html>")
     if code == BAD_ADDRESS:
         return fcm_error(400, "INVALID_ARGUMENT", code="INVALID_ARGUMENT", message=BAD_TOKEN_WORDS)
     return fcm_error(418, "UNKNOWN", code=code, message="the device-token-1")
@@ -63,8 +66,8 @@ def test_each_code_has_its_outcome(server: FcmFake, transport: Transport, code: 
     assert not isinstance(outcome, Accepted)
     assert (type(outcome), outcome.code) == (type(expected), code)
     assert "device-token-1" not in outcome.detail
-    if isinstance(outcome, Rejected) and isinstance(expected, Rejected):
-        assert outcome.contact_is_dead is expected.contact_is_dead
+    if isinstance(expected, Rejected):
+        assert outcome == replace(expected, detail=outcome.detail)
     if isinstance(outcome, Throttled):
         assert outcome.retry_after == timedelta(minutes=1)
 
@@ -82,11 +85,10 @@ def test_an_operator_may_change_what_a_code_means(
     ("answer", "dead"),
     [
         (fcm_error(400, "INVALID_ARGUMENT", code="INVALID_ARGUMENT", field="message.token"), True),
+        (fcm_error(400, "INVALID_ARGUMENT", code="INVALID_ARGUMENT", field="message.fid"), True),
         (fcm_error(400, "INVALID_ARGUMENT", code="INVALID_ARGUMENT", message="too big"), False),
         (fcm_error(400, "INVALID_ARGUMENT", field="message.data[0].value"), False),
         (fcm_error(400, "INVALID_ARGUMENT", message=BAD_TOKEN_WORDS), False),
-        (fcm_error(404, "NOT_FOUND"), False),
-        (Answer(status=404, body=b"<html>"), False),
         (Answer(status=400, body=b'{"error": {"details": [7]}}'), False),
     ],
 )
@@ -104,6 +106,25 @@ def test_the_quota_pause_gives_way_to_fcms_own_word(server: FcmFake, transport: 
     (outcome,) = outcomes(adapter(server, transport), message("t"))
     assert isinstance(outcome, Throttled)
     assert outcome.retry_after == timedelta(seconds=3)
+
+
+def test_one_bad_target_says_nothing_of_the_credentials(
+    server: FcmFake, transport: Transport
+) -> None:
+    server.script = [fcm_error(401, "UNAUTHENTICATED", code="THIRD_PARTY_AUTH_ERROR")]
+    ios, android = outcomes(adapter(server, transport), message("ios"), message("android"))
+    assert isinstance(ios, Rejected)
+    assert (ios.contact_is_dead, ios.may_be_misconfigured) == (False, True)
+    assert isinstance(android, Accepted)
+    assert len(server.token_calls) == 1
+
+
+def test_what_is_over_its_time_to_live_is_for_now_or_never(
+    server: FcmFake, transport: Transport
+) -> None:
+    outcomes(adapter(server, transport), replace(message("t"), time_to_live=timedelta(seconds=-3)))
+    sent = orjson.loads(server.requests[0].body)["message"]
+    assert (sent["android"]["ttl"], sent["webpush"]["headers"]["TTL"]) == ("0s", "0")
 
 
 def test_what_fcm_would_refuse_is_rejected_without_harm_to_its_neighbours(

@@ -191,7 +191,9 @@ def test_a_service_that_takes_our_key_blames_one_subscription_with_its_403(
     it = message(browser.subscription)
     assert outcomes(provider, it) == [Accepted()]
     server.script = [Answer(status=403), Answer(status=403)]
-    assert outcomes(provider, it) == [Rejected(code="403", contact_is_dead=True)]
+    assert outcomes(provider, it) == [
+        Rejected(code="403", contact_is_dead=True, may_be_misconfigured=True)
+    ]
     assert outcomes(provider, it) == [Misconfigured(code="403")]
 
 

@@ -136,6 +136,16 @@ def test_what_is_left_of_the_ttl_bounds_the_stay_in_twilios_queue(
     assert form(request)["ValidityPeriod"] == seconds
 
 
+@pytest.mark.parametrize("sender", ["MGM Hotels", "MG", "MG" + "g" * 32])
+def test_a_sender_id_that_begins_like_a_service_is_still_a_sender_id(
+    server: AnsweringFake, transport: Transport, sender: str
+) -> None:
+    send(adapter(server, transport, FROM=sender))
+    (request,) = server.requests
+    assert form(request)["From"] == sender
+    assert "MessagingServiceSid" not in form(request)
+
+
 @pytest.mark.parametrize("code", REFUSALS)
 def test_each_documented_code_has_its_outcome(
     server: AnsweringFake, transport: Transport, code: str
@@ -144,9 +154,11 @@ def test_each_documented_code_has_its_outcome(
     (outcome,) = send(adapter(server, transport))
     assert shape(outcome) == CONTRACT[REFUSALS[code]]
     assert getattr(outcome, "code", None) == code
+    goes_on = REFUSALS[code] is Verdict.REJECTED_HERE
+    assert getattr(outcome, "another_provider_may_accept", False) is goes_on
 
 
-@pytest.mark.parametrize(("status", "verdict"), BY_STATUS.items())
+@pytest.mark.parametrize(("status", "verdict"), {**BY_STATUS, 500: Verdict.UNANSWERED}.items())
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"code": 99999}'])
 def test_an_answer_without_a_known_code_is_judged_by_its_status(
     server: AnsweringFake, transport: Transport, status: int, verdict: Verdict, body: bytes

@@ -22,7 +22,7 @@ URL = f"https://notify.example.com/v1/receipts/twilio?delivery_id={DELIVERY}"
 SHARED = {"webhooks_sharedkey_1": "shared-secret="}
 READER = Reader(auth_token=TOKEN, shared_keys=SHARED, codes={})
 REASONS: dict[str, Verdict] = dict(REFUSALS) | dict(FAILURES)
-BOUNCES = {Verdict.REJECTED, Verdict.DEAD}
+BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD}
 
 
 def status(name: str, *, code: str = "") -> dict[str, str]:
@@ -92,7 +92,7 @@ def test_each_documented_reason_of_a_loss_has_its_receipt(name: str, code: str) 
         delivery_id=DELIVERY,
         provider_message_id=MESSAGE_SID,
         code=code,
-        contact_is_dead=verdict is Verdict.DEAD,
+        contact_is_dead=verdict.is_dead,
     )
 
 

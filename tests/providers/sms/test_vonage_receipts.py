@@ -22,7 +22,7 @@ SECRET = "a-signature-secret-of-thirty-two"
 DELIVERY = UUID(int=7)
 MESSAGE_ID = "0A0000001234567B"
 READER = Reader(secret=SECRET, method=Method.SHA256, codes={})
-BOUNCES = {Verdict.REJECTED, Verdict.DEAD}
+BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD}
 EXAMPLE = {
     "msisdn": "447700900000",
     "to": "Acme & Co = x",
@@ -122,7 +122,7 @@ def test_each_documented_reason_of_a_loss_has_its_receipt(status: str, code: str
         delivery_id=DELIVERY,
         provider_message_id=MESSAGE_ID,
         code=code,
-        contact_is_dead=FAILURES[code] is Verdict.DEAD,
+        contact_is_dead=FAILURES[code].is_dead,
     )
 
 
