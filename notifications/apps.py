@@ -45,7 +45,7 @@ def _check_session_settings(
 ) -> list[checks.CheckMessage]:
     from django.db import Error  # noqa: PLC0415 - the models are ready only now
 
-    from notifications.store import session_settings  # noqa: PLC0415 - the same
+    from notifications.store import session_settings  # noqa: PLC0415 - the models are ready only now
 
     try:
         found = session_settings.missing() if databases else {}
