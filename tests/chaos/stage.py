@@ -36,6 +36,7 @@ from notifyproj.supervisor.crew import Crew
 from notifyproj.supervisor.process import ROOT, Process, ProcessFailed
 from notifyproj.supervisor.programs import Answers, Ports, program
 from providers.contract import Channel
+from tests import clock
 from tests.chaos import stand_in
 from tests.chaos.plans import CHANNELS, PEOPLE, PROCESSES, Manner
 
@@ -269,8 +270,8 @@ class Stage:
         }
 
     def _process(self, name: str, environ: Mapping[str, str]) -> Process:
-        clock = _wrong_clock(self._clocks[name]) if name in self._clocks else {}
-        process = Process(program(name), ports=self.ports, environ={**environ, **clock}, var=VAR)
+        moved = _wrong_clock(self._clocks[name]) if name in self._clocks else {}
+        process = Process(program(name), ports=self.ports, environ={**environ, **moved}, var=VAR)
         process.log.unlink(missing_ok=True)
         return process
 
@@ -292,16 +293,12 @@ def _wrong_clock(seconds: int) -> dict[str, str]:
     """Variables that move a process's clock, and leave the clock of its timers alone.
 
     Raises:
-        ProcessFailed: libfaketime is not installed.
+        ProcessFailed: there is no C compiler.
     """
-    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-    if not found:
-        raise ProcessFailed("a wrong clock needs libfaketime: apt-get install faketime")
-    return {
-        "LD_PRELOAD": str(found[0]),
-        "FAKETIME": f"{seconds:+d}s",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-    }
+    try:
+        return clock.moved(seconds, folder=VAR)
+    except FileNotFoundError:
+        raise ProcessFailed("a wrong clock needs a C compiler: apt-get install gcc") from None
 
 
 def _after(first: str) -> list[str]:
