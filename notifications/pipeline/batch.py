@@ -126,7 +126,7 @@ def write(entries: Iterable[Decided], *, token: UUID) -> set[UUID]:
             reason=decision.reason,
             detail=decision.detail[:500],
             due_in=decision.due_in,
-            provider_message_id=decision.provider_message_id,
+            provider_message_id=decision.provider_message_id[:255],
         )
         by_transition[decision.transition].append(move)
 

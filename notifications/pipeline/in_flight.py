@@ -193,11 +193,11 @@ def _note(provider: str, gate: Gate) -> None:
         tallies.note_in_flight(provider, limit=gate.limit, in_flight=gate.in_flight)
 
 
-def _forget() -> None:
+def forget() -> None:
     """In the child of a fork: none of the parent's calls is in flight, its lock may be held."""
     global _making  # noqa: PLW0603 - replaced as a whole, as the lock cannot be released here
     _making = threading.Lock()
     _gates.clear()
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=forget)

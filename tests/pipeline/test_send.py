@@ -1,0 +1,295 @@
+"""Only calls that begin are marked, and no answer that came is ever lost."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from django.db import connection
+
+from notifications import clock, stopping
+from notifications.models import Attempt, DeadLetter, Delivery, ProviderRoute
+from notifications.pipeline import confirm, deliver, in_flight, replay, rescue, route
+from notifications.rules.letters import LetterFilter
+from notifications.rules.states import Status
+from notifications.store import attempts, claims
+from providers import registry
+from providers.contract import (
+    Accepted,
+    Capabilities,
+    Channel,
+    Finding,
+    Message,
+    NotStarted,
+    Outcome,
+    Provider,
+    Receipt,
+    ReceiptKind,
+    Repeat,
+    Result,
+    Throttled,
+    Unanswered,
+)
+from providers.transport import Transport
+from tests.pipeline.conftest import Accept, Reach, deliveries_of
+
+Answer = Callable[[Sequence[Message]], Iterator[tuple[Message, Outcome]]]
+
+
+@dataclass
+class Scripted:
+    """A provider that answers as a test says. Its calls are visible twice when repeated."""
+
+    name: str = "scripted"
+    concurrency: int = 2_000
+    answer: Answer = field(default=lambda batch: ((each, Accepted()) for each in batch))
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            channels=frozenset(Channel),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=True,
+            concurrency=self.concurrency,
+        )
+
+    def send(self, batch: Sequence[Message], *, deadline: dt.timedelta) -> Iterator[Result]:
+        assert deadline
+        for message, outcome in self.answer(batch):
+            yield Result(
+                delivery_id=message.delivery_id,
+                outcome=outcome,
+                latency=dt.timedelta(milliseconds=5),
+            )
+
+    def parse_receipt(self, request: object) -> Sequence[Receipt]:
+        raise AssertionError(request)
+
+    def check(self, *, deadline: dt.timedelta) -> Iterator[Finding]:
+        assert deadline
+        yield from ()
+
+
+@dataclass(frozen=True)
+class _Vendor:
+    provider: Provider
+    name: str = "scripted"
+    settings: frozenset[str] = frozenset({"NOTIFY_SANDBOX_URL"})
+
+    def configure(self, environ: Mapping[str, str], *, transport: Transport) -> Provider:
+        assert environ
+        assert transport
+        return self.provider
+
+
+@pytest.fixture
+def scripted(
+    outbox: Callable[[UUID], list[Any]],
+    reach: Reach,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Scripted]:
+    """Send e-mail through the scripted provider, to maria."""
+    assert outbox
+    provider = Scripted()
+    monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, _Vendor(provider)))
+    route.forget()
+    in_flight.forget()
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="scripted")
+    reach(email="maria@example.com")
+    yield provider
+    route.forget()
+    in_flight.forget()
+
+
+def _rows(take: Accept, count: int, **fields: object) -> list[UUID]:
+    return [deliveries_of(take(**fields))[0].id for _ in range(count)]
+
+
+def _statuses(ids: Sequence[UUID]) -> list[Status]:
+    found = dict(Delivery.objects.filter(id__in=ids).values_list("id", "status"))
+    return [Status(found[each]) for each in ids]
+
+
+def _lapse(delivery_id: UUID) -> dict[str, Any]:
+    """Let a lease run out; returns the row as the sweep reads it."""
+    past = clock.now() - dt.timedelta(minutes=5)
+    Delivery.objects.filter(id=delivery_id).update(due_at=past)
+    [columns] = Delivery.objects.filter(id=delivery_id).values()
+    return {**columns, "retry_preset": ""}
+
+
+def _break_connections() -> None:
+    """As a restart or a failover of Postgres does."""
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as own:
+        own.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answers_survive_a_postgres_that_drops_its_connections(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = _rows(take, 20)
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        half = len(batch) // 2
+        for each in batch[:half]:
+            yield each, Throttled(code="429")
+        _break_connections()
+        for each in batch[half:]:
+            yield each, Accepted(message_id=f"id-{each.delivery_id}")
+
+    scripted.answer = answer
+    deliver.deliver(rows)
+    assert sorted(_statuses(rows)) == [Status.RETRYING] * 10 + [Status.SENT] * 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_calls_that_begin_are_marked_and_the_rest_goes_back_unspent_at_a_stop(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = _rows(take, 10)
+    scripted.concurrency = 2
+    marked: list[int] = []
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        marked.append(Delivery.objects.filter(call_started_at__isnull=False).count())
+        connection.close()
+        monkeypatch.setattr(stopping, "is_stopping", lambda: True)
+        for each in batch:
+            yield each, Accepted()
+
+    scripted.answer = answer
+    assert deliver.deliver(rows) == []
+    assert marked == [2]
+    assert _statuses(rows) == [Status.SENT] * 2 + [Status.QUEUED] * 8
+    back = Delivery.objects.filter(status=Status.QUEUED)
+    assert {(each.attempts, each.claims, each.reason) for each in back} == {
+        (0, 0, "claim_returned")
+    }
+    assert all(each.due_at and each.due_at <= clock.now() for each in back)
+
+
+def test_a_task_whose_time_is_over_returns_the_rest_and_publishes_it_again(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = _rows(take, 3)
+    scripted.concurrency = 1
+    start = clock.monotonic()
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        monkeypatch.setattr(clock, "monotonic", lambda: start + 31)
+        for each in batch:
+            yield each, Accepted()
+
+    scripted.answer = answer
+    [group] = deliver.deliver(rows)
+    assert _statuses(rows) == [Status.SENT, Status.QUEUED, Status.QUEUED]
+    assert (group.delivery_ids, group.countdown) == (rows[1:], dt.timedelta(0))
+
+
+def test_a_call_that_did_not_begin_leaves_no_attempt_and_is_published_at_once(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = _rows(take, 2)
+    scripted.answer = lambda batch: ((each, NotStarted()) for each in batch)
+    [group] = deliver.deliver(rows)
+    assert set(group.delivery_ids) == set(rows)
+    assert group.countdown == dt.timedelta(0)
+    assert not Attempt.objects.exists()
+    for row in Delivery.objects.filter(id__in=rows):
+        assert (row.status, row.attempts - row.attempts_before) == (Status.QUEUED, 0)
+
+
+def test_an_outcome_that_cannot_be_written_does_not_take_the_others_with_it(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = _rows(take, 5)
+    record = attempts.record
+
+    def broken(calls: Sequence[attempts.Call], *, provider: str) -> None:
+        if any(call.delivery_id == rows[2] for call in calls):
+            raise ValueError("a bug that one row shows")
+        record(calls, provider=provider)
+
+    monkeypatch.setattr(attempts, "record", broken)
+    with pytest.raises(ValueError, match="a bug"):
+        deliver.deliver(rows)
+    assert scripted.name
+    expected = [Status.SENT] * 5
+    expected[2] = Status.SENDING
+    assert _statuses(rows) == expected
+    monkeypatch.setattr(attempts, "record", record)
+    # The ledger kept the answer: the message is not sent again.
+    rescue.rescue([_lapse(rows[2])])
+    assert _statuses([rows[2]]) == [Status.SENT]
+
+
+def test_what_an_adapter_never_reported_may_have_been_sent(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = _rows(take, 4)
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        yield batch[0], Accepted()
+        raise RuntimeError("a bug of an adapter")
+
+    scripted.answer = answer
+    with pytest.raises(RuntimeError, match="a bug of an adapter"):
+        deliver.deliver(rows)
+    assert _statuses(rows) == [Status.SENT] + [Status.UNKNOWN] * 3
+
+
+def test_a_message_id_longer_than_its_column_is_cut(scripted: Scripted, take: Accept) -> None:
+    [row] = _rows(take, 1)
+    scripted.answer = lambda batch: ((each, Accepted(message_id="x" * 999)) for each in batch)
+    deliver.deliver([row])
+    assert _statuses([row]) == [Status.SENT]
+
+
+def test_a_replay_that_never_left_is_not_healed_by_the_answer_to_an_earlier_call(
+    scripted: Scripted, take: Accept
+) -> None:
+    [row] = _rows(take, 1)
+    deliver.deliver([row])
+    receipt = Receipt(kind=ReceiptKind.FAILED, delivery_id=row, code="30003")
+    assert confirm.record(scripted.name, [receipt]) == 1
+    job = replay.start(LetterFilter(), requested_by="tests", forced=True, renews_ttl=False)
+    replay.run(job, limit=10)
+    claims.claim([row], now=clock.now())
+    rescue.rescue([_lapse(row)])
+    assert _statuses([row]) == [Status.QUEUED]
+
+
+def test_a_receipt_of_an_unanswered_call_counts_while_the_resend_is_held(
+    scripted: Scripted, take: Accept
+) -> None:
+    [row] = _rows(take, 1, priority="P1")
+    scripted.answer = lambda batch: ((each, Unanswered(code="timeout")) for each in batch)
+    deliver.deliver([row])
+    assert _statuses([row]) == [Status.UNKNOWN]
+    assert rescue.reconsider([_lapse(row)]) == 1
+    assert _statuses([row]) == [Status.QUEUED]
+    held = {"status": Status.SCHEDULED, "reason": "breaker"}
+    Delivery.objects.filter(id=row).update(**held)
+    receipt = Receipt(kind=ReceiptKind.DELIVERED, delivery_id=row)
+    assert confirm.record(scripted.name, [receipt]) == 1
+    assert _statuses([row]) == [Status.DELIVERED]
+
+
+def test_silence_that_no_receipt_ends_becomes_a_dead_letter(
+    scripted: Scripted, take: Accept
+) -> None:
+    [row] = _rows(take, 1)
+    scripted.answer = lambda batch: ((each, Unanswered(code="timeout")) for each in batch)
+    deliver.deliver([row])
+    rescue.reconsider([_lapse(row)])
+    assert _statuses([row]) == [Status.UNKNOWN]
+    assert DeadLetter.objects.get().reason == "closed_unanswered"

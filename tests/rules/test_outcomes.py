@@ -1,0 +1,128 @@
+"""What follows a call: free calls stay free, silence is no failure, and every decision is legal."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from notifications.rules import transitions, unanswered
+from notifications.rules.lane import Priority
+from notifications.rules.outcomes import Circumstances, decide
+from notifications.rules.reasons import Reason
+from notifications.rules.retries import PRESETS
+from notifications.rules.states import Status
+from providers.contract import (
+    Accepted,
+    Channel,
+    Misconfigured,
+    NotStarted,
+    Rejected,
+    Repeat,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
+
+_FIRST_CALL = Circumstances(
+    channel=Channel.EMAIL,
+    priority=Priority.P2,
+    repeat=Repeat.VISIBLE,
+    preset=PRESETS["worker"],
+    calls=1,
+    calls_counted=1,
+    resent=False,
+    is_probe=False,
+    perhaps_sent=False,
+    time_to_live=dt.timedelta(days=1),
+    chance=0.5,
+)
+_OUTCOMES = [
+    Accepted(message_id="1"),
+    Throttled(code="429"),
+    Unavailable(code="503"),
+    NotStarted(),
+    Rejected(code="400"),
+    Misconfigured(code="401"),
+    Unanswered(code="timeout"),
+]
+_CIRCUMSTANCES = st.builds(
+    Circumstances,
+    channel=st.sampled_from(Channel),
+    priority=st.sampled_from(Priority),
+    repeat=st.sampled_from(Repeat),
+    preset=st.sampled_from(sorted(PRESETS.values(), key=lambda each: each.name)),
+    calls=st.integers(1, 40),
+    calls_counted=st.integers(1, 8),
+    resent=st.booleans(),
+    is_probe=st.booleans(),
+    perhaps_sent=st.booleans(),
+    time_to_live=st.timedeltas(dt.timedelta(0), dt.timedelta(days=2)),
+    chance=st.floats(0, 1, exclude_max=True),
+)
+
+
+@given(st.sampled_from(_OUTCOMES), _CIRCUMSTANCES)
+def test_every_decision_is_a_legal_move_of_a_row_that_is_being_sent(
+    outcome: Unanswered, known: Circumstances
+) -> None:
+    decision = decide(outcome, known)
+    assert Status.SENDING in decision.transition.sources
+    is_final = decision.transition.to in {Status.SENT, Status.FAILED}
+    assert (decision.due_in is None) is is_final
+    if decision.republish_in is not None and not isinstance(outcome, NotStarted):
+        assert decision.republish_in == decision.due_in
+
+
+@given(_CIRCUMSTANCES)
+def test_a_wait_that_is_used_never_outlives_the_time_to_live(known: Circumstances) -> None:
+    decision = decide(Unavailable(), known)
+    if decision.transition.to is Status.RETRYING:
+        assert decision.due_in is not None
+        assert decision.due_in < known.time_to_live
+
+
+@pytest.mark.parametrize("calls", [1, 5, 100])
+def test_a_throttled_call_spends_no_attempt_however_often_it_happens(calls: int) -> None:
+    known = replace(_FIRST_CALL, calls=calls, calls_counted=calls)
+    decision = decide(Throttled(retry_after=dt.timedelta(seconds=40)), known)
+    assert decision.transition is transitions.RETRY_REFUNDED
+    assert decision.reason == Reason.THROTTLED
+    assert decision.due_in is not None
+    assert decision.due_in >= dt.timedelta(seconds=40)
+
+
+def test_a_failed_probe_spends_no_attempt_and_is_never_the_last_one() -> None:
+    last = replace(_FIRST_CALL, calls=5, calls_counted=5)
+    assert decide(Unavailable(), last).transition is transitions.REJECT
+    probe = decide(Unavailable(), replace(last, is_probe=True))
+    assert probe.transition is transitions.RETRY_REFUNDED
+
+
+def test_a_call_that_did_not_begin_goes_back_at_once_and_spends_nothing() -> None:
+    decision = decide(NotStarted(), replace(_FIRST_CALL, calls_counted=99))
+    assert decision.transition is transitions.RETURN_REFUNDED
+    assert decision.republish_in == dt.timedelta(0)
+
+
+@pytest.mark.parametrize("outcome", [Unavailable(), Throttled(), Unanswered()])
+def test_what_may_have_been_sent_does_not_end_as_failed(outcome: Unanswered) -> None:
+    known = replace(
+        _FIRST_CALL,
+        repeat=Repeat.HIDDEN,
+        calls=5,
+        calls_counted=5,
+        perhaps_sent=True,
+        time_to_live=dt.timedelta(milliseconds=1),
+    )
+    decision = decide(outcome, known)
+    assert decision.transition is transitions.LEAVE_UNANSWERED
+    assert decision.due_in == unanswered.CLOSE_AFTER
+
+
+def test_the_picture_of_the_state_machine_shows_every_transition() -> None:
+    picture = transitions.picture()
+    assert all(each.name in picture for each in transitions.TRANSITIONS)
