@@ -9,6 +9,7 @@
     producers, recipients        who asks, who is reached; keys are shown once
     person                       what support is asked: what waits, and why
     suppressions                 which addresses are not used, and why; files in and out
+    retry_presets                how failed calls are tried again, with each timetable
     provider_routes              which provider takes what, in force within two seconds
     schedules                    what recurs, paused by hand; who stands in which line
     notification_types, alerts, housekeeping
@@ -32,6 +33,7 @@ from notifications.admin import (
     provider_routes,
     recipients,
     replays,
+    retry_presets,
     schedules,
     short_links,
     suppressions,
@@ -51,6 +53,7 @@ __all__ = [
     "provider_routes",
     "recipients",
     "replays",
+    "retry_presets",
     "schedules",
     "short_links",
     "suppressions",

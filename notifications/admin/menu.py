@@ -35,6 +35,7 @@ _MENU: Final = (
             ("Templates", "description", "template"),
             ("Template history", "history", "templateevent"),
             ("Notification types", "alt_route", "notificationtype"),
+            ("Retry presets", "timer", "retrypreset"),
             ("Short links", "link", "shortlink"),
         ),
     ),

@@ -31,6 +31,7 @@ from notifications.models.notification import Notification, NotificationType
 from notifications.models.order import OrderedDelivery, OrderingKey
 from notifications.models.producer import ApiKey, Producer
 from notifications.models.recipient import Contact, Preference, Recipient
+from notifications.models.retry_preset import RetryPreset
 from notifications.models.route import ProviderRoute
 from notifications.models.schedule import Occurrence, Schedule
 from notifications.models.short_link import ShortLink
@@ -60,6 +61,7 @@ __all__ = [
     "Recipient",
     "Rejected",
     "ReplayJob",
+    "RetryPreset",
     "Schedule",
     "ShortLink",
     "Suppression",

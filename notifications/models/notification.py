@@ -8,7 +8,6 @@ from django.db.models import Q
 
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.retries import PRESETS
 
 
 class NotificationType(models.Model):
@@ -22,7 +21,6 @@ class NotificationType(models.Model):
     retry_preset = models.CharField(
         max_length=16,
         blank=True,
-        choices=[(name, name) for name in PRESETS],
         help_text="Empty: the policy of its priority and channel.",
     )
     digest_template = models.SlugField(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from notifications.rules.retries import Preset, preset_for
-from notifications.store import reads
+from notifications.rules.retries import Preset
+from notifications.store import reads, retry_presets
 from notifications.store.claims import Claimed
 
 
@@ -33,7 +33,7 @@ class Job:
     @property
     def preset(self) -> Preset:
         """Its retry policy."""
-        return preset_for(
+        return retry_presets.preset_for(
             self.delivery.priority, self.delivery.channel, chosen=self.asked.retry_preset
         )
 

@@ -21,10 +21,9 @@ from notifications.rules import transitions as rules
 from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
-from notifications.rules.retries import preset_for
 from notifications.rules.suspects import POISON_AFTER
 from notifications.rules.transitions import Transition
-from notifications.store import attempts, db, ledger, transitions
+from notifications.store import attempts, db, ledger, retry_presets, transitions
 from notifications.store.ledger import Entry
 from notifications.store.transitions import STILL_DUE, Move
 from providers.contract import Accepted, Channel, NotStarted, Outcome, Repeat, Unanswered
@@ -106,7 +105,7 @@ def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
         channel=channel,
         priority=priority,
         repeat=provider.capabilities.repeat if provider else Repeat.VISIBLE,
-        preset=preset_for(priority, channel, chosen=row["retry_preset"]),
+        preset=retry_presets.preset_for(priority, channel, chosen=row["retry_preset"]),
         calls=row["attempts"],
         calls_counted=row["attempts"] - row["attempts_before"],
         resent=row["resent"],

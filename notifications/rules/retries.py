@@ -11,10 +11,11 @@ channel takes which.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
@@ -115,8 +116,19 @@ PRESETS: Final = MappingProxyType({
             jitter=Jitter.FULL,
             drops=True,
         ),
+        # For types that must get through an outage of hours: four quick retries within three
+        # minutes, then one every five minutes, for four hours in all.
+        Preset(
+            name="patient",
+            base=2 * _SECOND,
+            multiplier=4,
+            cap=300 * _SECOND,
+            attempts=52,
+            jitter=Jitter.SECOND,
+        ),
     )
 })
+"""As shipped; `store.retry_presets` adds what admin has changed."""
 
 _BY_PRIORITY: Final = MappingProxyType({
     Priority.P0: "critical",
@@ -127,13 +139,51 @@ _BY_PRIORITY: Final = MappingProxyType({
 _BY_LANE: Final = MappingProxyType({(Priority.P2, Channel.PUSH): "push"})
 
 
-def preset_for(priority: Priority, channel: Channel, *, chosen: str = "") -> Preset:
+def preset_for(
+    priority: Priority,
+    channel: Channel,
+    *,
+    chosen: str = "",
+    presets: Mapping[str, Preset] = PRESETS,
+) -> Preset:
     """The policy of a lane, unless the notification's type has `chosen` one by name.
 
     A name that does not exist any more counts as not chosen: it must not stop its whole batch.
     """
     usual = _BY_LANE.get((priority, channel)) or _BY_PRIORITY[priority]
-    return PRESETS.get(chosen) or PRESETS[usual]
+    return presets.get(chosen) or presets[usual]
+
+
+class Try(NamedTuple):
+    """One retry of a preset's timetable."""
+
+    number: int
+    shortest: dt.timedelta
+    longest: dt.timedelta
+    """The wait before this retry lies between the two."""
+    earliest: dt.timedelta
+    latest: dt.timedelta
+    """Time since the first call, when every call fails at once."""
+
+
+def timetable(preset: Preset) -> list[Try]:
+    """List the retries that a preset makes when every call fails at once."""
+    tries: list[Try] = []
+    earliest = latest = dt.timedelta(0)
+    for number in range(1, preset.attempts):
+        delay = grown(preset, number)
+        shortest = min(preset.cap, _jittered(preset, delay, 0.0))
+        longest = min(preset.cap, _jittered(preset, delay, 1.0))
+        earliest, latest = earliest + shortest, latest + longest
+        tries.append(Try(number, shortest, longest, earliest, latest))
+    return tries
+
+
+def grown(preset: Preset, calls_made: int) -> dt.timedelta:
+    """The delay after so many calls, before jitter and cap; far over the cap it grows no more."""
+    # A power of a large number of calls is no number that a timedelta can hold.
+    factor = min(preset.multiplier ** min(calls_made - 1, 64), 1e6)
+    return preset.base * factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +227,11 @@ def next_try(
     """
     if calls_made >= preset.attempts:
         return Reason.RETRIES_EXHAUSTED
-    grown = _jittered(preset, preset.base * preset.multiplier ** (calls_made - 1), chance)
+    delay = _jittered(preset, grown(preset, calls_made), chance)
     asked = retry_after or dt.timedelta(0)
     if is_urgent:
         asked = min(asked, LONGEST_URGENT_WAIT)
-    delay = rounded_up(max(min(preset.cap, grown), asked))
+    delay = rounded_up(max(min(preset.cap, delay), asked))
     return Reason.TTL_EXCEEDED if delay >= time_to_live else Again(delay)
 
 

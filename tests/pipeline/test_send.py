@@ -82,8 +82,7 @@ class _Vendor:
     settings: frozenset[str] = frozenset({"NOTIFY_SANDBOX_URL"})
 
     def configure(self, environ: Mapping[str, str], *, transport: Transport) -> Provider:
-        assert environ
-        assert transport
+        del environ, transport
         return self.provider
 
 
@@ -94,7 +93,7 @@ def scripted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Scripted]:
     """Send e-mail through the scripted provider, to maria."""
-    assert outbox
+    del outbox  # its settings come first
     provider = Scripted()
     monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, _Vendor(provider)))
     route.forget()

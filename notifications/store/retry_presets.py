@@ -1,0 +1,64 @@
+"""The retry presets that are in force: the shipped ones, and what admin has changed or added."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Mapping
+from typing import Final
+
+from notifications import clock
+from notifications.models import RetryPreset
+from notifications.rules import retries
+from notifications.rules.lane import Priority
+from notifications.rules.retries import PRESETS, Jitter, Preset
+from providers.contract import Channel
+
+_FRESH: Final = 1.0
+"""Seconds that the table is believed: an edit acts within two seconds everywhere."""
+
+
+def every() -> Mapping[str, Preset]:
+    """Each preset by its name. A shipped preset without a row has its shipped values."""
+    return _presets(int(clock.monotonic() / _FRESH))
+
+
+def preset_for(priority: Priority, channel: Channel, *, chosen: str) -> Preset:
+    """The preset of a lane, unless the notification's type has `chosen` one by name."""
+    return retries.preset_for(priority, channel, chosen=chosen, presets=every())
+
+
+def preset_of(row: RetryPreset) -> Preset:
+    """The rule that a row holds."""
+    return Preset(
+        name=row.name,
+        base=dt.timedelta(seconds=row.base_seconds),
+        multiplier=row.multiplier,
+        cap=dt.timedelta(seconds=row.cap_seconds),
+        attempts=row.attempts,
+        jitter=Jitter(row.jitter),
+        drops=row.drops,
+    )
+
+
+def columns_of(preset: Preset) -> dict[str, object]:
+    """What a row of this preset holds besides its name."""
+    return {
+        "base_seconds": preset.base.total_seconds(),
+        "multiplier": preset.multiplier,
+        "cap_seconds": preset.cap.total_seconds(),
+        "attempts": preset.attempts,
+        "jitter": preset.jitter.value,
+        "drops": preset.drops,
+    }
+
+
+def forget() -> None:
+    """Read the table anew on its next use."""
+    _presets.cache_clear()
+
+
+@functools.lru_cache(maxsize=1)
+def _presets(_moment: int) -> dict[str, Preset]:
+    stored = {row.name: preset_of(row) for row in RetryPreset.objects.all()}
+    return {**PRESETS, **stored}

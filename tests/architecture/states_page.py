@@ -1,0 +1,57 @@
+"""Writes `docs/states.md` from the code: `python -m tests.architecture.states_page`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import TRANSITIONS, Claims, Transition, picture
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "states.md"
+
+
+def text() -> str:
+    """The page as it has to be."""
+    return "\n".join([
+        "# Statuses of a delivery",
+        "",
+        "This page is generated from `notifications/rules/transitions.py` and",
+        "`notifications/rules/reasons.py` by `python -m tests.architecture.states_page`.",
+        "",
+        "```mermaid",
+        picture(),
+        "```",
+        "",
+        "## Transitions",
+        "",
+        "| transition | from | to | effects |",
+        "| --- | --- | --- | --- |",
+        *map(_transition, TRANSITIONS),
+        "",
+        "## Reasons",
+        "",
+        "| reason | meaning |",
+        "| --- | --- |",
+        *(f"| `{each}` | {each.sentence} |" for each in Reason),
+        "",
+    ])
+
+
+def _transition(each: Transition) -> str:
+    sources = ", ".join(status.label for status in sorted(each.sources))
+    if each.if_called:
+        called = ", ".join(status.label for status in sorted(each.if_called - each.sources))
+        sources = f"{sources}; after a provider call also {called}"
+    effects = [
+        *(["spends no attempt"] if each.refunds_attempt else []),
+        *(["spends the one resend"] if each.marks_resent else []),
+        *(["leaves a dead letter"] if each.dead_letter else []),
+        *(["keeps the count of claims"] if each.claims is Claims.KEEP else []),
+        *(["takes the claim back from the count"] if each.claims is Claims.UNCOUNT else []),
+    ]
+    return f"| `{each.name}` | {sources} | {each.to.label} | {', '.join(effects)} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(text())
