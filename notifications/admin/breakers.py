@@ -6,6 +6,7 @@ configured, whether its breaker ever tripped or not. An operator's word holds un
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,11 +19,13 @@ from notifications.admin import reading
 from notifications.models import Breaker, BreakerEvent
 from notifications.pipeline import route
 from notifications.rules.breaker import Forced
-from notifications.store import breakers
-from notifications.store.breakers import Standing
+from notifications.store import breakers, standings
 from notifications.store.controls import Pair
+from notifications.store.standings import Endpoints, Standing
 from providers.contract import Channel
 
+_ENDPOINTS: Final = 20
+"""Resting endpoints shown for each provider, beside their count."""
 _LATEST: Final = 20
 """Events below the board; the others have a list of their own."""
 
@@ -45,6 +48,8 @@ class Line:
     def state(self) -> str:
         """In a word or two."""
         word = "open" if self.standing.is_open else "closed"
+        if self.standing.is_rejecting and not self.standing.forced:
+            return "open: rejecting"
         return f"forced {word}" if self.standing.forced else word
 
     @property
@@ -78,12 +83,13 @@ class BreakerAdmin(reading.ReadOnlyAdmin):
             return self._force(request)
         if not self.has_view_permission(request):
             raise PermissionDenied
-        standings = breakers.standings(_pairs())
+        found = standings.of_pairs(_pairs())
         context = {
             "lines": [
                 Line(provider=provider, channel=channel, standing=standing)
-                for (provider, channel), standing in standings.items()
+                for (provider, channel), standing in found.items()
             ],
+            "endpoints": list(_resting_endpoints()),
             "events": BreakerEvent.objects.all()[:_LATEST],
             "may_force": may_force,
         }
@@ -100,6 +106,15 @@ class BreakerAdmin(reading.ReadOnlyAdmin):
         text = f"{pair[0]} {pair[1].label} {said}. All processes know within two seconds."
         self.message_user(request, text, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:notifications_breaker_changelist"))
+
+
+def _resting_endpoints() -> Iterator[tuple[Pair, Endpoints]]:
+    """Of each provider whose endpoints have breakers of their own, if any rests."""
+    for pair in _pairs():
+        if route.configured()[pair[0]].capabilities.endpoint_of is not None:
+            resting = standings.endpoints(pair, limit=_ENDPOINTS)
+            if resting.count:
+                yield pair, resting
 
 
 def _pairs() -> list[Pair]:

@@ -29,20 +29,20 @@ from rest_framework.response import Response
 from notifications import broker, clock
 from notifications.api.door import OpenDoor
 from notifications.models import Alert, SweepRun
+from notifications.rules.alerts import BEAT, AlertKind
 from notifications.rules.lane import LANES
 from notifications.store import (
     alerts,
     backlog,
-    breakers,
     db,
     host_clock,
     session_settings,
+    standings,
     state,
     sweep_runs,
     tallies,
 )
 
-TICK: Final = "tick"
 BEAT_IS_DEAD_AFTER: Final = dt.timedelta(seconds=30)
 """Beat ticks once a second; a restart of it takes less."""
 Family = GaugeMetricFamily | CounterMetricFamily
@@ -128,7 +128,7 @@ def _look() -> dict[str, Any]:
     wrong = [f"{name} is behind" for name, found in behind.items() if found.behind > BEHIND]
     wrong += [
         f"{row} rests: {standing.why or 'an operator has opened its breaker'}"
-        for row, standing in breakers.noted().values()
+        for row, standing in standings.noted().values()
         if standing.is_open
     ]
     if not is_taking:
@@ -163,11 +163,11 @@ def _sweep_ages() -> dict[str, dt.timedelta]:
 def _dead_beat(ages: Mapping[str, dt.timedelta]) -> str:
     """Say that beat is dead, and raise the alert; empty when it lives."""
     if not ages:
-        return f"{TICK} has never run: start beat and a worker for ops"
+        return f"{BEAT} has never run: start beat and a worker for ops"
     if (age := min(ages.values())) < BEAT_IS_DEAD_AFTER:
         return ""
-    said = f"{TICK} last ran {age.total_seconds():.0f} s ago: beat or the ops worker is dead"
-    alerts.raise_once("beat_dead", TICK, said)
+    said = f"{BEAT} last ran {age.total_seconds():.0f} s ago: beat or the ops worker is dead"
+    alerts.raise_once(AlertKind.BEAT_DEAD, BEAT, said)
     return said
 
 
@@ -179,7 +179,7 @@ def _unfinished_sweeps() -> list[str]:
         for name, age in found.items()
     }
     for name, detail in told.items():
-        alerts.raise_once(sweep_runs.UNFINISHED, name, detail)
+        alerts.raise_once(AlertKind.SWEEP_UNFINISHED, name, detail)
     return list(told.values())
 
 
@@ -241,7 +241,7 @@ def _breakers() -> Iterator[Family]:
     events = CounterMetricFamily(
         "notifications_breaker_events", "What breakers did", labels=[*labels, "event"]
     )
-    for (provider, channel), (row, standing) in breakers.noted().items():
+    for (provider, channel), (row, standing) in standings.noted().items():
         is_open.add_metric([provider, channel.label], float(standing.is_open))
         for event, count in (("trip", row.trips), ("probe", row.probes), ("close", row.closes)):
             events.add_metric([provider, channel.label, event], count)

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES
+from notifications.rules.lane import Mode, Priority
 
 
 class ReplayJob(models.Model):
@@ -76,6 +77,13 @@ class DeadLetter(models.Model):
                 name="dead_letter_open",
             ),
             models.Index(fields=("created_at",), name="dead_letter_by_age"),
+            models.Index(
+                fields=("created_at",),
+                condition=Q(
+                    resolved_at__isnull=True, mode=Mode.LIVE.value, priority__lte=Priority.P1.value
+                ),
+                name="dead_letter_urgent",
+            ),
         )
 
     def __str__(self) -> str:

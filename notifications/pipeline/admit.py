@@ -1,13 +1,14 @@
 """Admit: which of the routed deliveries their providers can take now, and when the others come.
 
-    breaker open      to the next provider; with none, held until a probe and then over a ramp
-    a probe           one goes; the others wait for what becomes of it
+    breaker open      to the next provider; with none, held until a probe and then one by one
+    a probe           one goes; the others wait for its answer
     a slot to come    held until then; the slot stands on the row and is not asked for again
     no slot           held for as long as those before it will take
+    endpoint busy     held for a second: the endpoint has answered too few of the calls it has
 
-One Redis call serves a batch (`store.departures`). A hold spends no attempt. Nobody is asked about
-test mode. Urgent holds are published again by their worker; patient ones come due by themselves, so
-that the relay decides how many look again while a provider rests or is slow.
+One Redis call serves a batch (`store.departures`). A hold and a probe spend no attempt. Nobody is
+asked about test mode. Urgent holds are published again by their worker; patient ones come due by
+themselves, so that the relay decides how many look again while a provider rests or is slow.
 """
 
 from __future__ import annotations
@@ -19,20 +20,29 @@ from typing import Final, assert_never
 from uuid import UUID
 
 from notifications import clock
-from notifications.pipeline import fail_over
+from notifications.pipeline import fail_over, health
 from notifications.pipeline.batch import LONGEST_COUNTDOWN, Retry
 from notifications.pipeline.job import Job
 from notifications.rules import bucket
-from notifications.rules.breaker import RAMP, Door
+from notifications.rules.breaker import (
+    LAST_PROBE_YIELDS_FOR,
+    LOOKS_PER_SECOND,
+    RAMP,
+    Door,
+    HealthKey,
+)
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.reasons import Reason
-from notifications.rules.retries import rounded_up
 from notifications.rules.transitions import HOLD
 from notifications.store import claims, db, departures, transitions
 from notifications.store.departures import Answer, Wanted
 from notifications.store.transitions import Move, UnderClaim
-from providers.contract import Channel, Provider
+from providers.contract import Provider
 
+_BUSY_WAIT: Final = dt.timedelta(seconds=1)
+"""How long a delivery to a busy endpoint waits, before its jitter of the same length."""
+_COARSE: Final = dt.timedelta(seconds=1)
+"""The least step in the grid of other holds."""
 _FINE: Final = dt.timedelta(seconds=0.25)
 """The grid of slots: their messages are shared, and no slot is over when its message comes."""
 
@@ -79,6 +89,8 @@ def admit(routed: Iterable[Routed], *, token: UUID, at: dt.datetime) -> Admitted
     admitted = Admitted()
     queues: list[_Queue] = []
     for provider, jobs in routed:
+        for job in jobs:
+            job.is_probe = False  # it may have been another provider's
         if test := [job for job in jobs if job.delivery.mode is Mode.TEST]:
             admitted.going.append((provider, test))
         queues += _queues(provider, jobs, at=at)
@@ -86,7 +98,7 @@ def admit(routed: Iterable[Routed], *, token: UUID, at: dt.datetime) -> Admitted
     for queue, answer in zip(queues, answers, strict=True):
         go, rest, held = _split(queue, answer)
         onward, staying = _parted(rest)
-        held += _rest(staying, answer.wait, RAMP[queue.priority])
+        held += _rest(staying, queue, answer, at=at)
         if go:
             admitted.going.append((queue.provider, go))
         admitted.onward.extend(onward)
@@ -94,38 +106,48 @@ def admit(routed: Iterable[Routed], *, token: UUID, at: dt.datetime) -> Admitted
     return admitted
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Queue:
-    """Live deliveries of one channel and priority that one provider takes."""
+    """Live deliveries of one priority that one provider takes, or one endpoint of it."""
 
     provider: Provider
-    channel: Channel
+    key: HealthKey
     priority: Priority
     with_slot: list[tuple[Job, dt.timedelta]] = field(default_factory=list)
     """Those that were given a slot before, and how long until it."""
     others: list[Job] = field(default_factory=list)
 
     @property
+    def everyone(self) -> list[Job]:
+        """All of them, those with a slot first."""
+        return [*(job for job, _ in self.with_slot), *self.others]
+
+    @property
     def wanted(self) -> Wanted:
         """The question that it asks."""
+        alone = [job for job in self.everyone if len(job.providers) == 1]
+        candidates = alone or self.everyone
         return Wanted(
-            pair=(self.provider.name, self.channel),
+            key=self.key,
             priority=self.priority,
             count=len(self.others),
+            with_slot=len(self.with_slot),
             pace=self.provider.capabilities.pace,
+            candidates=[job.delivery.id for job in candidates[:2]],
+            is_alone=bool(alone),
         )
 
 
 def _queues(provider: Provider, jobs: Iterable[Job], *, at: dt.datetime) -> Iterable[_Queue]:
-    queues: dict[tuple[Channel, Priority], _Queue] = {}
+    queues: dict[tuple[HealthKey, Priority], _Queue] = {}
     for job in jobs:
         delivery = job.delivery
         if delivery.mode is Mode.TEST:
             continue
-        place = delivery.channel, delivery.priority
+        place = health.key_of(job, provider), delivery.priority
         queue = queues.get(place)
         if queue is None:
-            queue = queues[place] = _Queue(provider, *place)
+            queue = queues[place] = _Queue(provider=provider, key=place[0], priority=place[1])
         has_slot = delivery.slot_at is not None and delivery.slot_provider == provider.name
         wait = bucket.wait_for(delivery.slot_at, now=at) if has_slot else None
         if wait is None:
@@ -137,12 +159,14 @@ def _queues(provider: Provider, jobs: Iterable[Job], *, at: dt.datetime) -> Iter
 
 def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_Hold]]:
     """Who goes, whom the breaker turns away, and who waits for the bucket."""
-    everyone = [*(job for job, _ in queue.with_slot), *queue.others]
     match answer.door:
         case Door.OPEN:
-            return [], everyone, []
+            return [], queue.everyone, []
         case Door.PROBE:
-            return everyone[:1], everyone[1:], []
+            probes = [job for job in queue.everyone if job.delivery.id == answer.probe]
+            for probe in probes:
+                probe.is_probe = True
+            return probes, [job for job in queue.everyone if not job.is_probe], []
         case Door.CLOSED:
             go, held = _by_slots(queue, answer)
             return go, [], held
@@ -165,10 +189,27 @@ def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
     return onward, staying
 
 
-def _rest(jobs: Sequence[Job], wait: dt.timedelta, ramp: dt.timedelta) -> list[_Hold]:
-    """The first comes as the next probe, the others are spread behind it."""
-    spread = [wait, *(wait + clock.jitter() * ramp for _ in jobs[1:])]
-    return [_Hold(job, Reason.BREAKER, delay) for job, delay in zip(jobs, spread, strict=False)]
+def _rest(jobs: Sequence[Job], queue: _Queue, answer: Answer, *, at: dt.datetime) -> list[_Hold]:
+    """The first comes as the next probe, the others behind it, and the last probe after all.
+
+    None waits past its time to live: it comes back to be expired.
+    """
+    reason = Reason.ENDPOINT if queue.key.endpoint else Reason.BREAKER
+    held = []
+    # The last probe is the delivery that failed a moment ago: as first it would be the next, too.
+    ordered = sorted(jobs, key=lambda job: job.delivery.id == answer.probe)
+    for place, job in enumerate(ordered):
+        wait = answer.wait + _spread(queue.priority, place)
+        if job.delivery.id == answer.probe:
+            wait += LAST_PROBE_YIELDS_FOR
+        held.append(_Hold(job, reason, min(wait, max(job.time_to_live(at), _FINE))))
+    return held
+
+
+def _spread(priority: Priority, place: int) -> dt.timedelta:
+    if priority.is_urgent:
+        return dt.timedelta(seconds=place / LOOKS_PER_SECOND)
+    return clock.jitter() * RAMP if place else dt.timedelta(0)
 
 
 def _by_slots(queue: _Queue, answer: Answer) -> tuple[list[Job], list[_Hold]]:
@@ -180,16 +221,23 @@ def _by_slots(queue: _Queue, answer: Answer) -> tuple[list[Job], list[_Hold]]:
         else:
             held.append(_Hold(job, Reason.PROVIDER_BUCKET, wait, has_slot=True))
     if answer.slots is None:
-        return [*go, *queue.others], held
+        go += queue.others[: answer.room]
+        return go, held + _busy(queue.others[answer.room :])
     for job, slot in zip(queue.others, answer.slots, strict=False):
         if slot <= bucket.NOW:
             go.append(job)
         else:
             held.append(_Hold(job, Reason.PROVIDER_BUCKET, slot, slot=slot, has_slot=True))
     without = queue.others[len(answer.slots) :]
+    if len(answer.slots) == answer.room:
+        return go, held + _busy(without)
     for place, job in enumerate(without):
         held.append(_Hold(job, Reason.PROVIDER_BUCKET, answer.next_slot + place * answer.spacing))
     return go, held
+
+
+def _busy(jobs: Iterable[Job]) -> list[_Hold]:
+    return [_Hold(job, Reason.ENDPOINT_BUSY, _BUSY_WAIT * (1 + clock.jitter())) for job in jobs]
 
 
 def _hold(held: Sequence[_Hold], *, provider: str, token: UUID) -> list[Retry]:
@@ -218,7 +266,12 @@ def _hold(held: Sequence[_Hold], *, provider: str, token: UUID) -> list[Retry]:
 
 
 def _on_grid(hold: _Hold) -> dt.timedelta:
-    """Those that wait for a slot share quarters of a second, so that none comes too late."""
-    if hold.has_slot:
-        return -(-hold.wait // _FINE) * _FINE
-    return rounded_up(hold.wait)
+    """Put a wait on a grid, so that rows share a message.
+
+    Those that wait for a slot share quarters of a second, so that none comes too late; others share
+    a second or an eighth of their wait.
+    """
+    step = _FINE if hold.has_slot else _COARSE
+    while not hold.has_slot and step * 8 <= hold.wait:
+        step *= 2
+    return -(-hold.wait // step) * step

@@ -23,6 +23,7 @@ from notifications import clock
 from notifications.pipeline import admit, cap, gates, in_order, route, send
 from notifications.pipeline.batch import Batch, Retry, load
 from notifications.pipeline.job import Job
+from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import HOLD_FOR_PROVIDER, Decision
 from notifications.rules.reasons import Reason
@@ -111,7 +112,8 @@ def _by_provider(jobs: Iterable[Job]) -> dict[str, list[Job]]:
 def _hold_without_provider(batch: Batch, jobs: Sequence[Job]) -> None:
     if jobs[0].delivery.mode is Mode.LIVE:
         channel = jobs[0].delivery.channel.label
-        alerts.raise_once("no_provider", channel, f"no provider is configured for {channel}")
+        detail = f"no configured provider takes {channel}, or not these addresses of it"
+        alerts.raise_once(AlertKind.NO_PROVIDER, channel, detail)
     for each in jobs:
         wait = HOLD_FOR_PROVIDER * (1 + clock.jitter())
         held = Decision(

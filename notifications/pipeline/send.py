@@ -33,7 +33,7 @@ import structlog
 from django.db import InterfaceError, OperationalError, connection
 
 from notifications import clock, stopping
-from notifications.pipeline import fail_over, in_flight, render, settle, watch
+from notifications.pipeline import fail_over, health, in_flight, render, settle
 from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.pipeline.links import Book
@@ -214,6 +214,7 @@ class _Sending:
                 results.append(arrival.result)
         if not results:
             return
+        before = len(self._unsettled)
         self._unsettled += results
         in_flight.release(self._provider, len(results), results)
         name = self._provider.name
@@ -221,7 +222,8 @@ class _Sending:
             Entry(each.delivery_id, self._called[each.delivery_id].call, name, each.outcome)
             for each in results
         )
-        watch.report(self._pairs(results), provider=name)
+        reported = health.report(self._pairs(results), provider=self._provider)
+        self._unsettled[before:] = [result for _, result in reported]
 
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
@@ -278,6 +280,7 @@ class _Sending:
             due_in=clock.AT_ONCE if stops else RETURN_GRACE,
             republish_in=None if stops else clock.AT_ONCE,
         )
+        health.return_room(self._waiting, self._provider)
         for job in self._waiting:
             self._batch.decide(job, decision)
         self._batch.commit()

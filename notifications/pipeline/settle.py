@@ -16,7 +16,9 @@ from uuid import UUID
 from notifications import clock, conf, telemetry
 from notifications.pipeline import batch as batches
 from notifications.pipeline.batch import Batch, Decided
+from notifications.pipeline.health import NOT_BELIEVED
 from notifications.pipeline.job import Job
+from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
@@ -138,10 +140,15 @@ def _write(
 
 
 def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
-    refused = any(isinstance(result.outcome, Misconfigured) for _, result in pairs)
-    if refused and pairs[0][0].delivery.mode is Mode.LIVE:
+    """Alert of what concerns our account: not of one endpoint, nor of refusals in doubt."""
+    refused = any(
+        isinstance(result.outcome, Misconfigured) and result.outcome.detail != NOT_BELIEVED
+        for _, result in pairs
+    )
+    is_ours = provider.capabilities.endpoint_of is None
+    if refused and is_ours and pairs[0][0].delivery.mode is Mode.LIVE:
         detail = "it refused our credentials or account; its deliveries wait or go by another"
-        alerts.raise_once("provider_misconfigured", provider.name, detail)
+        alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, provider.name, detail)
 
 
 def _name(outcome: object) -> str:

@@ -1,60 +1,96 @@
-"""Breakers: when a provider is given a rest, and how it is asked whether it is well again.
+"""Breakers: when a provider rests, and how a probe finds out that it is well again.
 
-    closed ── too many failures, or our fault ──> open ── its time has come ──> one probe
-      ^                                             ^                              |
-      |                                             +────────── it failed ─────────+
-      +──────────────────────── it was answered ───────────────────────────────────+
+    closed ── failures in a row, too large a share of them, our fault, refusals ──> open
+      ^                                                                              |
+      └──────────── a probe was answered <── one probe <── its time has come <───────┘
 
-One breaker for each provider and channel. What trips it is data: `THRESHOLDS`. A probe is an
-ordinary delivery; while it is out, and between two probes, everything else is held and spends no
-attempt. No call of before the trip can close it: every call ends within `lane.PACE`'s deadline,
-which is shorter than the wait for the first probe.
+There is one breaker for each provider and channel. A provider whose addresses lead to servers of
+their own (webhook, chat) has one for each endpoint instead. `Thresholds` are data.
 
-`Breaker` is the whole of it in Python, for one process whose state Redis is away. For all processes
-`store/lua/breaker_told.lua` and `store/lua/depart.lua` do the same; one set of tests holds both.
+A probe is an ordinary delivery. It spends no attempt, and no delivery is the probe twice in a row
+while others wait. Only a probe's answer closes a breaker: a call that began before the trip does
+not. What waits behind a breaker is held and spends no attempt:
+
+    P2, P3   one probe each `PROBE_EVERY`
+    P0, P1   without another provider: probes after 1, 2, 4 ... seconds, at most `PROBE_EVERY`
+             apart; at most `LOOKS_PER_SECOND` of the rows look again, until the breaker closes
+
+Refusals: a provider that refuses most of what it gets, or calls ten addresses in a row dead, is
+probably given wrong settings. It rests as *rejecting*, only an accepted probe closes the breaker,
+and refusals beyond the first `REFUSALS_BELIEVED` are not believed: no contact is invalidated and no
+delivery fails by them.
+
+`store/lua/health_told.lua` and `store/lua/depart.lua` keep the state in Redis. While Redis is away
+every breaker counts as closed.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from notifications.rules.lane import PACE, Priority
 from providers.contract import Channel
 
 PROBE_EVERY: Final = dt.timedelta(seconds=30)
 """Between two probes of one provider that rests."""
+FIRST_URGENT_PROBE: Final = dt.timedelta(seconds=1)
+"""From a trip to the first probe by a P0 or P1 that has no other provider. The gap doubles with
+each such probe, up to `PROBE_EVERY`."""
 PROBE_ANSWERS_WITHIN: Final = PACE[Priority.P0].deadline
 """While a probe is out this long, what is held waits for its answer and not for the next probe."""
+LAST_PROBE_YIELDS_FOR: Final = dt.timedelta(seconds=2)
+"""How long the delivery that was the last probe lets others go first."""
+LOOKS_PER_SECOND: Final = 10
+"""Of all P0 and P1 behind one open breaker, this many a second are claimed to look again."""
 
-RAMP: Final[Mapping[Priority, dt.timedelta]] = MappingProxyType({
-    Priority.P0: dt.timedelta(seconds=1),
-    Priority.P1: dt.timedelta(seconds=5),
-    Priority.P2: dt.timedelta(seconds=30),
-    Priority.P3: dt.timedelta(seconds=30),
-})
-"""Over how long the held come back, so that they do not knock a provider over that just stood up.
-An OTP is worth more than an even load, and there are few of them."""
+RAMP: Final = dt.timedelta(seconds=30)
+"""Over how long held P2 and P3 come back after a probe, so that they do not overload a provider
+that just recovered. P0 and P1 are spread by `LOOKS_PER_SECOND` instead."""
+
+FAULT_ALONE: Final = dt.timedelta(seconds=5)
+"""One answer that blames our account trips a breaker only if nothing was accepted for so long: what
+else is accepted shows that the answer concerns one recipient ..."""
+FAULTS: Final = 3
+"""... and so many of them with nothing accepted in between trip it even then."""
+
+REFUSALS_BELIEVED: Final = 10
+"""Refusals in one wave of them that still count as what they say."""
+REFUSAL_SAMPLE: Final = 20
+"""Calls in the window below which a share of refusals says nothing."""
+ENDPOINT_CALLS: Final = 64
+"""Calls that one endpoint may have out at once before it has answered any. Each answer raises the
+number by one, a failure resets it."""
+MOST_ENDPOINT_CALLS: Final = 2_000
+"""The most that answers raise that number to."""
+ENDPOINTS_LISTED: Final = 10_000
+"""Resting endpoints of one provider that are listed for operators; more rest unlisted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """What trips a breaker, beside one answer that says that the fault is ours."""
+    """What trips a breaker, beside an answer that says that the fault is ours."""
 
     streak: int = 0
-    """Failures in a row; 0: none are too many."""
+    """Failures in a row within `within_ms`; 0: none are too many."""
     within_ms: int = 0
-    """The time that they may take, in milliseconds."""
+    quiet_streak: int = 3
+    """Failures in a row, whatever the traffic, if the first is at least `quiet_ms` old."""
+    quiet_ms: int = 2_000
     minimum: int = 100
     """Calls in the window below which shares say nothing: a few failures would be a fifth."""
     unavailable_share: float = 0.2
     """Calls that found the provider down, of all; more trips."""
     failed_share: float = 0.5
     """The same with those that were never answered."""
+    refused_share: float = 0.5
+    """Calls that were rejected, of at least `REFUSAL_SAMPLE`; more trips. 1: never."""
+    opens: bool = True
+    """False: only counts dead addresses (a provider whose endpoints have breakers of their own)."""
     slot_ms: int = 30_000
     """The window is kept in slots of this many milliseconds ..."""
     slots: int = 10
@@ -62,46 +98,86 @@ class Thresholds:
 
 
 _ANY: Final = Thresholds()
-THRESHOLDS: Final[Mapping[Channel, Thresholds | None]] = MappingProxyType({
+THRESHOLDS: Final[Mapping[Channel, Thresholds]] = MappingProxyType({
     Channel.PUSH: Thresholds(streak=10, within_ms=5_000),
     Channel.SMS: Thresholds(streak=5, within_ms=2_000),
     Channel.EMAIL: _ANY,
     Channel.IN_APP: _ANY,
-    # Each address is a server of its own: one that is down, or refuses us, says nothing of another.
-    Channel.WEBHOOK: None,
+    Channel.WEBHOOK: _ANY,
     Channel.CHAT: _ANY,
 })
-"""By channel; None: it never trips by itself, an operator can still open it."""
+"""Of a provider as a whole, by channel."""
+OF_ENDPOINT: Final = Thresholds(refused_share=1)
+"""Of one endpoint. Its refusals are its own affair: they are believed."""
+EVERY_ENDPOINT: Final = "*"
+"""The endpoint that stands for all of a provider: only dead addresses are counted over all."""
+OVER_ENDPOINTS: Final = Thresholds(opens=False, refused_share=1)
+"""Of a provider whose endpoints have breakers of their own."""
+
+
+class HealthKey(NamedTuple):
+    """What has a breaker and a bucket."""
+
+    provider: str
+    channel: Channel
+    endpoint: str = ""
+    """As `Capabilities.endpoint_of` names it; empty: the provider as a whole."""
+
+    @property
+    def pair(self) -> tuple[str, Channel]:
+        """The provider and channel, for which operators force breakers."""
+        return self.provider, self.channel
+
+    @property
+    def shown(self) -> str:
+        """For logs and alerts."""
+        return f"{self.provider} {self.channel.label} {self.endpoint}".strip()
+
+
+class Probe(StrEnum):
+    """What the probes in some calls came to; the value is what Lua reads."""
+
+    NONE = ""
+    """No probe was among them."""
+    FAILED = "failed"
+    """All failed."""
+    ANSWERED = "answered"
+    """One was rejected or throttled, none accepted."""
+    ACCEPTED = "accepted"
+    """One was accepted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What some calls of one provider came to, in the order in which they ended."""
+    """What some calls came to, in the order in which they ended."""
 
-    answered: int = 0
-    """It was there: accepted, rejected or throttled."""
+    accepted: int = 0
+    rejected: int = 0
+    last_dead: int = 0
+    """Addresses called dead after the last accepted call, each counted once."""
+    throttled: int = 0
     unavailable: int = 0
     unanswered: int = 0
     last_failures: int = 0
-    """Failures after the last call that was answered."""
+    """Unavailable and unanswered calls after the last call that was answered."""
+    faults: int = 0
+    """Calls after the last answered one of which the provider said that the fault is ours."""
     fault: str = ""
-    """What it said of our credentials or account, when it blamed us."""
+    """What it said of our credentials or account in the last of them."""
+    probe: Probe = Probe.NONE
+    calls: int = 0
+    """All that ended."""
+    returned: int = 0
+    """Calls that an endpoint had room for and that did not begin."""
 
     @property
-    def is_clean(self) -> bool:
-        """Nothing in it that could trip."""
-        return not (self.unavailable or self.unanswered or self.fault)
+    def is_plain_success(self) -> bool:
+        """Whether all were accepted and none was a probe: worth telling, but not at once."""
+        return self.calls == self.accepted and not self.probe
 
-    def __add__(self, later: Tally) -> Tally:
-        """Both, the other after this one."""
-        ends_in_same_row = not later.answered
-        return Tally(
-            answered=self.answered + later.answered,
-            unavailable=self.unavailable + later.unavailable,
-            unanswered=self.unanswered + later.unanswered,
-            last_failures=later.last_failures + self.last_failures * ends_in_same_row,
-            fault=later.fault or self.fault,
-        )
+    def after_accepted(self, earlier: int) -> Tally:
+        """Add so many accepted calls that ended before these."""
+        return replace(self, accepted=self.accepted + earlier, calls=self.calls + earlier)
 
 
 class Change(IntEnum):
@@ -112,8 +188,20 @@ class Change(IntEnum):
     CLOSED = 2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a breaker says after a tally."""
+
+    change: Change
+    is_open: bool
+    believed: int
+    """Of the rejections in the tally, how many count as what they say, in their order."""
+    why: str = ""
+    """Why it tripped."""
+
+
 class Door(IntEnum):
-    """What a breaker says to who wants to send. The number is what Lua answers."""
+    """Whether deliveries may leave. The number is what Lua answers."""
 
     CLOSED = 0
     """The breaker is closed: go."""
@@ -131,101 +219,4 @@ class Forced(StrEnum):
     OPEN = "open"
     """Send nothing, not even a probe."""
     CLOSED = "closed"
-    """Send everything."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Breaker:
-    """One breaker's state. Instants are milliseconds of any one clock that never goes back."""
-
-    open_since: int | None = None
-    probe_at: int = 0
-    """From when on the next probe may go."""
-    probing: int | None = None
-    """When the probe that is out left."""
-    why: str = ""
-    streak: list[list[int]] = field(default_factory=list)
-    """[when, failures] of the failures in a row."""
-    window: list[list[int]] = field(default_factory=list)
-    """[slot, calls, unavailable, unanswered], oldest first."""
-
-    def ask(self, *, now: int) -> tuple[Door, int]:
-        """May something go, and if not, for how many milliseconds is it no use to ask again."""
-        if self.open_since is None:
-            return Door.CLOSED, 0
-        if now >= self.probe_at:
-            self.probe_at = now + _ms(PROBE_EVERY)
-            self.probing = now
-            return Door.PROBE, _ms(PROBE_ANSWERS_WITHIN)
-        return Door.OPEN, self.wait(now=now)
-
-    def wait(self, *, now: int) -> int:
-        """Milliseconds until the probe that is out has its answer, or else until the next."""
-        if self.open_since is None:
-            return 0
-        if self.probing is not None and now < self.probing + _ms(PROBE_ANSWERS_WITHIN):
-            return self.probing + _ms(PROBE_ANSWERS_WITHIN) - now
-        return max(0, self.probe_at - now)
-
-    def told(self, tally: Tally, *, rule: Thresholds, now: int) -> Change:
-        """Take in what calls came to."""
-        if self.open_since is not None:
-            return self._told_while_open(tally)
-        self._count(tally, rule=rule, now=now)
-        why = tally.fault or self._too_much(rule)
-        if not why:
-            return Change.NONE
-        self.open_since, self.why = now, why
-        self.probe_at = now + _ms(PROBE_EVERY)
-        self.streak, self.window = [], []
-        return Change.TRIPPED
-
-    def _told_while_open(self, tally: Tally) -> Change:
-        if self.probing is None:
-            return Change.NONE
-        self.probing = None
-        if not tally.answered or not tally.is_clean:
-            self.why = tally.fault or self.why
-            return Change.NONE
-        self.open_since, self.why = None, ""
-        return Change.CLOSED
-
-    def _count(self, tally: Tally, *, rule: Thresholds, now: int) -> None:
-        streak = [] if tally.answered else self.streak
-        if tally.last_failures:
-            streak = [*streak, [now, tally.last_failures]]
-        self.streak = [each for each in streak if each[0] > now - rule.within_ms]
-        slot = now // rule.slot_ms
-        self.window = [each for each in self.window if each[0] > slot - rule.slots]
-        if not self.window or self.window[-1][0] != slot:
-            self.window.append([slot, 0, 0, 0])
-        counts = self.window[-1]
-        counts[1] += tally.answered + tally.unavailable + tally.unanswered
-        counts[2] += tally.unavailable
-        counts[3] += tally.unanswered
-
-    def _too_much(self, rule: Thresholds) -> str:
-        in_a_row = sum(each[1] for each in self.streak)
-        if rule.streak and in_a_row >= rule.streak:
-            return f"{in_a_row} failures in a row"
-        calls, unavailable, unanswered = self.seen()
-        failed = unavailable + unanswered
-        if calls < rule.minimum:
-            return ""
-        if unavailable > rule.unavailable_share * calls:
-            return f"unavailable in {unavailable} of {calls} calls"
-        if failed > rule.failed_share * calls:
-            return f"{failed} of {calls} calls failed"
-        return ""
-
-    def seen(self) -> tuple[int, int, int]:
-        """Calls of the window, how many found it down, and how many were never answered."""
-        return (
-            sum(each[1] for each in self.window),
-            sum(each[2] for each in self.window),
-            sum(each[3] for each in self.window),
-        )
-
-
-def _ms(span: dt.timedelta) -> int:
-    return span // dt.timedelta(milliseconds=1)
+    """Send everything, and believe every refusal."""

@@ -7,6 +7,9 @@ A batch is answered with a time for each delivery: its slot. Who cannot be serve
 given none and asks again later, so that what comes meanwhile and is more urgent need not wait for
 it. Over all of them no more than burst + rate * t calls have a slot in any time t.
 
+A provider that throttles lowers its own pace: by half for each second with a throttled call, and
+back up over `RECOVERS_IN`. One that states no pace begins with what it had in the last minute.
+
 `store/lua/depart.lua` keeps the buckets; a delivery whose slot has come may be late for it by
 `USABLE_FOR`, after that it asks again.
 """
@@ -37,8 +40,16 @@ NOW: Final = dt.timedelta(milliseconds=20)
 USABLE_FOR: Final = dt.timedelta(seconds=2)
 """After its slot a delivery may still use it for this long: a queue and a claim lie in between."""
 
-ALONE: Final = 0.1
-"""The part of the pace that a process takes which cannot ask the others: ten together keep it."""
+SLOWED_EVERY: Final = dt.timedelta(seconds=1)
+"""A provider that throttles gets half the pace, at most once in this time: one batch of refused
+calls says the same thing many times."""
+LEAST_BASE: Final = 10
+"""Calls a second: the full pace of a provider that states none and throttles, unless it had more in
+the last minute. What it had with little traffic says nothing of what it can take."""
+SLOWEST: Final = 1 / 64
+"""Of the full pace: the least that throttling leaves."""
+RECOVERS_IN: Final = dt.timedelta(seconds=60)
+"""From nothing to the full pace, in even steps, if nothing more is throttled."""
 
 
 def wait_for(slot_at: dt.datetime | None, *, now: dt.datetime) -> dt.timedelta | None:

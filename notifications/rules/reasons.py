@@ -35,6 +35,14 @@ class Reason(StrEnum):
     CAP_UNKNOWN = "cap_unknown", "The state store is away, so the frequency cap cannot be checked."
     ORDER = "order", "An earlier message with the same ordering key goes first."
     BREAKER = "breaker", "The provider fails; calls are paused until a probe succeeds."
+    ENDPOINT = (
+        "endpoint",
+        "The endpoint that the address leads to fails; calls are paused until a probe succeeds.",
+    )
+    ENDPOINT_BUSY = (
+        "endpoint_busy",
+        "The endpoint has as many calls as it has shown that it can answer.",
+    )
     PROVIDER_BUCKET = "provider_bucket", "The provider's rate limit is used up for the moment."
     NO_PROVIDER = "no_provider", "No configured provider serves this channel."
     PROVIDER_MISCONFIGURED = (

@@ -1,14 +1,17 @@
-"""Alerts: raised once while they last, resolved by whoever sees the end or by an operator."""
+"""Alerts: raised once while they last, resolved by their end, by time or by an operator."""
 
 from __future__ import annotations
+
+import datetime as dt
 
 from django.db import connection
 
 from notifications import clock
 from notifications.models import Alert
+from notifications.rules.alerts import GONE_AFTER, RENEWED, AlertKind
 
 
-def raise_once(kind: str, subject: str, detail: str) -> None:
+def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
     """Raise an alert, or renew the open one of this kind and subject."""
     with connection.cursor() as running:
         running.execute(
@@ -16,12 +19,18 @@ def raise_once(kind: str, subject: str, detail: str) -> None:
             " VALUES (%s, %s, %s, now(), now())"
             " ON CONFLICT (kind, subject) WHERE resolved_at IS NULL"
             " DO UPDATE SET seen_at = now(), detail = excluded.detail",
-            [kind, subject[:128], detail[:500]],
+            [kind.value, subject[:128], detail[:500]],
         )
 
 
-def resolve(kind: str, subject: str) -> None:
+def resolve(kind: AlertKind, subject: str) -> None:
     """The cause is gone."""
-    Alert.objects.filter(kind=kind, subject=subject, resolved_at=None).update(
+    Alert.objects.filter(kind=kind, subject=subject[:128], resolved_at=None).update(
         resolved_at=clock.now()
     )
+
+
+def resolve_gone(*, now: dt.datetime) -> int:
+    """Resolve those of `RENEWED` that nothing has raised for `GONE_AFTER`; returns how many."""
+    gone = Alert.objects.filter(kind__in=RENEWED, seen_at__lt=now - GONE_AFTER, resolved_at=None)
+    return gone.update(resolved_at=now)

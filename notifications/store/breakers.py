@@ -1,31 +1,45 @@
 """Breakers: what calls came to, told to all processes; and what each breaker says now.
 
-The state is one JSON object a breaker in the state Redis, changed by Lua alone. Every trip, probe
-and close leaves a `BreakerEvent`, a count, a log line, and an alert while it lasts. While Redis is
-away each process has breakers of its own, so a dead provider is still spared, by each process
-alone; what one learns then it keeps to itself.
+The state is one JSON object a breaker in the state Redis, changed by Lua alone. Each trip, probe
+and close of a provider's own breaker leaves a `BreakerEvent`, a count, a log line, and an alert
+while it lasts. Endpoints are too many for that: a log line each, and one list of those that rest.
+While Redis is away every breaker counts as closed.
 
-Asking whether deliveries may leave is `departures`; this module tells, shows and forces.
+Asking whether deliveries may leave is `departures`; this module tells and forces; `standings`
+shows.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final, cast
+from collections.abc import Mapping
+from typing import Final, assert_never, cast
 
 import orjson
 import structlog
+from django.db import Error
 from django.db.models import F
 
 from notifications import clock
 from notifications.models import Breaker as Row
 from notifications.models import BreakerEvent
 from notifications.rules import breaker as rules
-from notifications.rules.breaker import THRESHOLDS, Breaker, Change, Door, Forced, Tally
+from notifications.rules import bucket
+from notifications.rules.alerts import AlertKind
+from notifications.rules.breaker import (
+    EVERY_ENDPOINT,
+    OF_ENDPOINT,
+    OVER_ENDPOINTS,
+    REFUSALS_BELIEVED,
+    THRESHOLDS,
+    Change,
+    Forced,
+    HealthKey,
+    Tally,
+    Thresholds,
+    Verdict,
+)
 from notifications.store import alerts, controls, state
 from notifications.store.controls import Pair
 from providers.contract import Channel
@@ -34,52 +48,41 @@ _log = structlog.get_logger(__name__)
 Kind = BreakerEvent.Kind
 
 MILLISECOND: Final = dt.timedelta(milliseconds=1)
-_KEPT_OPEN: Final = dt.timedelta(hours=1)
+KEPT_OPEN: Final = dt.timedelta(hours=1)
 """A breaker that nobody has probed for so long is forgotten: nobody uses its provider any more."""
+CLOSED: Final = "breakers:closed"
+"""The keys of breakers that closed and whose waiting rows `sweeps.resume` has yet to release."""
 _TELL_EVERY: Final = 1.0
 """Seconds between two tellings of nothing but success: they only weigh what failed."""
-ALERT: Final = "breaker_open"
 _COUNTED: Final = {Kind.TRIPPED: "trips", Kind.PROBED: "probes", Kind.CLOSED: "closes"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """How a breaker stands, for whoever looks."""
-
-    forced: Forced
-    since: dt.datetime | None
-    """When it tripped; None: it has not."""
-    why: str
-    wait: dt.timedelta
-    """Until the next probe; zero when one is due, or none is needed."""
-    calls: int
-    """Calls of the last minutes, while it is closed."""
-    failures: int
-
-    @property
-    def is_open(self) -> bool:
-        """Nothing is sent but probes; with `forced`, not even they."""
-        match self.forced:
-            case Forced.OPEN:
-                return True
-            case Forced.CLOSED:
-                return False
-            case _:
-                return self.since is not None
+_SHARED: Final = orjson.dumps({
+    "believed": REFUSALS_BELIEVED,
+    "endpoint_calls": rules.ENDPOINT_CALLS,
+    "fault_alone": rules.FAULT_ALONE // MILLISECOND,
+    "faults": rules.FAULTS,
+    "first_urgent": rules.FIRST_URGENT_PROBE // MILLISECOND,
+    "kept_open": KEPT_OPEN // MILLISECOND,
+    "least_base": bucket.LEAST_BASE,
+    "listed": rules.ENDPOINTS_LISTED,
+    "most_endpoint_calls": rules.MOST_ENDPOINT_CALLS,
+    "probe_every": rules.PROBE_EVERY // MILLISECOND,
+    "recover": bucket.RECOVERS_IN // MILLISECOND,
+    "sample": rules.REFUSAL_SAMPLE,
+    "slow_every": bucket.SLOWED_EVERY // MILLISECOND,
+    "slowest": bucket.SLOWEST,
+})
 
 
 class _Mine:
-    """What this process knows: breakers while Redis is away, and successes not told yet."""
+    """Successes that this process has not told yet."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.clear()
 
     def clear(self) -> None:
-        self.breakers: dict[Pair, Breaker] = {}
-        self.untold: dict[Pair, Tally] = {}
-        self.told_at: dict[Pair, float] = {}
-        self.probing: set[Pair] = set()
+        self.untold: dict[HealthKey, int] = {}
+        self.told_at: dict[HealthKey, float] = {}
 
 
 _mine = _Mine()
@@ -90,89 +93,158 @@ def forget() -> None:
     _mine.clear()
 
 
-def key(pair: Pair) -> str:
+def key(health: HealthKey) -> str:
     """Where a breaker is kept."""
-    return f"breaker:{pair[1].label}:{pair[0]}"
+    return _key("breaker", health)
 
 
-def report(pair: Pair, tally: Tally) -> None:
-    """Take in what a batch of live calls came to. Never fails for want of Redis.
+def pair_of(name: str) -> Pair:
+    """The provider and channel of a provider's breaker, by where it is kept."""
+    _, channel, provider = name.split(":", 2)
+    return provider, Channel.from_label(channel)
 
-    Nothing but success is told once a second, anything else at once.
+
+def bucket_key(health: HealthKey) -> str:
+    """Where a bucket is kept: one for all channels of a provider, or one for each endpoint."""
+    return ":".join(filter(None, ("bucket", health.provider, health.endpoint)))
+
+
+def pace_key(health: HealthKey) -> str:
+    """Where it is kept by how much throttling lowers the pace."""
+    return ":".join(filter(None, ("pace", health.provider, health.endpoint)))
+
+
+def resting_key(pair: Pair) -> str:
+    """Where the endpoints of a provider that rest are listed."""
+    return f"resting:{pair[1].label}:{pair[0]}"
+
+
+def _key(kind: str, health: HealthKey) -> str:
+    place = f"{kind}:{health.channel.label}:{health.provider}"
+    return f"{place}:{health.endpoint}" if health.endpoint else place
+
+
+def report(told: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
+    """Take in what live calls came to; returns what each breaker says then. Raises nothing.
+
+    Accepted calls of a provider are told once a second, anything else at once; a tally that waits
+    has no verdict. Endpoints are told at once, because their calls under way are counted.
     """
-    rule = THRESHOLDS[pair[1]]
-    if rule is None:
-        return
-    with _mine.lock:
-        tally = _mine.untold.pop(pair, Tally()) + tally
-        due = _mine.told_at.get(pair, 0.0) + _TELL_EVERY <= clock.monotonic()
-        if tally.is_clean and not due and pair not in _mine.probing:
-            _mine.untold[pair] = tally
-            return
-        _mine.told_at[pair] = clock.monotonic()
-        _mine.probing.discard(pair)
-    arguments: list[str | int | float | bytes] = [
-        orjson.dumps(rule),
-        orjson.dumps(tally),
-        rules.PROBE_EVERY // MILLISECOND,
-        _KEPT_OPEN // MILLISECOND,
-    ]
+    due: dict[HealthKey, Tally] = {}
+    for health, tally in told.items():
+        waited = _untold(health, tally)
+        if waited is not None:
+            due[health] = tally.after_accepted(waited)
+    if not due:
+        return {}
     try:
-        answer = state.call("breaker_told", [key(pair)], arguments)
+        verdicts = _told(due)
     except state.Away:
-        changed, why = _told_locally(pair, tally, rule)
-    else:
-        number, said = cast("tuple[int, bytes]", answer)
-        changed, why = Change(number), said.decode()
-    _note_change(pair, changed, why)
+        return {health: _while_away(tally) for health, tally in due.items()}
+    for health, verdict in verdicts.items():
+        _note_change(health, verdict)
+    return verdicts
 
 
-def _told_locally(pair: Pair, tally: Tally, rule: rules.Thresholds) -> tuple[Change, str]:
+def _untold(health: HealthKey, tally: Tally) -> int | None:
+    """Give the accepted calls that wait to be told; None when these are to wait with them."""
+    if health.endpoint:
+        return 0
     with _mine.lock:
-        mine = _mine.breakers.setdefault(pair, Breaker())
-        return mine.told(tally, rule=rule, now=_now_ms()), mine.why
+        waited = _mine.untold.pop(health, 0)
+        due = _mine.told_at.get(health, 0.0) + _TELL_EVERY <= clock.monotonic()
+        if tally.is_plain_success and not due:
+            _mine.untold[health] = waited + tally.calls
+            return None
+        _mine.told_at[health] = clock.monotonic()
+        return waited
 
 
-def ask_locally(pair: Pair) -> tuple[Door, int]:
-    """This process's own breaker, for `departures` while Redis is away; as `Breaker.ask`."""
-    with _mine.lock:
-        mine = _mine.breakers.get(pair)
-        return mine.ask(now=_now_ms()) if mine else (Door.CLOSED, 0)
+def _told(tallies: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
+    keys = [CLOSED]
+    arguments: list[str | int | float | bytes] = [_SHARED]
+    for health, tally in tallies.items():
+        has_list = health.endpoint not in {"", EVERY_ENDPOINT}
+        resting = resting_key(health.pair) if has_list else ""
+        keys += [key(health), pace_key(health), resting]
+        arguments += [orjson.dumps(thresholds(health)), orjson.dumps(tally), health.endpoint]
+    answers = cast("list[tuple[int, int, int, bytes]]", state.call("health_told", keys, arguments))
+    forced = controls.current().forced
+    return {
+        health: Verdict(
+            change=Change(change),
+            is_open=bool(is_open),
+            believed=tally.rejected if forced.get(health.pair) is Forced.CLOSED else believed,
+            why=why.decode(),
+        )
+        for (health, tally), (change, is_open, believed, why) in zip(
+            tallies.items(), answers, strict=True
+        )
+    }
 
 
-def _now_ms() -> int:
-    return int(clock.monotonic() * 1000)
+def thresholds(health: HealthKey) -> Thresholds:
+    """What trips this breaker."""
+    if health.endpoint == EVERY_ENDPOINT:
+        return OVER_ENDPOINTS
+    return OF_ENDPOINT if health.endpoint else THRESHOLDS[health.channel]
 
 
-def note_probe(pair: Pair) -> None:
-    """One delivery leaves to see whether the provider is well: its outcome is told at once."""
-    with _mine.lock:
-        _mine.probing.add(pair)
-    _note(pair, Kind.PROBED, "")
+def _while_away(tally: Tally) -> Verdict:
+    """Without Redis a batch speaks for itself."""
+    in_doubt = tally.rejected > tally.accepted
+    believed = min(tally.rejected, REFUSALS_BELIEVED) if in_doubt else tally.rejected
+    return Verdict(change=Change.NONE, is_open=False, believed=believed)
 
 
-def _note_change(pair: Pair, changed: Change, why: str) -> None:
-    subject = _subject(pair)
-    if changed is Change.TRIPPED:
-        _note(pair, Kind.TRIPPED, why)
-        alerts.raise_once(ALERT, subject, f"it is given a rest: {why}")
-    elif changed is Change.CLOSED:
-        _note(pair, Kind.CLOSED, "a probe was answered")
-        alerts.resolve(ALERT, subject)
-        alerts.resolve("provider_misconfigured", pair[0])
+def note_probe(health: HealthKey) -> None:
+    """One delivery leaves to see whether the provider is well."""
+    _note(health, Kind.PROBED, "")
 
 
-def _note(pair: Pair, kind: Kind, detail: str) -> None:
+def _note_change(health: HealthKey, verdict: Verdict) -> None:
+    match verdict.change:
+        case Change.NONE:
+            return
+        case Change.TRIPPED:
+            kind, detail = Kind.TRIPPED, verdict.why
+        case Change.CLOSED:
+            kind, detail = Kind.CLOSED, "a probe was answered"
+        case _:
+            assert_never(verdict.change)
+    _note(health, kind, detail)
+
+
+def _note(health: HealthKey, kind: Kind, detail: str) -> None:
+    """Leave a trace. Without Postgres only the log has it: outcomes still wait to be settled."""
+    _log.warning(
+        "breaker",
+        provider=health.provider,
+        channel=health.channel.label,
+        endpoint=health.endpoint,
+        kind=kind.value,
+        why=detail,
+    )
+    if health.endpoint:
+        return
+    try:
+        _note_event(health.pair, kind, detail)
+    except Error as error:
+        _log.warning("breaker_not_noted", provider=health.provider, error=type(error).__name__)
+
+
+def _note_event(pair: Pair, kind: Kind, detail: str) -> None:
     provider, channel = pair
-    _log.warning("breaker", provider=provider, channel=channel.label, kind=kind.value, why=detail)
     BreakerEvent.objects.create(provider=provider, channel=channel, kind=kind, detail=detail[:200])
     if column := _COUNTED.get(kind):
         row, _ = Row.objects.get_or_create(provider=provider, channel=channel)
         Row.objects.filter(pk=row.pk).update(**{column: F(column) + 1})
-
-
-def _subject(pair: Pair) -> str:
-    return f"{pair[0]} {pair[1].label}"
+    subject = HealthKey(*pair).shown
+    if kind is Kind.TRIPPED:
+        alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"it rests: {detail}")
+    elif kind is Kind.CLOSED:
+        alerts.resolve(AlertKind.BREAKER_OPEN, subject)
+        alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, provider)
 
 
 def force(pair: Pair, forced: Forced, *, by: str) -> None:
@@ -184,49 +256,5 @@ def force(pair: Pair, forced: Forced, *, by: str) -> None:
         Forced.OPEN: Kind.FORCED_OPEN,
         Forced.CLOSED: Kind.FORCED_CLOSED,
     }[forced]
-    _note(pair, kind, f"by {by}")
+    _note(HealthKey(*pair), kind, f"by {by}")
     controls.forget()
-
-
-def standings(pairs: Iterable[Pair]) -> dict[Pair, Standing]:
-    """How these breakers stand; without Redis, as this process knows them."""
-    wanted = list(pairs)
-    try:
-        kept = [_read(value) for value in state.get_many([key(pair) for pair in wanted])]
-        now = int(clock.now().timestamp() * 1000)
-    except state.Away:
-        kept = [_mine.breakers.get(pair) or Breaker() for pair in wanted]
-        now = _now_ms()
-    return {pair: _standing(pair, each, now=now) for pair, each in zip(wanted, kept, strict=True)}
-
-
-def noted() -> dict[Pair, tuple[Row, Standing]]:
-    """Those that ever tripped or were forced: their counts, and how they stand."""
-    rows = {(row.provider, Channel(row.channel)): row for row in Row.objects.all()}
-    found = standings(rows)
-    return {pair: (row, found[pair]) for pair, row in rows.items()}
-
-
-_FIELDS: Final = frozenset(field.name for field in dataclasses.fields(Breaker))
-
-
-def _read(value: bytes | None) -> Breaker:
-    if value is None:
-        return Breaker()
-    kept = orjson.loads(value)
-    # Lua writes an empty list as an empty object; a newer release may write more fields.
-    known = _FIELDS & kept.keys()
-    return Breaker(**{name: kept[name] if kept[name] != {} else [] for name in known})
-
-
-def _standing(pair: Pair, breaker: Breaker, *, now: int) -> Standing:
-    calls, unavailable, unanswered = breaker.seen()
-    open_for = None if breaker.open_since is None else (now - breaker.open_since) * MILLISECOND
-    return Standing(
-        forced=controls.current().forced.get(pair, Forced.AUTO),
-        since=None if open_for is None else clock.now() - open_for,
-        why=breaker.why,
-        wait=breaker.wait(now=now) * MILLISECOND,
-        calls=calls,
-        failures=unavailable + unanswered,
-    )

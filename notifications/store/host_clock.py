@@ -18,10 +18,9 @@ import structlog
 from django.db import Error, connection
 
 from notifications import clock, conf
+from notifications.rules.alerts import AlertKind
 from notifications.store import alerts, db
 
-KIND: Final = "clock_skew"
-"""Of the alert; its subject is the host."""
 _EVERY: Final = dt.timedelta(minutes=1)
 """Between two comparisons. Quartz drifts by less than 0.01 s in it."""
 _AGAIN: Final = dt.timedelta(seconds=5)
@@ -116,9 +115,9 @@ class Watch:
         """Raise the alert while the clock is off; resolve it once when it is right again."""
         try:
             if self._trusted:
-                alerts.resolve(KIND, host_name())
+                alerts.resolve(AlertKind.CLOCK_SKEW, host_name())
             else:
-                alerts.raise_once(KIND, host_name(), said())
+                alerts.raise_once(AlertKind.CLOCK_SKEW, host_name(), said())
             self._told = not self._trusted
         except Error:
             connection.close()  # the log has it; the next look tells it again

@@ -194,3 +194,50 @@ def publish(channel: str, message: str) -> None:
     except redis.RedisError as error:
         _circuit.trip()
         raise Away from error
+
+
+def newest(key: str, *, since: float, limit: int) -> tuple[int, list[str]]:
+    """Of a sorted set: how many members score over `since`, and up to `limit`, highest first.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        with client().pipeline(transaction=False) as together:
+            together.zcount(key, since, "+inf")
+            together.zrange(key, "+inf", since, desc=True, byscore=True, offset=0, num=limit)
+            count, found = together.execute()
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+    return count, [each.decode() for each in found]
+
+
+def members(key: str) -> set[str]:
+    """SMEMBERS.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        found = cast("set[bytes]", client().smembers(key))
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+    return {each.decode() for each in found}
+
+
+def remove(key: str, member: str) -> None:
+    """SREM.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        client().srem(key, member)
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error

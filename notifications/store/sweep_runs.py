@@ -10,8 +10,6 @@ from notifications.store import db
 
 UNFINISHED_AFTER: Final = dt.timedelta(seconds=90)
 """A run takes some seconds, housekeeping up to a minute: this one hangs, or its process died."""
-UNFINISHED: Final = "sweep_unfinished"
-"""The alert's kind: a sweep began and does not end."""
 
 
 def begin(name: str, *, every: dt.timedelta) -> bool:

@@ -12,10 +12,11 @@ share the lanes by advisory locks (`rounds`), the others lock the rows that they
     recheck_unknown  resend once, or close, what nobody answered                      each second
     retry            queue what is due for its next try                               each second
     release          queue what was scheduled or held, merge digests                  each second
+    resume           release what a breaker held, now that it is closed               each second
     replays          work off replay jobs                                             each second
     schedules        make notifications of what recurs, a day ahead                   each second
     dead_letters     alert on growth, discard past retention                          each minute
-    breakers         resolve alerts of those that are closed, bound their events      each minute
+    breakers         resolve alerts whose cause is gone, bound breakers' events       each minute
     ordering         forget places and ordering keys that are out of use              each minute
     housekeeping     wipe secrets, delete expired keys, bound the rejected log        each minute
     partitions       make days ahead, drop days past retention                        each hour
@@ -35,6 +36,7 @@ import structlog
 from django.db import Error, connection
 
 from notifications import clock
+from notifications.rules.alerts import AlertKind
 from notifications.store import alerts, sweep_runs
 from notifications.store.sweep_runs import Ended
 from notifications.sweeps import (
@@ -48,15 +50,13 @@ from notifications.sweeps import (
     release,
     replays,
     rescue,
+    resume,
     retry,
     schedules,
 )
 from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
-
-FAILED: Final = "sweep_failed"
-"""The alert's kind: a sweep, or rows in it, raised an exception."""
 
 
 class RunOnce(Protocol):
@@ -89,6 +89,7 @@ SWEEPS: Final = {
         Sweep("recheck_unknown", _SECOND, 500, recheck_unknown.run_once),
         Sweep("retry", _SECOND, 500, retry.run_once),
         Sweep("release", _SECOND, 500, release.run_once),
+        Sweep("resume", _SECOND, 1_000, resume.run_once),
         Sweep("replays", _SECOND, 200, replays.run_once),
         Sweep("schedules", _SECOND, 50, schedules.run_once),
         Sweep("dead_letters", _MINUTE, 5_000, dead_letters.run_once),
@@ -143,8 +144,8 @@ def _report(name: str, swept: Swept, detail: str, ended: Ended) -> None:
     if swept.moved or swept.failed:
         _log.info("swept", sweep=name, moved=swept.moved, failed=swept.failed)
     if swept.failed:
-        alerts.raise_once(FAILED, name, detail)
+        alerts.raise_once(AlertKind.SWEEP_FAILED, name, detail)
     elif ended.failed_before:
-        alerts.resolve(FAILED, name)
+        alerts.resolve(AlertKind.SWEEP_FAILED, name)
     if ended.took > sweep_runs.UNFINISHED_AFTER:
-        alerts.resolve(sweep_runs.UNFINISHED, name)
+        alerts.resolve(AlertKind.SWEEP_UNFINISHED, name)

@@ -1,7 +1,7 @@
-"""Breakers: an alert whose breaker is not open any more, and events that nobody will read.
+"""Breakers: alerts whose cause is gone, the alert of resting endpoints, and a bound on events.
 
 A breaker that closes by a probe resolves its alert itself. One that Redis lost, or that nobody
-probed for an hour, closes without a word.
+probed for an hour, closes without a word. That this sweep runs at all is the end of a dead beat.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import datetime as dt
 from typing import Final
 
 from notifications.models import Alert, BreakerEvent
-from notifications.store import alerts, breakers
+from notifications.pipeline import route
+from notifications.rules.alerts import BEAT, AlertKind
+from notifications.store import alerts, standings
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 
@@ -20,17 +22,37 @@ _EVENTS_KEPT: Final = 10_000
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Resolve and trim, up to `limit` events. Safe at any time: it looks at what is there."""
-    del now
-    subjects = Alert.objects.filter(kind=breakers.ALERT, resolved_at=None)
-    pairs = {subject: _pair(subject) for subject in subjects.values_list("subject", flat=True)}
-    standings = breakers.standings(pairs.values())
-    over = [subject for subject, pair in pairs.items() if standings[pair].since is None]
-    for subject in over:
-        alerts.resolve(breakers.ALERT, subject)
+    alerts.resolve(AlertKind.BEAT_DEAD, BEAT)
+    _tell_of_endpoints()
     newest = BreakerEvent.objects.values_list("id", flat=True).first() or 0
     past = BreakerEvent.objects.filter(id__lte=newest - _EVENTS_KEPT).values("id")[:limit]
     trimmed, _ = BreakerEvent.objects.filter(id__in=past).delete()
-    return Swept(len(over) + trimmed)
+    return Swept(_resolve_closed() + alerts.resolve_gone(now=now) + trimmed)
+
+
+def _resolve_closed() -> int:
+    open_ones = Alert.objects.filter(kind=AlertKind.BREAKER_OPEN, resolved_at=None)
+    pairs = {subject: _pair(subject) for subject in open_ones.values_list("subject", flat=True)}
+    found = standings.of_pairs(pairs.values())
+    over = [subject for subject, pair in pairs.items() if found[pair].since is None]
+    for subject in over:
+        alerts.resolve(AlertKind.BREAKER_OPEN, subject)
+    return len(over)
+
+
+def _tell_of_endpoints() -> None:
+    """One alert a provider, however many of its endpoints rest."""
+    for name, provider in route.configured().items():
+        if provider.capabilities.endpoint_of is None:
+            continue
+        for channel in provider.capabilities.channels:
+            subject = f"{name} {channel.label}"
+            count = standings.endpoints((name, channel), limit=0).count
+            if count:
+                said = f"{count} endpoints rest; deliveries to them wait"
+                alerts.raise_once(AlertKind.ENDPOINTS_REST, subject, said)
+            else:
+                alerts.resolve(AlertKind.ENDPOINTS_REST, subject)
 
 
 def _pair(subject: str) -> tuple[str, Channel]:

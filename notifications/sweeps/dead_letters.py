@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from typing import Final
 
 from notifications.models import DeadLetter
 from notifications.pipeline.replay import AGE_KEPT
-from notifications.rules.lane import Mode
+from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Mode, Priority
 from notifications.store import alerts
 from notifications.store import dead_letters as letters
 from notifications.sweeps.rounds import Swept
@@ -20,8 +22,12 @@ Single dead addresses are daily life.
 """
 
 
+_URGENT_COUNTED: Final = 1_000
+"""More open letters of P0 and P1 than this are told as `more than`."""
+
+
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Raise or resolve the alert; delete old letters.
+    """Raise or resolve the alerts; delete old letters.
 
     Safe to run at any time: it looks at what is there.
     """
@@ -31,7 +37,24 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     if fresh > _MANY:
         minutes = int(_WINDOW.total_seconds() / 60)
         detail = f"more than {_MANY} deliveries gave up in {minutes} minutes; see dead letters"
-        alerts.raise_once("dead_letters_grow", "", detail)
+        alerts.raise_once(AlertKind.DEAD_LETTERS_GROW, "", detail)
     else:
-        alerts.resolve("dead_letters_grow", "")
+        alerts.resolve(AlertKind.DEAD_LETTERS_GROW, "")
+    _tell_of_urgent()
     return Swept(letters.discard_older_than(AGE_KEPT, limit=limit))
+
+
+def _tell_of_urgent() -> None:
+    """Any open letter of P0 or P1 is an alert, until each is replayed or discarded."""
+    urgent = DeadLetter.objects.filter(
+        resolved_at=None, mode=Mode.LIVE, priority__lte=Priority.P1
+    ).order_by("created_at")
+    by_reason = Counter(urgent.values_list("reason", flat=True)[: _URGENT_COUNTED + 1])
+    if not by_reason:
+        alerts.resolve(AlertKind.URGENT_DEAD_LETTERS, "")
+        return
+    count = by_reason.total()
+    said = f"more than {_URGENT_COUNTED}" if count > _URGENT_COUNTED else str(count)
+    reasons = ", ".join(f"{reason} {times}" for reason, times in by_reason.most_common(5))
+    detail = f"{said} open dead letters of P0 and P1 ({reasons}): replay or discard them"
+    alerts.raise_once(AlertKind.URGENT_DEAD_LETTERS, "", detail)

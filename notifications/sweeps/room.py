@@ -18,8 +18,8 @@ from notifications.pipeline import route
 from notifications.rules.breaker import Forced
 from notifications.rules.bucket import PATIENT_SHARE
 from notifications.rules.lane import Lane, Mode
-from notifications.store import breakers, controls, state
-from notifications.store.breakers import Standing
+from notifications.store import controls, standings, state
+from notifications.store.standings import Standing
 from providers.contract import Channel, Pace, Provider
 
 READY_MESSAGES: Final = 24
@@ -33,14 +33,14 @@ wiped broker has little to lose.
 def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     """Rows for each lane, by how many messages wait in it; a lane without room is left out."""
     providers = {lane: route.takers(lane.channel) for lane in depths if _is_watched(lane)}
-    standings = breakers.standings({
+    found = standings.of_pairs({
         (each.name, lane.channel) for lane, taking in providers.items() for each in taking
     })
     rooms = {}
     for lane, depth in depths.items():
         room = (READY_MESSAGES - depth) * lanes.chunk_size(lane)
         if taking := providers.get(lane):
-            room = min(room, _for_breakers(lane, depth, taking, standings), _for_pace(taking))
+            room = min(room, _for_breakers(lane, depth, taking, found), _for_pace(taking))
         if room > 0:
             rooms[lane] = room
     return rooms
@@ -63,9 +63,9 @@ def _for_breakers(
     lane: Lane,
     depth: int,
     providers: Iterable[Provider],
-    standings: Mapping[tuple[str, Channel], Standing],
+    found: Mapping[tuple[str, Channel], Standing],
 ) -> int:
-    theirs = [standings[each.name, lane.channel] for each in providers]
+    theirs = [found[each.name, lane.channel] for each in providers]
     if not all(each.is_open for each in theirs):
         return _NO_LIMIT
     due = any(each.forced is not Forced.OPEN and not each.wait for each in theirs)
@@ -104,7 +104,11 @@ def _asked(paces: Mapping[str, Pace], charges_us: Mapping[str, float]) -> list[i
 def _paces(providers: Iterable[Provider]) -> dict[str, Pace | None]:
     set_by_operators = controls.current().paces
     return {
-        each.name: set_by_operators.get(each.name, each.capabilities.pace) for each in providers
+        # A pace of each endpoint is no limit for all of them together.
+        each.name: None
+        if each.capabilities.endpoint_of
+        else set_by_operators.get(each.name, each.capabilities.pace)
+        for each in providers
     }
 
 

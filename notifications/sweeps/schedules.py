@@ -12,14 +12,13 @@ from django.db.models import BooleanField, Case, Q, QuerySet, When
 from notifications import clock
 from notifications.models import Occurrence, Schedule
 from notifications.pipeline import recur
+from notifications.rules.alerts import AlertKind
 from notifications.store import alerts
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import DATABASE_TROUBLE, Swept
 
 _log = structlog.get_logger(__name__)
 
-FAILED: Final = "schedule_failed"
-"""The alert's kind; its subject is the schedule's number."""
 _RETRY_EVERY: Final = dt.timedelta(hours=1)
 """How often a schedule with a problem is tried: a deploy or its producer may have mended it."""
 
@@ -66,8 +65,10 @@ def _one(schedule_id: int, *, now: dt.datetime, had_problem: bool) -> Swept:
         problem = str(error) if isinstance(error, recur.Unreadable) else type(error).__name__
         _log.exception("schedule_failed", schedule=schedule_id)
         recur.set_aside(schedule_id, problem=problem, until=now + _RETRY_EVERY)
-        alerts.raise_once(FAILED, str(schedule_id), f"schedule {schedule_id}: {problem}")
+        alerts.raise_once(
+            AlertKind.SCHEDULE_FAILED, str(schedule_id), f"schedule {schedule_id}: {problem}"
+        )
         return Swept(failed=1)
     if had_problem:
-        alerts.resolve(FAILED, str(schedule_id))
+        alerts.resolve(AlertKind.SCHEDULE_FAILED, str(schedule_id))
     return Swept(made)

@@ -9,12 +9,12 @@ from django.test import Client
 from django.urls import reverse
 
 from notifications.models import ProviderPace
-from notifications.rules.breaker import Forced, Tally
-from notifications.store import breakers, controls, state
+from notifications.rules.breaker import Forced, HealthKey, Tally
+from notifications.store import breakers, controls, standings, state
 from providers.contract import Channel, Pace
 
 BOARD = reverse("admin:notifications_breaker_changelist")
-PUSH = ("sandbox", Channel.PUSH)
+PUSH = HealthKey("sandbox", Channel.PUSH)
 
 
 @pytest.fixture(autouse=True)
@@ -32,10 +32,10 @@ def _force(client: Client, forced: str, *, provider: str = "sandbox", channel: s
 
 
 def test_the_board_says_which_rest_and_why(door: Client) -> None:
-    breakers.report(PUSH, Tally(unavailable=10, last_failures=10))
+    breakers.report({PUSH: Tally(unavailable=10, last_failures=10, calls=10)})
     page = door.get(BOARD)
     found = {(line.provider, line.channel): line.state for line in page.context["lines"]}
-    assert found[PUSH] == "open"
+    assert found[PUSH.pair] == "open"
     assert found["sandbox", Channel.SMS] == "closed"
     assert "10 failures in a row" in page.content.decode()
 
@@ -43,7 +43,7 @@ def test_the_board_says_which_rest_and_why(door: Client) -> None:
 def test_an_operator_opens_closes_and_lets_go(door: Client) -> None:
     for forced in (Forced.OPEN, Forced.CLOSED, Forced.AUTO):
         assert _force(door, forced.value) == 302
-        assert breakers.standings([PUSH])[PUSH].forced is forced
+        assert standings.of([PUSH])[PUSH].forced is forced
     events = door.get(reverse("admin:notifications_breakerevent_changelist"))
     assert events.content.decode().count("by operator") == 3
 
@@ -52,7 +52,7 @@ def test_who_may_only_look_forces_nothing(window: Client) -> None:
     assert window.get(BOARD).status_code == 200
     assert "Force open" not in window.get(BOARD).content.decode()
     assert _force(window, "open") == 403
-    assert breakers.standings([PUSH])[PUSH].forced is Forced.AUTO
+    assert standings.of([PUSH])[PUSH].forced is Forced.AUTO
 
 
 @pytest.mark.parametrize(

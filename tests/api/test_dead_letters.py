@@ -8,6 +8,7 @@ import pytest
 
 from notifications import clock
 from notifications.models import DeadLetter
+from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
 from notifications.store import alerts
 from providers.contract import Channel
@@ -97,8 +98,8 @@ def test_a_key_that_may_only_look_may_not_replay(make_caller: MakeCaller) -> Non
 
 
 def test_alerts_are_listed_and_resolved(caller: Caller) -> None:
-    alerts.raise_once("breaker_open", "smtp", "401")
-    alerts.raise_once("breaker_open", "smtp", "401 again")
+    alerts.raise_once(AlertKind.BREAKER_OPEN, "smtp", "401")
+    alerts.raise_once(AlertKind.BREAKER_OPEN, "smtp", "401 again")
     [alert] = caller.get("/v1/alerts").json()["results"]
     assert alert["detail"] == "401 again"
     told = caller.post(f"/v1/alerts/{alert['id']}/resolve").json()

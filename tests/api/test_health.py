@@ -11,7 +11,8 @@ from django.test import Client
 from notifications import broker, clock, sweeps
 from notifications.models import Alert, Delivery, Recipient, SweepRun
 from notifications.rules import ids
-from notifications.rules.breaker import Tally
+from notifications.rules.alerts import AlertKind
+from notifications.rules.breaker import HealthKey, Tally
 from notifications.store import backlog, breakers, sweep_runs
 from providers.contract import Channel
 from tests.api.conftest import Caller
@@ -59,7 +60,7 @@ def test_a_sweep_that_begins_and_does_not_end_is_named_and_raises_an_alert_until
     SweepRun.objects.filter(name="release").update(running_since=long_ago, started_at=long_ago)
     assert sweep_runs.begin("release", every=dt.timedelta(seconds=1))  # the next run hangs as well
     assert _ready() == (200, "degraded", ["release began 300 s ago and has not ended"])
-    assert Alert.objects.get(resolved_at=None).kind == sweep_runs.UNFINISHED
+    assert Alert.objects.get(resolved_at=None).kind == AlertKind.SWEEP_UNFINISHED
     SweepRun.objects.filter(name="release").update(started_at=long_ago)
     sweeps.run("release")
     assert _ready() == (200, "ready", [])
@@ -124,7 +125,8 @@ def test_metrics_speak_prometheus() -> None:
 
 def test_a_provider_that_rests_is_told_and_measured() -> None:
     _tick(ago=dt.timedelta(seconds=1))
-    breakers.report(("acme", Channel.PUSH), Tally(fault="it refuses us: 401"))
+    fault = Tally(fault="it refuses us: 401", faults=1, calls=1)
+    breakers.report({HealthKey("acme", Channel.PUSH): fault})
     assert _ready() == (200, "degraded", ["acme push rests: it refuses us: 401"])
     text = Client().get("/metrics").content.decode()
     assert 'notifications_breaker_open{channel="push",provider="acme"} 1.0' in text

@@ -18,7 +18,7 @@ from notifications.rules.caps import Cap, Caps
 from notifications.rules.lane import Mode
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.store import breakers, caps, claims, controls, departures, state
+from notifications.store import breakers, caps, claims, controls, state
 from notifications.store.caps import Window
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("outbox")
 def _one_an_hour(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     assert caller.producer_id  # the database is ready, Redis is empty
     _allow(monkeypatch, {Channel.EMAIL: Cap(1, HOUR), Channel.PUSH: Cap(1, HOUR)})
-    for store in (breakers, controls, departures):
+    for store in (breakers, controls):
         store.forget()
 
 

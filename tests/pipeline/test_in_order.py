@@ -21,9 +21,10 @@ from notifications.rules.lane import Mode
 from notifications.rules.order import LETS_GO_AFTER
 from notifications.rules.problems import Kind
 from notifications.rules.states import OPEN, Status
-from notifications.store import breakers, departures, state
+from notifications.store import breakers, state
 from notifications.sweeps import ordering
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
+from tests.store.ageing import age
 
 Outbox = Callable[[UUID], list[Any]]
 LIVES = ("well", "503x1", "429x2", "400", "crash")
@@ -47,6 +48,7 @@ def _let_pass(*delivery_ids: UUID) -> None:
     # An hour ago: Postgres's clock stands still within the test's transaction.
     past = clock.now() - dt.timedelta(hours=1)
     Delivery.objects.filter(id__in=delivery_ids, due_at__isnull=False).update(due_at=past)
+    age(dt.timedelta(hours=1))
 
 
 @pytest.fixture
@@ -227,7 +229,6 @@ def test_whatever_happens_the_sink_gets_them_in_the_order_of_acceptance(
 ) -> None:
     state.client().flushdb()  # no breaker of an earlier example rests
     breakers.forget()
-    departures.forget()
     run = uuid4().hex[:12]
     line = []
     for number in range(data.draw(st.integers(2, 5))):

@@ -10,14 +10,16 @@ import orjson
 import pytest
 from django.db import connection
 
+from notifications import clock
 from notifications.models import IdempotencyKey, Notification, Preference
 from notifications.pipeline import accept, deliver
 from notifications.pipeline.accept import Caller, Refused, Taken, WholeAnswer
 from notifications.rules import request
+from notifications.rules.breaker import HealthKey, Tally
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.states import Status
 from notifications.rules.times import quiet_hours
-from notifications.store import breakers, state
+from notifications.store import breakers, standings, state
 from notifications.store.templates import shelf
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
@@ -129,7 +131,12 @@ def test_an_answer_that_another_release_kept_is_given_again(
 
 @pytest.mark.usefixtures("caller")
 def test_a_breaker_that_another_release_wrote_is_read() -> None:
-    pair = ("mailer", Channel.EMAIL)
-    newer: dict[str, Any] = {"why": "401", "open_since": None, "weather": [1, 2], "streak": {}}
-    state.client().set(breakers.key(pair), orjson.dumps(newer))
-    assert breakers.standings([pair])[pair].why == "401"
+    mailer = HealthKey("mailer", Channel.EMAIL)
+    newer: dict[str, Any] = {"why": "401", "open_since": 1, "weather": [1, 2], "streak": {}}
+    state.client().set(breakers.key(mailer), orjson.dumps(newer | {"probe_at": 2}))
+    assert standings.of([mailer])[mailer].why == "401"
+    older: dict[str, Any] = {"window": [[int(clock.now().timestamp() / 30), 8, 3, 1]]}
+    state.client().set(breakers.key(mailer), orjson.dumps(older))
+    assert standings.of([mailer])[mailer].calls == 8
+    breakers.report({mailer: Tally(rejected=1, calls=1)})
+    assert standings.of([mailer])[mailer].calls == 9

@@ -23,6 +23,7 @@ from notifications.models import (
 )
 from notifications.pipeline import arrange, recur
 from notifications.pipeline.accept import Caller
+from notifications.rules.alerts import AlertKind
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
 from notifications.sweeps import schedules
@@ -248,11 +249,11 @@ def test_schedules_that_cannot_be_read_stop_no_other_and_run_again_when_they_can
     assert good.occurrences.count() == 1
     assert all(each.problem for each in Schedule.objects.filter(pk__in=numbers))
     assert Schedule.objects.get(pk=raising.pk).problem == "ValueError"
-    assert Alert.objects.filter(kind=schedules.FAILED, resolved_at=None).count() == 4
+    assert Alert.objects.filter(kind=AlertKind.SCHEDULE_FAILED, resolved_at=None).count() == 4
     assert schedules.run_once(now=clock.now(), limit=2) == Swept()
     monkeypatch.undo()
     Schedule.objects.filter(pk__in=numbers).update(request=_asked())
     done = schedules.run_once(now=clock.now() + HOUR, limit=2)
     assert (done.moved > 0, done.failed) == (True, 0)
     assert not Schedule.objects.exclude(problem="").exists()
-    assert not Alert.objects.filter(kind=schedules.FAILED, resolved_at=None).exists()
+    assert not Alert.objects.filter(kind=AlertKind.SCHEDULE_FAILED, resolved_at=None).exists()

@@ -10,17 +10,28 @@ from notifications.store import state
 
 _SCRIPT = """
 local milliseconds = tonumber(ARGV[1])
-for _, key in ipairs(redis.call('KEYS', 'breaker:*')) do
-    local it = cjson.decode(redis.call('GET', key))
-    for _, name in ipairs({'open_since', 'probe_at', 'probing'}) do
-        if it[name] then it[name] = it[name] - milliseconds end
+local instants = {
+    'open_since', 'probe_at', 'probing', 'urgent_at', 'look_at', 'accepted_at', 'doubt', 'at',
+}
+local function aged(pattern)
+    for _, key in ipairs(redis.call('KEYS', pattern)) do
+        local it = cjson.decode(redis.call('GET', key))
+        for _, name in ipairs(instants) do
+            if it[name] then it[name] = it[name] - milliseconds end
+        end
+        if it.quiet then it.quiet[1] = it.quiet[1] - milliseconds end
+        for _, entry in ipairs(it.streak or {}) do entry[1] = entry[1] - milliseconds end
+        for _, entry in ipairs(it.out or {}) do
+            entry[1] = entry[1] - math.floor(milliseconds / 10000)
+        end
+        for _, entry in ipairs(it.window or {}) do
+            entry[1] = entry[1] - math.floor(milliseconds / 30000)
+        end
+        redis.call('SET', key, cjson.encode(it), 'KEEPTTL')
     end
-    for _, entry in ipairs(it.streak or {}) do entry[1] = entry[1] - milliseconds end
-    for _, entry in ipairs(it.window or {}) do
-        entry[1] = entry[1] - math.floor(milliseconds / 30000)
-    end
-    redis.call('SET', key, cjson.encode(it), 'KEEPTTL')
-end"""
+end
+aged('breaker:*')
+aged('pace:*')"""
 
 _CAPS = """
 for _, key in ipairs(redis.call('KEYS', 'cap:*')) do

@@ -1,71 +1,60 @@
-"""A breaker trips, asks once in a while, and closes: in Redis for all, else in each process."""
+"""A breaker trips, asks by probes, and closes: in Redis, for all processes at once."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Iterator
+from uuid import UUID
 
 import pytest
 
 from notifications import clock
 from notifications.models import Alert, Breaker, BreakerEvent
-from notifications.rules.breaker import PROBE_EVERY, THRESHOLDS, Door, Forced, Tally
+from notifications.rules.breaker import (
+    LOOKS_PER_SECOND,
+    PROBE_EVERY,
+    REFUSAL_SAMPLE,
+    THRESHOLDS,
+    Door,
+    Forced,
+    HealthKey,
+    Probe,
+    Tally,
+)
 from notifications.rules.lane import Priority
-from notifications.store import breakers, controls, departures, state
-from notifications.store.departures import Answer, Wanted
+from notifications.store import breakers, controls, departures, standings, state
+from notifications.store.departures import Wanted
 from providers.contract import Channel
 from tests.store.ageing import age
-
-PUSH = ("acme", Channel.PUSH)
-SMS = ("acme", Channel.SMS)
-EMAIL = ("acme", Channel.EMAIL)
-WELL = Tally(answered=1)
-Wait = Callable[[dt.timedelta], None]
-
-
-def _down(times: int) -> Tally:
-    return Tally(unavailable=times, last_failures=times)
-
-
-def _silent(times: int) -> Tally:
-    return Tally(unanswered=times, last_failures=times)
+from tests.store.telling import (
+    ANNA,
+    BEN,
+    CARLA,
+    EMAIL,
+    FAULT,
+    HOOK,
+    PROBE_DOWN,
+    PROBE_WELL,
+    PUSH,
+    SECOND,
+    SMS,
+    ask,
+    down,
+    refused,
+    report,
+    silent,
+    well,
+)
 
 
 @pytest.fixture(autouse=True)
 def _fresh(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
     state.client().flushdb()
-    for each in (breakers, controls, departures):
+    for each in (breakers, controls):
         each.forget()
     yield
     controls.forget()
-
-
-@pytest.fixture(params=["in Redis", "in the process"])
-def wait(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Wait:
-    """Let time pass for breakers. Both places keep the same promises."""
-    passed = dt.timedelta(0)
-    if request.param == "in the process":
-
-        def away(*_: object) -> object:
-            raise state.Away
-
-        real = clock.monotonic
-        monkeypatch.setattr(state, "call", away)
-        monkeypatch.setattr(state, "get_many", away)
-        monkeypatch.setattr(clock, "monotonic", lambda: real() + passed.total_seconds())
-
-        def later(span: dt.timedelta) -> None:
-            nonlocal passed
-            passed += span
-
-        return later
-    return age
-
-
-def _ask(pair: tuple[str, Channel] = PUSH) -> Answer:
-    wanted = Wanted(pair=pair, priority=Priority.P1, count=3, pace=None)
-    [answer] = departures.ask([wanted])
-    return answer
 
 
 def _kinds() -> list[str]:
@@ -73,157 +62,259 @@ def _kinds() -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("pair", "tallies"),
+    ("key", "tallies"),
     [
-        (PUSH, [_down(10)]),
-        (PUSH, [_down(4), _silent(6)]),
-        (PUSH, [_down(3), WELL, _down(10)]),
-        (SMS, [_silent(2), _down(3)]),
-        (EMAIL, [Tally(answered=79), _down(21)]),
-        (EMAIL, [Tally(answered=49), Tally(unanswered=51, answered=1, last_failures=1)]),
-        (EMAIL, [Tally(fault="401")]),
+        (PUSH, [down(10)]),
+        (PUSH, [down(4), silent(6)]),
+        (PUSH, [down(3), well(), down(10)]),
+        (SMS, [silent(2), down(3)]),
+        (EMAIL, [well(79), down(21)]),
+        (EMAIL, [well(49), Tally(unanswered=51, accepted=1, last_failures=1, calls=52)]),
+        (EMAIL, [FAULT]),
+        (EMAIL, [refused(REFUSAL_SAMPLE)]),
+        (EMAIL, [refused(11, after=10)]),
+        (PUSH, [refused(5, dead=5), refused(5, dead=5)]),
     ],
     ids=repr,
 )
-@pytest.mark.usefixtures("wait")
-def test_it_trips_at_its_threshold_and_not_before(
-    pair: tuple[str, Channel], tallies: list[Tally]
-) -> None:
+def test_it_trips_at_its_threshold_and_not_before(key: HealthKey, tallies: list[Tally]) -> None:
     for tally in tallies:
-        assert _ask(pair).door is Door.CLOSED
-        breakers.report(pair, tally)
-    assert _ask(pair).door is Door.OPEN
-    assert dt.timedelta(seconds=29) < _ask(pair).wait <= PROBE_EVERY
+        assert ask(key).door is Door.CLOSED
+        report(key, tally)
+    answer = ask(key)
+    assert answer.door is Door.OPEN
+    assert dt.timedelta(seconds=29) < answer.wait <= PROBE_EVERY
     assert _kinds() == ["tripped"]
 
 
 @pytest.mark.parametrize(
-    ("pair", "tallies"),
+    ("key", "tallies"),
     [
-        (PUSH, [_down(9), WELL, _down(9)]),
-        (PUSH, [_down(9), Tally(answered=1, unavailable=5, last_failures=5)]),
-        (SMS, [_down(4)]),
-        (EMAIL, [_down(99)]),
-        (EMAIL, [Tally(answered=80), _down(20)]),
-        (EMAIL, [Tally(answered=50), _silent(50)]),
-        (("hooks", Channel.WEBHOOK), [_down(500), Tally(fault="401")]),
+        (PUSH, [down(9), well(), down(9)]),
+        (PUSH, [down(9), down(5, after=1)]),
+        (SMS, [down(4)]),
+        (EMAIL, [down(99)]),
+        (EMAIL, [well(80), down(20)]),
+        (EMAIL, [well(50), silent(50)]),
+        (EMAIL, [refused(REFUSAL_SAMPLE - 1)]),
+        (EMAIL, [refused(10, after=10)]),
+        (PUSH, [refused(9, dead=9), refused(1, after=1)]),
+        (PUSH, [well(10), FAULT, well(10), FAULT, FAULT]),
+        (PUSH, [Tally(throttled=500, calls=500)]),
     ],
     ids=repr,
 )
-@pytest.mark.usefixtures("wait")
-def test_it_bears_what_is_below(pair: tuple[str, Channel], tallies: list[Tally]) -> None:
+def test_it_bears_what_is_below(key: HealthKey, tallies: list[Tally]) -> None:
     for tally in tallies:
-        breakers.report(pair, tally)
-    assert _ask(pair).door is Door.CLOSED
+        report(key, tally)
+    assert ask(key).door is Door.CLOSED
     assert _kinds() == []
 
 
-def test_failures_too_far_apart_are_no_row(wait: Wait) -> None:
-    breakers.report(PUSH, _down(9))
-    wait(dt.timedelta(seconds=6))
-    breakers.report(PUSH, _down(9))
-    assert _ask().door is Door.CLOSED
-    breakers.report(PUSH, _down(1))
-    assert _ask().door is Door.OPEN
+@pytest.mark.parametrize("key", [PUSH, EMAIL, SMS, HOOK], ids=str)
+def test_with_little_traffic_three_failures_over_two_seconds_are_enough(key: HealthKey) -> None:
+    report(key, down())
+    age(SECOND)
+    report(key, down())
+    assert ask(key).door is Door.CLOSED
+    age(SECOND)
+    verdict = report(key, down())
+    assert verdict is not None
+    assert verdict.is_open
+    assert verdict.why == "3 failures in a row, none answered for 2 s"
+    assert ask(key).door is Door.OPEN
 
 
-def test_failures_of_ten_minutes_ago_do_not_count(wait: Wait) -> None:
-    breakers.report(EMAIL, _down(99))
-    wait(dt.timedelta(minutes=10))
-    breakers.report(EMAIL, Tally(answered=90))
-    breakers.report(EMAIL, _down(10))
-    assert _ask(EMAIL).door is Door.CLOSED
+def test_an_answer_between_failures_begins_the_row_anew() -> None:
+    for tally in (down(), down(), refused(1), down(), down()):
+        age(SECOND)
+        report(EMAIL, tally)
+    assert ask(EMAIL).door is Door.CLOSED
 
 
-def test_one_probe_goes_and_its_success_closes(wait: Wait) -> None:
-    breakers.report(PUSH, _down(10))
-    wait(PROBE_EVERY)
-    assert _ask().door is Door.PROBE
-    held = _ask()
+def test_failures_of_ten_minutes_ago_do_not_count() -> None:
+    report(EMAIL, down(99))
+    age(dt.timedelta(minutes=10))
+    report(EMAIL, well(90))
+    report(EMAIL, down(10))
+    assert ask(EMAIL).door is Door.CLOSED
+
+
+def test_one_probe_goes_and_its_success_closes() -> None:
+    report(PUSH, down(10))
+    age(PROBE_EVERY)
+    answer = ask()
+    assert (answer.door, answer.probe) == (Door.PROBE, ANNA)
+    held = ask()
     assert held.door is Door.OPEN
     assert held.wait <= dt.timedelta(seconds=3)  # the probe's answer, not the next probe
-    breakers.report(PUSH, WELL)
-    assert _ask().door is Door.CLOSED
+    report(PUSH, PROBE_WELL)
+    assert ask().door is Door.CLOSED
     assert _kinds() == ["tripped", "probed", "closed"]
     row = Breaker.objects.get()
     assert (row.trips, row.probes, row.closes) == (1, 1, 1)
 
 
-def test_a_probe_that_fails_leaves_it_open_till_the_next(wait: Wait) -> None:
-    breakers.report(PUSH, _down(10))
-    wait(PROBE_EVERY)
-    assert _ask().door is Door.PROBE
-    breakers.report(PUSH, _down(1))
-    assert _ask().door is Door.OPEN
-    assert _ask().wait > dt.timedelta(seconds=25)
-    wait(PROBE_EVERY)
-    assert _ask().door is Door.PROBE
+@pytest.mark.parametrize("probe", [Probe.ANSWERED, Probe.ACCEPTED])
+def test_a_probe_that_is_refused_was_answered(probe: Probe) -> None:
+    report(PUSH, down(10))
+    age(PROBE_EVERY)
+    ask()
+    report(PUSH, Tally(rejected=1, calls=1, probe=probe))
+    assert ask().door is Door.CLOSED
 
 
-def test_a_probe_that_is_never_heard_of_is_followed_by_another(wait: Wait) -> None:
-    breakers.report(PUSH, _down(10))
-    wait(PROBE_EVERY)
-    assert _ask().door is Door.PROBE
-    wait(PROBE_EVERY)
-    assert _ask().door is Door.PROBE
+def test_a_probe_that_fails_leaves_it_open_till_the_next() -> None:
+    report(PUSH, down(10))
+    age(PROBE_EVERY)
+    assert ask().door is Door.PROBE
+    report(PUSH, PROBE_DOWN)
+    assert ask().wait > dt.timedelta(seconds=25)
+    age(PROBE_EVERY)
+    assert ask().door is Door.PROBE
 
 
-def test_a_late_success_of_before_the_trip_closes_nothing(wait: Wait) -> None:
-    breakers.report(PUSH, _down(10))
-    wait(dt.timedelta(seconds=2))
-    breakers.report(PUSH, Tally(answered=50))
-    assert _ask().door is Door.OPEN
+def test_a_probe_that_is_never_heard_of_is_followed_by_another() -> None:
+    report(PUSH, down(10))
+    for _ in range(2):
+        age(PROBE_EVERY)
+        assert ask(who=[ANNA]).door is Door.PROBE
 
 
-@pytest.mark.usefixtures("wait")
+def test_a_success_that_was_no_probe_closes_nothing() -> None:
+    report(PUSH, down(10))
+    age(PROBE_EVERY)
+    ask()
+    report(PUSH, well(50))
+    assert ask().door is Door.OPEN
+
+
+def test_no_delivery_is_the_probe_twice_in_a_row_while_others_wait() -> None:
+    report(PUSH, down(10))
+    probes = []
+    for _ in range(4):
+        age(PROBE_EVERY)
+        answer = ask(who=[ANNA, BEN])
+        probes.append(answer.probe)
+        report(PUSH, PROBE_DOWN)
+        assert ask(who=[CARLA]).door is Door.OPEN
+    assert probes == [ANNA, BEN, ANNA, BEN]
+
+
+def test_the_last_probe_that_comes_first_lets_the_others_go_first_once() -> None:
+    report(PUSH, down(10))
+    age(PROBE_EVERY)
+    assert ask(who=[ANNA]).door is Door.PROBE
+    ask(who=[BEN])
+    age(PROBE_EVERY)
+    first = ask(who=[ANNA])
+    assert (first.door, first.probe) == (Door.OPEN, ANNA)
+    assert dt.timedelta(0) < first.wait <= dt.timedelta(seconds=2)
+    assert ask(who=[BEN]).door is Door.PROBE
+
+
+def test_the_only_delivery_that_waits_may_be_every_probe() -> None:
+    report(PUSH, down(10))
+    for _ in range(3):
+        age(PROBE_EVERY)
+        assert ask(who=[ANNA]).probe == ANNA
+        assert ask(who=[ANNA]).door is Door.OPEN
+
+
+def test_the_last_probe_is_not_kept_waiting_for_others_that_never_come() -> None:
+    report(PUSH, down(10))
+    age(PROBE_EVERY)
+    ask(who=[ANNA])
+    ask(who=[BEN])
+    age(PROBE_EVERY)
+    assert ask(who=[ANNA]).door is Door.OPEN
+    assert ask(who=[ANNA]).door is Door.PROBE
+
+
+def test_the_urgent_without_another_provider_go_as_probes_at_a_growing_gap() -> None:
+    report(PUSH, down(10))
+    gaps = []
+    for number in range(8):
+        waited = 0
+        while ask(who=[UUID(int=number)], priority=Priority.P0).door is not Door.PROBE:
+            age(SECOND)
+            waited += 1
+        gaps.append(waited)
+    assert gaps == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+@pytest.mark.parametrize(("priority", "is_alone"), [(Priority.P0, False), (Priority.P2, True)])
+def test_the_patient_and_those_with_another_provider_are_shed(
+    priority: Priority, *, is_alone: bool
+) -> None:
+    report(PUSH, down(10))
+    age(20 * SECOND)
+    assert ask(priority=priority, is_alone=is_alone).door is Door.OPEN
+
+
+def test_of_many_urgent_that_wait_only_some_look_again_each_second() -> None:
+    report(PUSH, down(10))
+    waits = [ask(priority=Priority.P1, count=500).wait for _ in range(3)]
+    apart = dt.timedelta(seconds=500 / LOOKS_PER_SECOND)
+    assert [later - earlier for earlier, later in itertools.pairwise(waits)] == [
+        pytest.approx(apart, abs=SECOND)
+    ] * 2
+    age(PROBE_EVERY)
+    assert ask(priority=Priority.P1).door is Door.PROBE
+    later = ask(priority=Priority.P1, count=500).wait
+    assert later > 2 * apart  # behind those that wait since before the probe
+
+
 def test_channels_of_one_provider_do_not_know_each_other() -> None:
-    breakers.report(PUSH, _down(10))
-    assert _ask(SMS).door is Door.CLOSED
+    report(PUSH, down(10))
+    assert ask(SMS).door is Door.CLOSED
 
 
-def test_it_raises_an_alert_while_it_lasts(wait: Wait) -> None:
-    breakers.report(PUSH, _down(10))
+def test_it_raises_an_alert_while_it_lasts() -> None:
+    report(PUSH, down(10))
     alert = Alert.objects.get()
     assert (alert.kind, alert.subject) == ("breaker_open", "acme push")
-    assert alert.detail == "it is given a rest: 10 failures in a row"
-    wait(PROBE_EVERY)
-    _ask()
-    breakers.report(PUSH, WELL)
+    assert alert.detail == "it rests: 10 failures in a row"
+    age(PROBE_EVERY)
+    ask()
+    report(PUSH, PROBE_WELL)
     assert not Alert.objects.filter(resolved_at=None).exists()
 
 
 @pytest.mark.parametrize(
     ("forced", "door"), [(Forced.OPEN, Door.OPEN), (Forced.CLOSED, Door.CLOSED)]
 )
-@pytest.mark.usefixtures("wait")
 def test_an_operators_word_wins(forced: Forced, door: Door) -> None:
-    breakers.report(PUSH, _down(10))
-    breakers.force(SMS, Forced.OPEN, by="maria")
-    breakers.force(PUSH, forced, by="maria")
+    report(PUSH, down(10))
+    breakers.force(SMS.pair, Forced.OPEN, by="maria")
+    breakers.force(PUSH.pair, forced, by="maria")
     answers = departures.ask([
-        Wanted(pair=pair, priority=Priority.P1, count=1, pace=None) for pair in (SMS, EMAIL, PUSH)
+        Wanted(key=key, priority=Priority.P1, count=1, pace=None, candidates=[ANNA])
+        for key in (SMS, EMAIL, PUSH)
     ])
     assert [each.door for each in answers] == [Door.OPEN, Door.CLOSED, door]
-    breakers.force(SMS, Forced.AUTO, by="maria")
-    assert _ask(SMS).door is Door.CLOSED
+    breakers.force(SMS.pair, Forced.AUTO, by="maria")
+    assert ask(SMS).door is Door.CLOSED
     assert _kinds() == ["tripped", "forced open", f"forced {forced}", "back to auto"]
     assert BreakerEvent.objects.order_by("id")[1].detail == "by maria"
 
 
-def test_how_it_stands_can_be_seen(wait: Wait) -> None:
-    breakers.report(EMAIL, Tally(answered=5, unanswered=3, last_failures=3))
-    breakers.report(PUSH, Tally(fault="401"))
-    seen = breakers.standings([PUSH, EMAIL, SMS])
-    assert (seen[EMAIL].calls, seen[EMAIL].failures, seen[EMAIL].is_open) == (8, 3, False)
+def test_how_it_stands_can_be_seen() -> None:
+    report(EMAIL, Tally(accepted=3, rejected=2, unanswered=3, last_failures=3, calls=8))
+    report(PUSH, down(10))
+    seen = standings.of([PUSH, EMAIL, SMS])
+    mail = seen[EMAIL]
+    assert (mail.calls, mail.failures, mail.rejected, mail.is_open) == (8, 3, 2, False)
     assert seen[PUSH].is_open
-    assert seen[PUSH].why == "401"
+    assert seen[PUSH].why == "10 failures in a row"
+    assert (seen[PUSH].calls, seen[PUSH].failures) == (10, 10)  # what it tripped by
     since = seen[PUSH].since
     assert since is not None
     assert abs(since - clock.now()) < dt.timedelta(seconds=2)
     assert not seen[SMS].is_open
     assert seen[PUSH].wait
-    wait(PROBE_EVERY)
-    assert not breakers.standings([PUSH])[PUSH].wait  # a probe may go
+    age(PROBE_EVERY)
+    assert not standings.of([PUSH])[PUSH].wait  # the next delivery is the probe
 
 
 def test_success_is_told_once_a_second_and_a_failure_at_once(
@@ -233,21 +324,21 @@ def test_success_is_told_once_a_second_and_a_failure_at_once(
 
     def listen(*call: object) -> object:
         told.append(call)
-        return [0, b""]
+        return [[0, 0, 0, b""]]
 
     monkeypatch.setattr(state, "call", listen)
     for _ in range(100):
-        breakers.report(PUSH, WELL)
+        report(PUSH, well())
     assert len(told) == 1
-    breakers.report(PUSH, _down(1))
+    report(PUSH, down(1))
     assert len(told) == 2
 
 
 def test_what_success_was_not_told_is_told_with_the_next_failure() -> None:
     for _ in range(79):
-        breakers.report(EMAIL, WELL)
-    breakers.report(EMAIL, _down(20))
-    assert breakers.standings([EMAIL])[EMAIL].calls == 99
+        report(EMAIL, well())
+    report(EMAIL, down(20))
+    assert standings.of([EMAIL])[EMAIL].calls == 99
 
 
 def test_every_channel_has_its_thresholds() -> None:

@@ -16,22 +16,22 @@ from hypothesis import strategies as st
 
 from notifications import clock
 from notifications.models import ProviderPace
-from notifications.rules.breaker import Door
-from notifications.rules.bucket import AHEAD, PATIENT_SHARE
+from notifications.rules.breaker import Door, HealthKey
+from notifications.rules.bucket import AHEAD
 from notifications.rules.lane import Priority
 from notifications.store import breakers, controls, departures, state
 from notifications.store.departures import Answer, Wanted
 from providers.contract import Channel, Pace
 
 TEN: Final = Pace(burst=100, per_second=10)
-PAIR: Final = ("acme", Channel.SMS)
+KEY: Final = HealthKey("acme", Channel.SMS)
 NOTHING: Final = dt.timedelta(0)
 
 
 @pytest.fixture(autouse=True)
 def _fresh(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
     state.client().flushdb()
-    for each in (breakers, controls, departures):
+    for each in (breakers, controls):
         each.forget()
     yield
     controls.forget()
@@ -46,7 +46,7 @@ def _redis_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _ask(count: int, priority: Priority = Priority.P0, pace: Pace | None = TEN) -> Answer:
-    wanted = Wanted(pair=PAIR, priority=priority, count=count, pace=pace)
+    wanted = Wanted(key=KEY, priority=priority, count=count, pace=pace)
     [answer] = departures.ask([wanted])
     return answer
 
@@ -106,7 +106,7 @@ def test_what_an_operator_has_set_wins() -> None:
 
 def test_one_call_asks_for_several_providers() -> None:
     wanted = [
-        Wanted(pair=(name, Channel.SMS), priority=Priority.P0, count=count, pace=pace)
+        Wanted(key=HealthKey(name, Channel.SMS), priority=Priority.P0, count=count, pace=pace)
         for name, count, pace in (("one", 5, TEN), ("two", 200, None), ("three", 2, TEN))
     ]
     answers = departures.ask(wanted)
@@ -114,13 +114,9 @@ def test_one_call_asks_for_several_providers() -> None:
 
 
 @pytest.mark.usefixtures("_redis_is_away")
-def test_without_redis_a_process_takes_a_tenth() -> None:
+def test_without_redis_everything_goes_now() -> None:
     answer = _ask(500, Priority.P2)
-    slots = _slots(answer)
-    assert slots[:10] == [0.0] * 10
-    assert len(slots) == 12  # two seconds at one a second
-    assert answer.next_slot.total_seconds() == pytest.approx(3, abs=0.02)
-    assert _slots(_ask(1, Priority.P2)) == []
+    assert (answer.door, answer.slots) == (Door.CLOSED, None)
 
 
 def test_eight_callers_at_once_never_get_more_than_burst_and_rate() -> None:
@@ -161,10 +157,22 @@ class _Turned:
     def ask(self, count: int, *, is_urgent: bool, pace: Pace) -> Sequence[float]:
         """Absolute instants, in seconds."""
         cost = 1_000_000 / pace.per_second
-        asked = [count, int(is_urgent), 2_000_000, cost, pace.burst]
-        shared = [30_000, 3_000, PATIENT_SHARE]
-        answers = self._script(keys=["", "bucket:turned"], args=[*shared, *asked, self.now])
-        [[_door, _wait, _next, given]] = cast("list[tuple[int, int, int, list[int]]]", answers)
+        asked: list[bytes | str | int] = [
+            count,
+            count,
+            int(is_urgent),
+            2_000_000,
+            str(cost),
+            pace.burst,
+            "",
+            "",
+            1,
+            0,
+        ]
+        keys = ["", "bucket:turned", "pace:turned"]
+        arguments: list[bytes | str | int] = [departures.SHARED, *asked, str(self.now)]
+        answers = self._script(keys=keys, args=arguments)
+        [[*_, given]] = cast("list[list[list[int]]]", answers)
         return [self.now + each / 1_000_000 for each in given]
 
 

@@ -11,6 +11,7 @@ from django.db import connection
 from notifications import clock
 from notifications.models import Alert
 from notifications.rules import ids
+from notifications.rules.alerts import AlertKind
 from notifications.store import host_clock
 
 pytestmark = pytest.mark.django_db
@@ -88,7 +89,7 @@ def test_a_change_is_told_raises_an_alert_and_ends_with_the_fault(set_clock: Set
     set_clock(_off(120))
     watch.look()
     alert = Alert.objects.get(resolved_at=None)
-    assert (alert.kind, alert.subject) == (host_clock.KIND, host_clock.host_name())
+    assert (alert.kind, alert.subject) == (AlertKind.CLOCK_SKEW, host_clock.host_name())
     assert "7200.0 s ahead" in alert.detail
     assert host_clock.host_name() in alert.detail
     set_clock(_off(0))
@@ -99,7 +100,9 @@ def test_a_change_is_told_raises_an_alert_and_ends_with_the_fault(set_clock: Set
 
 def test_an_alert_of_an_earlier_process_is_resolved_by_the_next(set_clock: SetClock) -> None:
     set_clock(_off(0))
-    Alert.objects.create(kind=host_clock.KIND, subject=host_clock.host_name(), detail="it was off")
+    Alert.objects.create(
+        kind=AlertKind.CLOCK_SKEW, subject=host_clock.host_name(), detail="it was off"
+    )
     clock.watch(limit=dt.timedelta(seconds=2))
     host_clock.Watch().look()
     assert not Alert.objects.filter(resolved_at=None).exists()

@@ -6,12 +6,13 @@ import pytest
 
 from notifications import clock
 from notifications.models import Alert, BreakerEvent
-from notifications.rules.breaker import Tally
+from notifications.rules.breaker import HealthKey, Tally
 from notifications.store import breakers, controls, state
 from notifications.sweeps import breakers as sweep
 from providers.contract import Channel
 
-PUSH = ("acme", Channel.PUSH)
+PUSH = HealthKey("acme", Channel.PUSH)
+FAULT = Tally(fault="401", faults=1, calls=1)
 
 
 @pytest.fixture(autouse=True)
@@ -26,13 +27,13 @@ def _open_alerts() -> int:
 
 
 def test_an_alert_stays_while_its_breaker_is_open() -> None:
-    breakers.report(PUSH, Tally(fault="401"))
+    breakers.report({PUSH: FAULT})
     assert sweep.run_once(now=clock.now(), limit=10).moved == 0
     assert _open_alerts() == 1
 
 
 def test_an_alert_of_a_breaker_that_redis_lost_is_resolved() -> None:
-    breakers.report(PUSH, Tally(fault="401"))
+    breakers.report({PUSH: FAULT})
     state.client().flushdb()
     assert sweep.run_once(now=clock.now(), limit=10).moved == 1
     assert _open_alerts() == 0

@@ -37,7 +37,6 @@ from notifications.rules.states import OPEN, Status
 from notifications.store import (
     breakers,
     controls,
-    departures,
     partitions,
     state,
     transitions,
@@ -59,7 +58,7 @@ def _world(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # noqa
     state.client().flushdb()
     settings = replace(conf.current(), caps={Channel.PUSH: Cap(2, HOUR)}, dry_run=True)
     monkeypatch.setattr(conf, "current", lambda: settings)
-    stores = (breakers, controls, departures, route, shelf, type_rules)
+    stores = (breakers, controls, route, shelf, type_rules)
     for store in stores:
         store.forget()
     NotificationType.objects.create(name="LIKE", priority=Priority.P2, digest_template="many_likes")

@@ -15,6 +15,7 @@ from notifications import clock, sweeps
 from notifications.models import Alert, Delivery, Notification, SweepRun
 from notifications.pipeline import rescue
 from notifications.rules import ids
+from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifications.store import spans, sweep_runs
@@ -55,7 +56,7 @@ def test_a_sweep_that_raises_stops_no_other_and_raises_an_alert_until_it_works(
 
 
 def _alerts() -> list[str]:
-    found = Alert.objects.filter(kind=sweeps.FAILED, resolved_at=None)
+    found = Alert.objects.filter(kind=AlertKind.SWEEP_FAILED, resolved_at=None)
     return list(found.values_list("subject", flat=True))
 
 

@@ -1,32 +1,86 @@
--- May these leave, and when? Asks the breaker and the bucket of every provider that a batch goes to, and reserves its slots.
--- The breaker's part is `rules/breaker.py`, the bucket's `rules/bucket.py`.
+-- May these leave, and when? Asks the breaker and the bucket of every provider or endpoint that a batch goes to, and reserves its
+-- slots. `rules/breaker.py` and `rules/bucket.py` say what the rules and numbers are.
 --
--- KEYS     for each ask: its breaker, its bucket
--- ARGV     milliseconds between two probes; milliseconds that a probe's answer is waited for; the share of the patient; then for
---          each ask: how many, 1 when they are urgent, microseconds that they may be served ahead, microseconds that a call
---          costs (0: no bucket), calls in the burst
--- returns  for each ask {0 closed, 1 open, 2 one probe; milliseconds to wait; microseconds to the first slot that was not given;
---          microseconds to each slot that was}
+-- KEYS     for each ask: its breaker, its bucket, its lowered pace (see `health_told.lua`)
+-- ARGV     the numbers that all share, as JSON; then for each ask: how many want a slot, how many there are, 1 when they are urgent, microseconds that they may be
+--          served ahead, microseconds that a call costs (0: no bucket), calls in the burst, two deliveries that may be the probe
+--          ('' where there is none), 1 when these have no other provider, 1 when the breaker is an endpoint's
+-- returns  for each ask {0 closed, 1 open, 2 one probe; milliseconds to wait; how many may go to the endpoint; which of the two is
+--          the probe, or the delivery that was the last; microseconds to the first slot that was not given; microseconds between
+--          slots; microseconds to each slot that was given}
 --
 -- A bucket is three instants in microseconds. `paid`: when everything granted so far will have been paid for at the full pace.
 -- `own`: the same for the patient alone, at their share of it. `last`: the patient's last slot; those before it that are still
 -- to come stand at their own distance from each other, so `last` tells how many they are.
-local probe_every, probe_answers, share = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local fixed = cjson.decode(ARGV[1])
+local share = fixed.share
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
+local ASKED = 10
 
-local function door(key)
-  local kept = redis.call('GET', key)
-  local breaker = kept and cjson.decode(kept) or {}
-  if not breaker.open_since then return 0, 0 end
-  if now_ms >= breaker.probe_at then
-    breaker.probe_at, breaker.probing = now_ms + probe_every, now_ms
-    redis.call('SET', key, cjson.encode(breaker), 'KEEPTTL')
-    return 2, probe_answers
+-- {state, wait, which}: `which` is the number of the candidate that goes as the probe, or the last probe's delivery.
+local function while_open(key, breaker, ask)
+  local last = breaker.probe_of or ''
+  local function keep() redis.call('SET', key, cjson.encode(breaker), 'KEEPTTL') end
+  local urgent = ask.urgent and ask.alone
+  local due = math.min(breaker.probe_at, urgent and breaker.urgent_at or breaker.probe_at)
+  if now_ms >= due then
+    local which = (ask.first ~= '' and ask.first ~= last and 1) or (ask.second ~= '' and ask.second ~= last and 2)
+    if not which and ask.first ~= '' and (breaker.yielded or not breaker.others) then which = 1 end
+    if which then
+      breaker.probe_of = which == 1 and ask.first or ask.second
+      breaker.probing, breaker.probe_at = now_ms, now_ms + fixed.probe_every
+      breaker.urgent_gap = math.min((breaker.urgent_gap or fixed.first_urgent) * 2, fixed.probe_every)
+      breaker.urgent_at = now_ms + breaker.urgent_gap
+      breaker.others, breaker.yielded = nil, nil
+      keep()
+      return 2, fixed.answers_within, which
+    end
+    breaker.yielded = true
+    keep()
+    return 1, fixed.yields_for, last
   end
-  local answers_at = (breaker.probing or -probe_answers) + probe_answers
-  return 1, (answers_at > now_ms and answers_at or breaker.probe_at) - now_ms
+  if ask.everyone > 1 or ask.first ~= last then breaker.others = true end
+  local answered_at = (breaker.probing or -fixed.answers_within) + fixed.answers_within
+  local from = answered_at > now_ms and answered_at or due
+  if ask.urgent then
+    from = math.max(from, breaker.look_at or 0)
+    breaker.look_at = from + math.ceil(ask.everyone * 1000 / fixed.looks)
+  end
+  keep()
+  return 1, from - now_ms, last
+end
+
+-- How many more calls an endpoint may have out; `out` is counted in slots of the time that a call can take at most.
+local function endpoint_room(breaker, ask)
+  local slot, out, kept = math.floor(now_ms / fixed.call_takes), 0, {}
+  for _, entry in ipairs(breaker.out or {}) do
+    if entry[1] >= slot - 1 then
+      out = out + entry[2]
+      kept[#kept + 1] = entry
+    end
+  end
+  breaker.out = kept
+  return math.max(0, math.min(ask.count, (breaker.allowed or fixed.endpoint_calls) - out))
+end
+
+local function note_out(key, breaker, count)
+  local slot, newest = math.floor(now_ms / fixed.call_takes), breaker.out[#breaker.out]
+  if newest and newest[1] == slot then newest[2] = newest[2] + count
+  else breaker.out[#breaker.out + 1] = {slot, count} end
+  redis.call('SET', key, cjson.encode(breaker), 'PX', math.max(redis.call('PTTL', key), 2 * fixed.call_takes))
+end
+
+-- What a call costs and how many fit into the burst, while the provider throttles.
+local function paced(key, cost, burst)
+  local kept = redis.call('GET', key)
+  if not kept then return cost, burst end
+  local pace = cjson.decode(kept)
+  local factor = math.min(1, pace.factor + (now_ms - pace.at) / fixed.recover)
+  if factor == 1 then return cost, burst end
+  if cost == 0 then cost, burst = 1000000 / pace.base, pace.base end
+  return cost / factor, math.max(1, math.floor(burst * factor))
 end
 
 local function slots(key, count, is_urgent, ahead, cost, burst)
@@ -71,16 +125,31 @@ local function slots(key, count, is_urgent, ahead, cost, burst)
   return given, math.ceil(at - now_us)
 end
 
-local answers, at = {}, 4
-for ask = 1, #KEYS / 2 do
-  local count, is_urgent, ahead = tonumber(ARGV[at]), ARGV[at + 1] == '1', tonumber(ARGV[at + 2])
-  local cost, burst = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
-  at = at + 5
-  local state, wait = door(KEYS[2 * ask - 1])
-  local given, later = {}, 0
-  if state == 0 and cost > 0 then
-    given, later = slots(KEYS[2 * ask], count, is_urgent, ahead, cost, burst)
+local function answer(keys, ask, ahead, cost, burst)
+  local kept = keys.breaker ~= '' and redis.call('GET', keys.breaker)
+  local breaker = kept and cjson.decode(kept) or {}
+  local spacing = math.ceil(ask.urgent and cost or cost / share)
+  if breaker.open_since then
+    local state, wait, which = while_open(keys.breaker, breaker, ask)
+    return {state, wait, 0, which, 0, spacing, {}}
   end
-  answers[ask] = {state, wait, later, given}
+  local room = ask.endpoint and endpoint_room(breaker, ask) or ask.count
+  local given, later = {}, 0
+  if cost > 0 then given, later = slots(keys.bucket, room, ask.urgent, ahead, cost, burst) end
+  local out = cost > 0 and #given or room
+  if ask.endpoint and out > 0 then note_out(keys.breaker, breaker, out) end
+  return {0, 0, room, '', later, spacing, given}
+end
+
+local answers, at = {}, 2
+for number = 1, #KEYS / 3 do
+  local keys = {breaker = KEYS[3 * number - 2], bucket = KEYS[3 * number - 1], pace = KEYS[3 * number]}
+  local ask = {
+    count = tonumber(ARGV[at]), everyone = tonumber(ARGV[at + 1]), urgent = ARGV[at + 2] == '1',
+    first = ARGV[at + 6], second = ARGV[at + 7], alone = ARGV[at + 8] == '1', endpoint = ARGV[at + 9] == '1',
+  }
+  local cost, burst = paced(keys.pace, tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5]))
+  answers[number] = answer(keys, ask, tonumber(ARGV[at + 3]), cost, burst)
+  at = at + ASKED
 end
 return answers

@@ -1,0 +1,87 @@
+"""What operators are alerted of: each kind with the sentence that admin and the API show.
+
+An alert lasts as long as its cause. What sees the cause raises the alert again and again, and what
+sees the end resolves it; `RENEWED` are those whose end nobody sees, so they end when they have not
+been raised for `GONE_AFTER`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from enum import StrEnum
+from typing import Final, Self
+
+
+class AlertKind(StrEnum):
+    """A kind; the value is what Postgres stores."""
+
+    sentence: str
+    """What it means and where to look."""
+
+    def __new__(cls, value: str, sentence: str) -> Self:
+        """Make a member of its value, with a sentence beside it."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    BEAT_DEAD = (
+        "beat_dead",
+        "No sweep has run lately: check the processes beat and the worker for ops.",
+    )
+    BREAKER_OPEN = (
+        "breaker_open",
+        "A provider rests: its deliveries wait or go by another provider; see Breakers.",
+    )
+    CLOCK_SKEW = (
+        "clock_skew",
+        "The clock of a process differs from the database's: check NTP on its host.",
+    )
+    DEAD_LETTERS_GROW = (
+        "dead_letters_grow",
+        "Many deliveries gave up within minutes; see Dead letters.",
+    )
+    ENDPOINTS_REST = (
+        "endpoints_rest",
+        "Endpoints of recipients do not answer: their deliveries wait; see Breakers.",
+    )
+    NO_PROVIDER = (
+        "no_provider",
+        "Deliveries wait because no configured provider takes them: check the routes.",
+    )
+    PROVIDER_MISCONFIGURED = (
+        "provider_misconfigured",
+        "A provider refuses our credentials, sender or account: check its settings.",
+    )
+    REFUSALS_NOT_BELIEVED = (
+        "refusals_not_believed",
+        "Deliveries wait because a provider refuses most calls: check its credentials and host.",
+    )
+    SCHEDULE_FAILED = (
+        "schedule_failed",
+        "A schedule could not make its notification: its page shows the problem.",
+    )
+    SWEEP_FAILED = (
+        "sweep_failed",
+        "A sweep, or some of its rows, raised an exception: the log of the ops worker has it.",
+    )
+    SWEEP_UNFINISHED = (
+        "sweep_unfinished",
+        "A sweep began and does not end: look for locks in the database, and at the ops worker.",
+    )
+    URGENT_DEAD_LETTERS = (
+        "urgent_dead_letters",
+        "P0 or P1 deliveries gave up: replay or discard each in Dead letters.",
+    )
+
+
+BEAT: Final = "tick"
+"""The subject of `BEAT_DEAD`."""
+RENEWED: Final = frozenset({
+    AlertKind.NO_PROVIDER,
+    AlertKind.PROVIDER_MISCONFIGURED,
+    AlertKind.REFUSALS_NOT_BELIEVED,
+})
+"""Raised again by every delivery that meets the cause, and resolved by time."""
+GONE_AFTER: Final = dt.timedelta(minutes=5)
+"""Ten times as long as a delivery waits before it meets the cause again."""

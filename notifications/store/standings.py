@@ -1,0 +1,126 @@
+"""Standings: how breakers stand at this moment, for admin, `/readyz`, `/metrics` and the relay.
+
+A provider that rests is asked again when the next delivery comes after its wait: without traffic
+there is no probe, and `wait` is zero.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from notifications import clock
+from notifications.models import Breaker as Row
+from notifications.rules.breaker import Forced, HealthKey
+from notifications.store import breakers, controls, state
+from notifications.store.breakers import MILLISECOND
+from notifications.store.controls import Pair
+from providers.contract import Channel
+
+_NOTHING: Final = dt.timedelta(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One breaker."""
+
+    forced: Forced = Forced.AUTO
+    since: dt.datetime | None = None
+    """When it tripped; None: it has not."""
+    why: str = ""
+    is_rejecting: bool = False
+    """It rests because it refuses most of what it gets."""
+    wait: dt.timedelta = _NOTHING
+    """Until the next probe; zero: the next delivery is one, or none is needed."""
+    calls: int = 0
+    """Calls of the last minutes, or of those before it tripped."""
+    failures: int = 0
+    rejected: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Nothing is sent but probes; with `forced`, not even they."""
+        match self.forced:
+            case Forced.OPEN:
+                return True
+            case Forced.CLOSED:
+                return False
+            case _:
+                return self.since is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The resting endpoints of one provider."""
+
+    count: int = 0
+    shown: list[tuple[str, Standing]] = field(default_factory=list)
+    """Some of them, those first that failed last."""
+
+
+def of(keys: Iterable[HealthKey]) -> dict[HealthKey, Standing]:
+    """How these breakers stand; without Redis all are closed."""
+    wanted = list(keys)
+    try:
+        kept = state.get_many([breakers.key(each) for each in wanted])
+    except state.Away:
+        kept = [None] * len(wanted)
+    forced = controls.current().forced
+    return {
+        each: _standing(value, forced.get(each.pair, Forced.AUTO))
+        for each, value in zip(wanted, kept, strict=True)
+    }
+
+
+def of_pairs(pairs: Iterable[Pair]) -> dict[Pair, Standing]:
+    """The same for providers as a whole."""
+    found = of(HealthKey(*pair) for pair in pairs)
+    return {key.pair: standing for key, standing in found.items()}
+
+
+def noted() -> dict[Pair, tuple[Row, Standing]]:
+    """Those that ever tripped or were forced: their counts, and how they stand."""
+    rows = {(row.provider, Channel(row.channel)): row for row in Row.objects.all()}
+    found = of_pairs(rows)
+    return {pair: (row, found[pair]) for pair, row in rows.items()}
+
+
+def endpoints(pair: Pair, *, limit: int) -> Endpoints:
+    """How many endpoints of a provider rest, and up to `limit` of them; none without Redis."""
+    since = (clock.now() - breakers.KEPT_OPEN).timestamp() * 1000
+    try:
+        count, names = state.newest(breakers.resting_key(pair), since=since, limit=limit)
+    except state.Away:
+        return Endpoints()
+    found = of(HealthKey(*pair, name) for name in names)
+    return Endpoints(
+        count=count,
+        shown=[(key.endpoint, standing) for key, standing in found.items() if standing.since],
+    )
+
+
+def _standing(value: bytes | None, forced: Forced) -> Standing:
+    kept: dict[str, Any] = orjson.loads(value) if value else {}
+    window = kept.get("window") or []  # Lua writes an empty list as an empty object
+    # An earlier release wrote fewer columns.
+    seen = [sum(each[at] for each in window if at < len(each)) for at in range(1, 5)]
+    counted = {
+        "forced": forced,
+        "calls": seen[0],
+        "failures": seen[1] + seen[2],
+        "rejected": seen[3],
+    }
+    if kept.get("open_since") is None:
+        return Standing(**counted)
+    now = int(clock.now().timestamp() * 1000)
+    return Standing(
+        since=clock.now() - (now - kept["open_since"]) * MILLISECOND,
+        why=kept["why"],
+        is_rejecting=kept.get("rejecting", False),
+        wait=max(0, kept["probe_at"] - now) * MILLISECOND,
+        **counted,
+    )
