@@ -212,14 +212,14 @@ def recovers_when_the_server_restarts(subject: Subject) -> None:
 
 
 def keeps_its_deadline(subject: Subject) -> None:
-    """A server that hangs costs the deadline and no more, also for those that wait."""
+    """A server that hangs costs the deadline, and half of it for those that wait to begin."""
     subject.server.act(Act.HANG)
     started = monotonic()
     results = subject.send(
         subject.messages(subject.provider.capabilities.batch_limit), deadline=SHORT
     )
     took = timedelta(seconds=monotonic() - started)
-    _require(took < SHORT + MARGIN, f"took {took}, deadline {SHORT}")
+    _require(took < 1.5 * SHORT + MARGIN, f"took {took}, deadline {SHORT}")
     kinds = {type(result.outcome) for result in results}
     _require(kinds <= {Unanswered, Unavailable, NotStarted}, f"unexpected outcomes {kinds}")
     _require(Unanswered in kinds, "what was read by the server is Unanswered")

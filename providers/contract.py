@@ -193,7 +193,7 @@ class Result:
     delivery_id: UUID
     outcome: Outcome
     latency: timedelta
-    """From handing the request to the transport until its outcome."""
+    """From the start of the call until its outcome; 0 where no call was started."""
     http_status: int | None = None
     """Of the provider's answer; None where no HTTP answer came."""
     retry_after: timedelta | None = None
@@ -278,8 +278,10 @@ class Provider(Protocol):
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """Hand over a batch and yield each outcome as soon as it is known, in any order.
 
-        Yields exactly one Result for each message, all of them within `deadline` (plus a little)
-        whatever the provider does; raises nothing for what a provider or a network can do.
+        Yields exactly one Result for each message, whatever the provider does; raises nothing for
+        what a provider or a network can do. Each call ends within `deadline` of its own start. A
+        message whose call has not started within half of `deadline` is NotStarted, so the last
+        result is there after one and a half (plus a little). Urgent messages start first.
         """
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:

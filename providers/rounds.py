@@ -7,8 +7,8 @@ its batch do not notice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
-from time import monotonic
 from typing import Final
 
 import orjson
@@ -44,20 +44,19 @@ def one_round(
     signed_with: str = "",
 ) -> Iterator[Result]:
     """Send a batch; yields one Result each, in any order. `signed_with`: see `Result`."""
-    began = monotonic()
     ready: list[Message] = []
     requests: list[Request] = []
     for message in batch:
         try:
-            requests.append(prepare(message))
+            request = prepare(message)
         except Unsendable as error:
             yield unsent(message, error.outcome)
         except ForbiddenAddress as error:
             yield unsent(message, Rejected(code="forbidden_address", detail=str(error)))
         else:
             ready.append(message)
-    left = deadline - timedelta(seconds=monotonic() - began)
-    for index, reply in transport.send(requests, deadline=left):
+            requests.append(replace(request, urgent=True) if message.urgent else request)
+    for index, reply in transport.send(requests, deadline=deadline):
         message = ready[index]
         yield result_of(message, judge(reply, message), reply=reply, signed_with=signed_with)
 

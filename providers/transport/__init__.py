@@ -10,15 +10,17 @@ and HTTP/2, connection reuse and precise timeouts come with it.
 
     exchange   what goes in and what comes back
     client     Transport, the only door
-    loop       the thread: bounded in flight, deadlines
+    loop       the thread that starts and collects requests
+    origin     how many requests the connections to one server can carry
+    lines      who waits: urgent before patient, bounds, deadlines
     watching   which sockets it waits for
     easy       one libcurl handle: options, and what its errors mean
     sockets    which connections have been closed under us, and which may carry more than one
     guard      which addresses a URL that a stranger gave us may lead to
 
-What it promises: each request gets exactly one Reply, within its deadline; at most one copy of it
-goes on the wire; "never sent" is only said of a request of which no byte left. What breaks it: a
-process that is stopped.
+What it promises: each request gets exactly one Reply, within a deadline from its own start; at
+most one copy of it goes on the wire; "never sent" is only said of a request of which no byte left.
+What breaks it: a process that is stopped.
 """
 
 from providers.transport.client import Transport

@@ -8,7 +8,9 @@ fork and a TLS connection must not be shared by two processes.
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from queue import Empty
 from threading import Lock
@@ -16,13 +18,20 @@ from time import monotonic
 from typing import Final
 
 from providers.transport.exchange import Failure, FailureKind, Reply, Request
-from providers.transport.loop import Batch, Loop
+from providers.transport.lines import Batch, Bounds
+from providers.transport.loop import Loop
 
-PER_ORIGIN: Final = 64
-"""In flight to one provider. More gained nothing against a local sink; below 32 throughput fell."""
+PER_ORIGIN: Final = 2_000
+"""In flight to one provider; `notifications.rules.concurrency` adapts the number below it."""
 
-IN_TOTAL: Final = 512
-"""In flight over all providers: half of the usual limit of 1,024 open files."""
+PER_STRANGER: Final = 64
+"""In flight to one server of somebody else's, such as a webhook's: each may be a connection."""
+
+IN_TOTAL: Final = 4_000
+"""In flight over all providers. Fewer where the system allows fewer open files."""
+
+OTHER_FILES: Final = 512
+"""Files that a process may need for anything else: databases, brokers, logs, SMTP."""
 
 GRACE: Final = timedelta(seconds=1)
 """How long after the deadline the loop is waited for. Only a dead or stopped loop ever needs it."""
@@ -31,9 +40,15 @@ GRACE: Final = timedelta(seconds=1)
 class Transport:
     """HTTP for every adapter of a process. Make one and share it."""
 
-    def __init__(self, *, per_origin: int = PER_ORIGIN, in_total: int = IN_TOTAL) -> None:
+    def __init__(
+        self,
+        *,
+        per_origin: int = PER_ORIGIN,
+        per_stranger: int = PER_STRANGER,
+        in_total: int = IN_TOTAL,
+    ) -> None:
         """Set the bounds; nothing is started yet."""
-        self._per_origin, self._in_total = per_origin, in_total
+        self._bounds = Bounds(per_origin=per_origin, per_stranger=per_stranger, in_total=in_total)
         self._lock = Lock()
         self._loop: Loop | None = None
         self._inherited: Loop | None = None
@@ -44,12 +59,12 @@ class Transport:
     ) -> Generator[tuple[int, Reply], None, None]:
         """Send all and yield each `(index, Reply)` as it completes, in any order.
 
-        One Reply per request, all within `deadline` of this call. Nothing is raised for what a
-        network or a server can do. Closing the iterator early keeps what has not started from
-        ever starting.
+        One Reply per request. Each request has `deadline` from its own start; one that has not
+        started within half of it, because all slots were taken, never starts (`not_started`).
+        Nothing is raised for what a network or a server can do. Closing the iterator early keeps
+        what has not started from ever starting.
         """
-        now = monotonic()
-        batch = Batch(requests, started_at=now, expires_at=now + deadline.total_seconds())
+        batch = Batch.of(requests, deadline_seconds=deadline.total_seconds())
         if requests:
             self._running_loop().submit(batch)
         return _replies(batch)
@@ -64,7 +79,7 @@ class Transport:
     def _running_loop(self) -> Loop:
         with self._lock:
             if self._loop is None or not self._loop.alive:
-                self._loop = Loop(per_origin=self._per_origin, in_total=self._in_total)
+                self._loop = Loop(replace(self._bounds, in_total=_affordable(self._bounds)))
             return self._loop
 
     def _after_fork(self) -> None:
@@ -77,7 +92,7 @@ def _replies(batch: Batch) -> Generator[tuple[int, Reply], None, None]:
     missing = set(range(len(batch.requests)))
     try:
         while missing:
-            patience = batch.expires_at + GRACE.total_seconds() - monotonic()
+            patience = batch.ends_by + GRACE.total_seconds() - monotonic()
             try:
                 arrived = batch.replies.get(timeout=max(0.0, patience))
             except Empty:
@@ -88,5 +103,20 @@ def _replies(batch: Batch) -> Generator[tuple[int, Reply], None, None]:
     finally:
         batch.abandoned = True
     for index in missing:
-        elapsed = timedelta(seconds=monotonic() - batch.started_at)
+        elapsed = timedelta(seconds=batch.deadline_seconds)
         yield index, Failure(kind=FailureKind.NO_ANSWER, code="timeout", elapsed=elapsed)
+
+
+def _affordable(bounds: Bounds) -> int:
+    """Have the system allow a connection for each request in flight; returns how many it allows.
+
+    The soft limit of open files is often 1,024, for programs that use `select`; we do not.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = bounds.in_total + bounds.in_total // 8 + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return bounds.in_total
+    return max(1, min(bounds.in_total, soft // 2))

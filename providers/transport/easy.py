@@ -27,6 +27,7 @@ import pycurl
 
 from providers.transport.exchange import Failure, FailureKind, Reply, Request, Response
 from providers.transport.guard import AddressPolicy
+from providers.transport.origin import Plan
 from providers.transport.sockets import Sockets
 
 BODY_LIMIT_BYTES: Final = 64 * 1024
@@ -67,14 +68,16 @@ class Easy:
         "_wanted_header",
         "came_early",
         "curl",
+        "has_proved",
         "met_closed",
+        "was_answered",
     )
 
     def __init__(self, sockets: Sockets) -> None:
         """Preset all that requests have in common."""
         self.curl = curl = pycurl.Curl()
         self._sockets = sockets
-        self.met_closed = self.came_early = False
+        self.met_closed = self.came_early = self.has_proved = self.was_answered = False
         self._port = 0
         self._body: list[bytes] = []
         self._length = 0
@@ -101,13 +104,13 @@ class Easy:
         curl.setopt(pycurl.SOCKOPTFUNCTION, self._socket_created)
         curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
 
-    def begin(self, request: Request, *, remaining_seconds: float, sweeping: bool) -> None:
+    def begin(self, request: Request, plan: Plan, *, seconds: float) -> None:
         """Prepare the handle for a request; the caller then adds it to the multi.
 
-        Afterwards, `came_early` says that the connection takes no more yet, `met_closed` that the
-        other side had closed it; nothing was sent then. libcurl keeps a closed connection for up to
-        a second and gives it to the next request. One that is `sweeping` lets its connection be
-        used no more: a closed one that it meets is gone.
+        Once the request has ended, `came_early` says that the connection took no more yet, and
+        `met_closed` that the other side had closed it; nothing was sent then. After `finish`,
+        `was_answered` says that an answer came, and `has_proved` that it was the first one on its
+        connection.
 
         Raises:
             ValueError: the request cannot be put on the wire as it is.
@@ -119,7 +122,8 @@ class Easy:
         self._wanted_header = request.wanted_header.encode()
         self._header = ""
         self._guard = request.guard
-        self._sent = self._blocked = self.met_closed = self.came_early = False
+        self._sent = self._blocked = False
+        self.met_closed = self.came_early = self.has_proved = self.was_answered = False
         curl = self.curl
         curl.setopt(pycurl.URL, request.url)
         # One HTTP/2 connection instead of sixty. Over plain HTTP it would only wait for the first
@@ -134,20 +138,22 @@ class Easy:
             curl.setopt(pycurl.HTTPGET, 1)
         else:
             curl.setopt(pycurl.POSTFIELDS, request.body)  # makes it a POST
-        curl.setopt(pycurl.TIMEOUT_MS, _milliseconds(remaining_seconds))
-        curl.setopt(pycurl.FORBID_REUSE, sweeping)
+        curl.setopt(pycurl.TIMEOUT_MS, _milliseconds(seconds))
+        curl.setopt(pycurl.FRESH_CONNECT, plan.fresh)
+        curl.setopt(pycurl.FORBID_REUSE, plan.sweeping)
 
     @property
-    def is_still_early(self) -> bool:
-        """Whether the connection to which it came early has not been answered on since."""
-        return self.came_early and self._sockets.is_tried(self._port)
+    def multiplexes(self) -> bool:
+        """Whether the connection of the last request speaks HTTP/2."""
+        version: int = self.curl.getinfo(pycurl.INFO_HTTP_VERSION)
+        return version == pycurl.CURL_HTTP_VERSION_2_0
 
     def finish(self, error: int, *, elapsed: timedelta) -> Reply:
         """Say what became of the request, given libcurl's code (`E_OK` is 0)."""
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
         answered = error == pycurl.E_OK or status >= HTTPStatus.OK  # 1xx are not answers
-        if self._sent:
-            self._sockets.ended(self._port, answered=answered)
+        self.was_answered = answered
+        self.has_proved = self._sent and self._sockets.ended(self._port, answered=answered)
         if answered:
             seconds: int = self.curl.getinfo(pycurl.RETRY_AFTER)
             return Response(

@@ -27,6 +27,8 @@ class Request:
     everything in the body, and each header line costs a call back into Python."""
     guard: AddressPolicy | None = None
     """Set for a URL that a stranger gave us; None for one from our own settings."""
+    urgent: bool = False
+    """Goes before those that are not, where requests wait for a slot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class Response:
     body: bytes
     """At most `easy.BODY_LIMIT_BYTES`."""
     elapsed: timedelta
-    """From the call of `send`, waiting for a free slot included."""
+    """From the start of the request; the wait for a free slot is not counted."""
     retry_after: timedelta | None = None
     """From the Retry-After header, whether it came as seconds or as a date; libcurl caps it at
     six hours."""
@@ -73,6 +75,7 @@ class Failure:
     """`resolve`, `connect`, `tls`, `not_started`, `timeout`, `cut`, `forbidden_address` or
     `malformed_request`."""
     elapsed: timedelta
+    """From the start of the request; 0 where it did not start."""
 
 
 Reply = Response | Failure

@@ -1,77 +1,30 @@
-"""The thread that drives libcurl: bounded in flight, one deadline per batch.
+"""The thread that drives libcurl: bounded in flight, a deadline for each request.
 
-Each origin (scheme, host and port) has its own queue and its own share of the slots, so a
-provider that hangs fills its own share and slows nobody else. A request whose deadline passes
-while it still waits has never been sent, and is answered so. Replies that come within a few
-milliseconds go back as one list: waking the caller costs more than a request.
+Each origin (scheme, host and port) has its own two lines, urgent and patient, and its own share of
+the slots, so a provider that hangs fills its own share and slows nobody else. A request's deadline
+begins when libcurl gets the request; one that has waited in line for too long has never been sent,
+and is answered so. Replies that come within a few milliseconds go back as one list: waking the
+caller costs more than a request.
 """
 
 from __future__ import annotations
 
 import socket
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Final, Literal
+from typing import Literal
 
 import pycurl
 
 from providers.transport.easy import Easy
-from providers.transport.exchange import Failure, FailureKind, Reply, Request
+from providers.transport.exchange import Failure, FailureKind
+from providers.transport.lines import Batch, Bounds, Lines
+from providers.transport.origin import STREAMS, Plan
 from providers.transport.sockets import Sockets
 from providers.transport.watching import Watching
-
-_GATHER_SECONDS: Final = 0.005
-"""How long a reply waits for others of its batch; the last one of a batch never does."""
-
-
-@dataclass(slots=True, eq=False)
-class Batch:
-    """The requests of one `send` and the way back to its caller, who is on another thread."""
-
-    requests: Sequence[Request]
-    started_at: float
-    """Monotonic seconds, like `expires_at`."""
-    expires_at: float
-    replies: SimpleQueue[list[tuple[int, Reply]]] = field(default_factory=SimpleQueue)
-    abandoned: bool = False
-    """Set by a caller that went away: what has not started must never start."""
-    expired: bool = False
-    """Nothing of it waits any more; only what was in flight is still to come."""
-    unanswered: int = 0
-    fresh: list[tuple[int, Reply]] = field(default_factory=list)
-    """Replies that are not handed back yet."""
-    fresh_since: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Count what is to be answered."""
-        self.unanswered = len(self.requests)
-
-    def answer(self, index: int, reply: Reply) -> None:
-        """Note the one reply of a request."""
-        if not self.fresh:
-            self.fresh_since = monotonic()
-        self.fresh.append((index, reply))
-        self.unanswered -= 1
-
-    @property
-    def hand_back_at(self) -> float:
-        """When what is fresh goes back to the caller."""
-        return self.fresh_since + _GATHER_SECONDS if self.unanswered else self.fresh_since
-
-
-@dataclass(slots=True, eq=False)
-class _Origin:
-    waiting: deque[tuple[Batch, int]] = field(default_factory=deque)
-    in_flight: int = 0
-    sweeps_next: bool = False
-    """A connection was found closed: the next request takes it away from the others."""
-    held: bool = False
-    """A new connection carries its first request: the others wait until something lands."""
 
 
 @dataclass(slots=True, eq=False)
@@ -80,17 +33,18 @@ class _Flight:
     origin: str
     batch: Batch
     index: int
+    began_at: float
+    plan: Plan
 
 
 class Loop:
     """Owns the multi, its sockets and its thread; only `submit` and `close` run elsewhere."""
 
-    def __init__(self, *, per_origin: int, in_total: int) -> None:
-        """Start the thread; `per_origin` and `in_total` bound the requests in flight."""
-        self._per_origin, self._in_total = per_origin, in_total
+    def __init__(self, bounds: Bounds) -> None:
+        """Start the thread; `bounds` are those of the requests in flight."""
         self._inbox: SimpleQueue[Batch] = SimpleQueue()
         self._batches: set[Batch] = set()
-        self._origins: dict[str, _Origin] = {}
+        self._lines = Lines(bounds)
         self._flights: dict[pycurl.Curl, _Flight] = {}
         self._spare: list[Easy] = []
         self._sockets = Sockets()
@@ -104,7 +58,8 @@ class Loop:
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, in_total)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, bounds.in_total)
+        self._multi.setopt(pycurl.M_MAX_CONCURRENT_STREAMS, STREAMS)
         self._thread = Thread(target=self._run, name="http-transport", daemon=True)
         self._thread.start()
 
@@ -144,7 +99,7 @@ class Loop:
         self._watching.close()
 
     def _wait(self) -> None:
-        moments = [batch.expires_at for batch in self._batches if not batch.expired]
+        moments = [batch.begin_by for batch in self._batches if not batch.expired]
         moments += [batch.hand_back_at for batch in self._batches if batch.fresh]
         if self._timer_at is not None:
             moments.append(self._timer_at)
@@ -165,9 +120,7 @@ class Loop:
             except Empty:
                 return
             self._batches.add(batch)
-            for index, request in enumerate(batch.requests):
-                origin = self._origins.setdefault(_origin_of(request.url), _Origin())
-                origin.waiting.append((batch, index))
+            self._lines.add(batch)
 
     def _collect(self) -> None:
         more = 1
@@ -181,64 +134,45 @@ class Loop:
     def _land(self, curl: pycurl.Curl, error: int) -> None:
         flight = self._flights.pop(curl)
         self._multi.remove_handle(curl)
-        origin = self._origins[flight.origin]
-        origin.in_flight -= 1
+        origin = self._lines.landed(flight.origin)
+        origin.end(opened=flight.plan.opens)
         self._spare.append(flight.easy)
         easy = flight.easy
+        if easy.met_closed:
+            origin.met_closed(is_gone=flight.plan.sweeping)
+        elif easy.came_early:
+            origin.came_early()
         if (easy.met_closed or easy.came_early) and not flight.batch.expired:
-            origin.sweeps_next |= easy.met_closed
-            origin.held |= easy.is_still_early
-            origin.waiting.appendleft((flight.batch, flight.index))
+            self._lines.put_back(flight.origin, flight.batch, flight.index)
             return
-        origin.held = False
-        elapsed = timedelta(seconds=monotonic() - flight.batch.started_at)
-        flight.batch.answer(flight.index, flight.easy.finish(error, elapsed=elapsed))
+        elapsed = timedelta(seconds=monotonic() - flight.began_at)
+        flight.batch.answer(flight.index, easy.finish(error, elapsed=elapsed))
+        if easy.has_proved or (flight.plan.opens and easy.was_answered):
+            origin.proved(multiplexes=easy.multiplexes)
 
     def _expire(self) -> None:
         """Answer what waited in vain. What is in flight is ended by libcurl's own timeout."""
         now = monotonic()
-        over = {b for b in self._batches if not b.expired and (b.abandoned or b.expires_at <= now)}
+        over = {b for b in self._batches if not b.expired and (b.abandoned or b.begin_by <= now)}
         for batch in over:
             batch.expired = True
-        if not over:
-            return
-        for origin in self._origins.values():
-            for batch, index in origin.waiting:
-                if batch in over:
-                    batch.answer(index, _failure(batch, FailureKind.NEVER_SENT, "not_started"))
-            origin.waiting = deque(entry for entry in origin.waiting if entry[0] not in over)
+        if over:
+            for batch, index in self._lines.drop(over):
+                batch.answer(index, _unsent(FailureKind.NEVER_SENT, "not_started"))
 
     def _start(self) -> None:
-        for name, origin in list(self._origins.items()):
-            while (
-                origin.waiting
-                and origin.in_flight < self._per_origin
-                and len(self._flights) < self._in_total
-                and not (origin.held and origin.in_flight)
-            ):
-                batch, index = origin.waiting.popleft()
-                self._launch(name, batch=batch, index=index)
-            if not origin.waiting and not origin.in_flight:
-                del self._origins[name]
-
-    def _launch(self, origin: str, *, batch: Batch, index: int) -> None:
-        easy = self._spare.pop() if self._spare else Easy(self._sockets)
-        try:
-            self._take_off(_Flight(easy, origin, batch, index))
-        except ValueError:
-            self._spare.append(easy)
-            batch.answer(index, _failure(batch, FailureKind.REFUSED, "malformed_request"))
-            return
-        self._origins[origin].in_flight += 1
-
-    def _take_off(self, flight: _Flight) -> None:
-        remaining = flight.batch.expires_at - monotonic()
-        request = flight.batch.requests[flight.index]
-        origin = self._origins[flight.origin]
-        flight.easy.begin(request, remaining_seconds=remaining, sweeping=origin.sweeps_next)
-        origin.sweeps_next = False
-        self._flights[flight.easy.curl] = flight
-        self._multi.add_handle(flight.easy.curl)
+        for name, origin, batch, index in self._lines.startable():
+            easy = self._spare.pop() if self._spare else Easy(self._sockets)
+            plan = origin.start()
+            try:
+                easy.begin(batch.requests[index], plan, seconds=batch.deadline_seconds)
+            except ValueError:
+                self._spare.append(easy)
+                self._lines.landed(name).end(opened=plan.opens)
+                batch.answer(index, _unsent(FailureKind.REFUSED, "malformed_request"))
+                continue
+            self._flights[easy.curl] = _Flight(easy, name, batch, index, monotonic(), plan)
+            self._multi.add_handle(easy.curl)
 
     def _hand_back(self) -> None:
         now = monotonic()
@@ -263,11 +197,5 @@ class Loop:
         return 0
 
 
-def _origin_of(url: str) -> str:
-    """`https://host:port`: what connections are shared by."""
-    end = url.find("/", 8)
-    return url if end < 0 else url[:end]
-
-
-def _failure(batch: Batch, kind: FailureKind, code: str) -> Failure:
-    return Failure(kind=kind, code=code, elapsed=timedelta(seconds=monotonic() - batch.started_at))
+def _unsent(kind: FailureKind, code: str) -> Failure:
+    return Failure(kind=kind, code=code, elapsed=timedelta(0))

@@ -67,11 +67,13 @@ class Sockets:
         """Tell whether a connection carries its first request."""
         return local_port in self._tried
 
-    def ended(self, local_port: int, *, answered: bool) -> None:
-        """Note what became of a request that was admitted."""
+    def ended(self, local_port: int, *, answered: bool) -> bool:
+        """Note what became of an admitted request; True when its connection answers first now."""
         self._tried.discard(local_port)
-        if answered:
-            self._proven.add(local_port)
+        if not answered or local_port in self._proven:
+            return False
+        self._proven.add(local_port)
+        return True
 
     def _place(self) -> None:
         for descriptor in self._unplaced:

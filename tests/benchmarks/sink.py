@@ -9,6 +9,7 @@ SES is asked, it answers as SES does.
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import socket
@@ -20,22 +21,26 @@ from notifyproj.child import Child
 from notifyproj.ports import LOOPBACK, free_port
 
 _START_SECONDS: Final = 10.0
+_DISCARD_PORT: Final = 9
+"""Named where no slow server stands behind; nobody is sent there."""
 _BULK_ENTRIES: Final = ",".join(['{"Status":"SUCCESS","MessageId":"$request_id"}'] * 50)
 """SES's answer to a full bulk call."""
 _CONFIGURATION: Final = """
 daemon off;
 worker_processes 1;
 pid nginx.pid;
-events {{ worker_connections 1024; }}
+worker_rlimit_nofile 20000;
+events {{ worker_connections 16384; }}
 http {{
     access_log off;
     keepalive_requests 10000000;
     client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
     uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+    upstream slow {{ server {address}:{slow}; keepalive 4096; keepalive_requests 10000000; }}
     server {{
         listen {address}:{port}{tls};
         default_type application/json;
-        location / {{ return 200 '{{"message_id":"$request_id","name":"$request_id"}}'; }}
+        location / {{ {answer} }}
         location = /token {{ return 200 '{{"access_token":"bench","expires_in":3600}}'; }}
         location = /v2/email/outbound-emails {{ return 200 '{{"MessageId":"$request_id"}}'; }}
         location = /v2/email/outbound-bulk-emails {{
@@ -46,6 +51,8 @@ http {{
 """
 
 
+_AT_ONCE: Final = """return 200 '{"message_id":"$request_id","name":"$request_id"}';"""
+_SLOWLY: Final = 'proxy_pass http://slow; proxy_http_version 1.1; proxy_set_header Connection "";'
 _TLS: Final = " ssl http2; ssl_certificate {path}; ssl_certificate_key {path}"
 
 
@@ -79,12 +86,7 @@ class Sink(Child):
         program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
         if program is None:
             raise NoSink("The benchmarks need nginx: apt-get install nginx-light.")
-        configuration = self._folder / "nginx.conf"
-        tls = _TLS.format(path=self._certificate) if self._certificate else ""
-        text = _CONFIGURATION.format(
-            address=LOOPBACK, port=self.port, tls=tls, entries=_BULK_ENTRIES
-        )
-        configuration.write_text(text)
+        configuration = self._configure(slow_port=None)
         self.log.unlink(missing_ok=True)
         command = [program, "-e", "stderr", "-p", str(self._folder), "-c", str(configuration)]
         self.spawn(command, folder=self._folder, environ={"PATH": "/usr/bin:/bin"})
@@ -92,6 +94,26 @@ class Sink(Child):
         while not self._listens():
             if self.ended_within(0.05) or time.monotonic() > deadline:
                 raise NoSink(f"nginx did not start: {self.last_words()}")
+
+    def answer_through(self, slow_port: int | None) -> None:
+        """Have the server on this port answer what is no special address; None: answer at once."""
+        self._configure(slow_port=slow_port)
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGHUP)
+
+    def _configure(self, *, slow_port: int | None) -> Path:
+        configuration = self._folder / "nginx.conf"
+        tls = _TLS.format(path=self._certificate) if self._certificate else ""
+        text = _CONFIGURATION.format(
+            address=LOOPBACK,
+            port=self.port,
+            tls=tls,
+            entries=_BULK_ENTRIES,
+            slow=slow_port or _DISCARD_PORT,
+            answer=_AT_ONCE if slow_port is None else _SLOWLY,
+        )
+        configuration.write_text(text)
+        return configuration
 
     def _listens(self) -> bool:
         with socket.socket() as probe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import ssl
@@ -9,6 +10,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,6 +24,7 @@ from providers.sandbox_server.wire import Request as Seen
 from providers.transport import Failure, FailureKind, Reply, Request, Response, Transport
 from providers.transport.easy import BODY_LIMIT_BYTES
 from providers.transport.guard import AddressPolicy
+from providers.transport.lines import Bounds
 from providers.transport.loop import Loop
 from tests.providers.fakes import Listener, cut, free_port, never
 
@@ -118,8 +121,8 @@ def test_a_wanted_header_is_kept_and_not_carried_over_to_the_next_request(
     assert [reply.header for reply in replies if isinstance(reply, Response)] == ["one", "", ""]
 
 
-def test_a_server_that_never_answers_costs_exactly_the_deadline(transport: Transport) -> None:
-    with http_server(lambda _seen: never()) as url:
+def test_a_server_that_never_answers_costs_exactly_the_deadline() -> None:
+    with http_server(lambda _seen: never()) as url, closing(Transport(per_origin=64)) as transport:
         started = monotonic()
         requests = [post(url) for _ in range(100)]
         replies = [reply for _, reply in transport.send(requests, deadline=SECOND / 2)]
@@ -128,6 +131,89 @@ def test_a_server_that_never_answers_costs_exactly_the_deadline(transport: Trans
         (FailureKind.NO_ANSWER, "timeout"): 64,
         (FailureKind.NEVER_SENT, "not_started"): 36,
     }
+
+
+def test_a_deadline_begins_when_its_request_starts() -> None:
+    """Four in a row of 0.4 s each, 0.9 s for each: the last is not cut by the first ones' time."""
+
+    async def slowly(seen: Seen) -> Answer:
+        await asyncio.sleep(0.4)
+        return Answer(status=200, body=seen.body)
+
+    with http_server(slowly) as url, closing(Transport(per_origin=2)) as transport:
+        replies = [r for _, r in transport.send([post(url)] * 4, deadline=0.9 * SECOND)]
+    assert all(isinstance(reply, Response) for reply in replies)
+    assert all(reply.elapsed < 0.85 * SECOND for reply in replies)  # the wait is not in it
+
+
+def test_urgent_requests_start_before_patient_ones_that_came_earlier() -> None:
+    seen: list[bytes] = []
+    released, arrived = asyncio.Event(), Semaphore(0)
+
+    async def hold_the_first(request: Seen) -> Answer:
+        seen.append(request.body)
+        arrived.release()
+        if len(seen) == 1:
+            await released.wait()
+        return Answer(status=200)
+
+    with (
+        closing(Listener(lambda: Connection(hold_the_first))) as server,
+        closing(Transport(per_origin=1)) as transport,
+    ):
+        url = f"http://127.0.0.1:{server.port}/"
+        patient = transport.send(
+            [post(url, body=b"p%d" % n) for n in range(3)], deadline=20 * SECOND
+        )
+        assert arrived.acquire(timeout=20)
+        hurry = replace(post(url, body=b"u"), urgent=True)
+        # One of the two goes over the bound, so that they need not wait for the first.
+        assert len(list(transport.send([hurry, hurry], deadline=20 * SECOND))) == 2
+        server.run(_set(released))
+        assert len(list(patient)) == 3
+    assert seen == [b"p0", b"u", b"u", b"p1", b"p2"]
+
+
+async def _set(event: asyncio.Event) -> None:
+    event.set()
+
+
+def test_a_server_of_a_strangers_is_not_flooded() -> None:
+    now = most = 0
+
+    async def slowly(_seen: Seen) -> Answer:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.02)
+        now -= 1
+        return Answer(status=200)
+
+    private = AddressPolicy(allow_private=True)
+    with http_server(slowly) as url, closing(Transport(per_stranger=5)) as transport:
+        replies = transport.send([post(url, guard=private)] * 50, deadline=9 * SECOND)
+        assert all(isinstance(reply, Response) for _, reply in replies)
+        assert most == 5
+        replies = transport.send([post(url)] * 50, deadline=9 * SECOND)
+        assert all(isinstance(reply, Response) for _, reply in replies)
+        assert most > 5  # the same server in our own settings is no stranger
+
+
+def test_two_thousand_requests_are_in_flight_at_once(transport: Transport) -> None:
+    count = 0
+    everyone = asyncio.Event()
+
+    async def together(_seen: Seen) -> Answer:
+        nonlocal count
+        count += 1
+        if count == 2_000:
+            everyone.set()
+        await everyone.wait()
+        return Answer(status=200)
+
+    with http_server(together) as url:
+        replies = [r for _, r in transport.send([post(url)] * 2_000, deadline=30 * SECOND)]
+    assert Counter(type(reply) for reply in replies) == {Response: 2_000}
 
 
 def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> None:
@@ -303,7 +389,7 @@ def test_a_forked_child_sends_on_connections_of_its_own(transport: Transport) ->
 
 
 def test_closing_bears_a_thread_that_ends_before_it_is_woken() -> None:
-    loop = Loop(per_origin=1, in_total=1)
+    loop = Loop(Bounds(per_origin=1, per_stranger=1, in_total=1))
     loop._closing = True
     loop._wake()
     loop._thread.join()

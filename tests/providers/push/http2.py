@@ -49,6 +49,8 @@ class Counts:
     connections: int = 0
     most_at_once: int = 0
     """Streams open at the same time on one connection."""
+    too_early: int = 0
+    """Requests that came to a connection before its first one was answered."""
 
 
 @dataclass
@@ -69,6 +71,7 @@ class Http2(asyncio.Protocol):
         self._h2.local_settings = h2.settings.Settings(client=False, initial_values=limit)
         self._streams: dict[int, _Stream] = {}
         self._open: set[int] = set()
+        self._has_answered = False
         self._pending: set[asyncio.Task[None]] = set()
         self._transport: asyncio.Transport
 
@@ -87,6 +90,7 @@ class Http2(asyncio.Protocol):
             match event:
                 case h2.events.RequestReceived(stream_id=int(number), headers=headers):
                     pairs = cast("list[tuple[str, str]]", headers)
+                    self._counts.too_early += bool(self._open) and not self._has_answered
                     self._streams[number] = _Stream(dict(pairs))
                     self._open.add(number)
                     self._counts.most_at_once = max(self._counts.most_at_once, len(self._open))
@@ -132,6 +136,7 @@ class Http2(asyncio.Protocol):
         headers = [(":status", str(answer.status)), ("content-type", answer.content_type)]
         headers += [(name.lower(), value) for name, value in answer.headers]
         self._open.discard(number)
+        self._has_answered = True
         self._h2.send_headers(number, headers, end_stream=not answer.body)
         if answer.body:
             self._h2.send_data(number, answer.body, end_stream=True)

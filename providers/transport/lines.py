@@ -1,0 +1,183 @@
+"""Who waits for a slot: urgent before patient requests, first come, first served within each.
+
+An urgent request may go over a bound by an eighth, so that it does not wait until one of a
+thousand slow calls of others has ended.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from time import monotonic
+from typing import Final
+
+from providers.transport.exchange import Reply, Request
+from providers.transport.origin import Origin
+
+_GATHER_SECONDS: Final = 0.005
+"""How long a reply waits for others of its batch; the last one of a batch never does."""
+_BEGIN_WITHIN: Final = 0.5
+"""Share of the deadline in which a request must have left the line."""
+_REMEMBERED: Final = 1_000
+"""Origins above which idle ones are forgotten."""
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """The requests of one `send` and the way back to its caller, who is on another thread."""
+
+    requests: Sequence[Request]
+    deadline_seconds: float
+    """From the start of each request."""
+    begin_by: float
+    """Monotonic seconds; a request that has not begun by then never does."""
+    replies: SimpleQueue[list[tuple[int, Reply]]] = field(default_factory=SimpleQueue)
+    abandoned: bool = False
+    """Set by a caller that went away: what has not started must never start."""
+    expired: bool = False
+    """Nothing of it waits any more; only what was in flight is still to come."""
+    unanswered: int = 0
+    fresh: list[tuple[int, Reply]] = field(default_factory=list)
+    """Replies that are not handed back yet."""
+    fresh_since: float = 0.0
+
+    @classmethod
+    def of(cls, requests: Sequence[Request], *, deadline_seconds: float) -> Batch:
+        """Make the batch of a `send` that begins now."""
+        return cls(
+            requests=requests,
+            deadline_seconds=deadline_seconds,
+            begin_by=monotonic() + _BEGIN_WITHIN * deadline_seconds,
+            unanswered=len(requests),
+        )
+
+    @property
+    def ends_by(self) -> float:
+        """When the last reply is there, whatever happens (monotonic seconds)."""
+        return self.begin_by + self.deadline_seconds
+
+    def answer(self, index: int, reply: Reply) -> None:
+        """Note the one reply of a request."""
+        if not self.fresh:
+            self.fresh_since = monotonic()
+        self.fresh.append((index, reply))
+        self.unanswered -= 1
+
+    @property
+    def hand_back_at(self) -> float:
+        """When what is fresh goes back to the caller."""
+        return self.fresh_since + _GATHER_SECONDS if self.unanswered else self.fresh_since
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Most requests in flight."""
+
+    per_origin: int
+    """To an origin of our own settings."""
+    per_stranger: int
+    """To an origin that a stranger named (`Request.guard`)."""
+    in_total: int
+
+
+@dataclass(slots=True)
+class _Queue:
+    """What waits for one origin."""
+
+    origin: Origin
+    bound: int
+    lines: dict[bool, deque[tuple[Batch, int]]] = field(
+        default_factory=lambda: {True: deque(), False: deque()}
+    )
+    """Urgent -> who waits."""
+
+    @property
+    def is_idle(self) -> bool:
+        return not (self.origin.in_flight or self.lines[True] or self.lines[False])
+
+
+class Lines:
+    """All origins. Belongs to the loop's thread."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        """Know none."""
+        self._bounds = bounds
+        self._queues: dict[str, _Queue] = {}
+        self._waiting: dict[bool, dict[str, None]] = {True: {}, False: {}}
+        """Urgent -> names of the origins for which somebody waits, in order."""
+        self._in_flight = 0
+
+    def add(self, batch: Batch) -> None:
+        """Put the requests of a batch at the ends of their lines."""
+        for index, request in enumerate(batch.requests):
+            name = _origin_of(request)
+            queue = self._queues.get(name) or self._new_queue(name, request)
+            if queue.is_idle:
+                queue.origin.wake(now=monotonic())
+            queue.lines[request.urgent].append((batch, index))
+            self._waiting[request.urgent][name] = None
+
+    def put_back(self, name: str, batch: Batch, index: int) -> None:
+        """Put a request that landed unsent at the head of its line."""
+        urgent = batch.requests[index].urgent
+        self._queues[name].lines[urgent].appendleft((batch, index))
+        self._waiting[urgent][name] = None
+
+    def startable(self) -> Iterator[tuple[str, Origin, Batch, int]]:
+        """Take out what may start now, urgent ones first. The caller starts it, or lands it."""
+        for urgent in (True, False):
+            for name in list(self._waiting[urgent]):
+                queue = self._queues[name]
+                line = queue.lines[urgent]
+                while line and self._has_room(queue, urgent=urgent):
+                    batch, index = line.popleft()
+                    self._in_flight += 1
+                    yield name, queue.origin, batch, index
+                if not line:
+                    del self._waiting[urgent][name]
+
+    def landed(self, name: str) -> Origin:
+        """Note that a request is in flight no more; gives its origin, which counts for itself."""
+        self._in_flight -= 1
+        return self._queues[name].origin
+
+    def drop(self, batches: set[Batch]) -> list[tuple[Batch, int]]:
+        """Take out all that waits of these batches."""
+        dropped: list[tuple[Batch, int]] = []
+        for urgent, names in self._waiting.items():
+            for name in list(names):
+                line = self._queues[name].lines[urgent]
+                dropped += [entry for entry in line if entry[0] in batches]
+                kept = [entry for entry in line if entry[0] not in batches]
+                line.clear()
+                line.extend(kept)
+                if not kept:
+                    del names[name]
+        return dropped
+
+    def _new_queue(self, name: str, request: Request) -> _Queue:
+        if len(self._queues) >= _REMEMBERED:
+            self._queues = {
+                known: queue for known, queue in self._queues.items() if not queue.is_idle
+            }
+        is_strange = request.guard is not None
+        bound = self._bounds.per_stranger if is_strange else self._bounds.per_origin
+        queue = self._queues[name] = _Queue(Origin(may_multiplex=name.startswith("https:")), bound)
+        return queue
+
+    def _has_room(self, queue: _Queue, *, urgent: bool) -> bool:
+        bound, in_total = queue.bound, self._bounds.in_total
+        if urgent:
+            bound, in_total = bound + max(1, bound // 8), in_total + max(1, in_total // 8)
+        is_free = queue.origin.in_flight < bound and self._in_flight < in_total
+        waiting = len(queue.lines[True]) + len(queue.lines[False])
+        return is_free and queue.origin.takes_another(waiting=waiting)
+
+
+def _origin_of(request: Request) -> str:
+    """Name what connections are shared by, `https://host:port`, and whether a stranger named it."""
+    end = request.url.find("/", 8)
+    name = request.url if end < 0 else request.url[:end]
+    return name if request.guard is None else name + " guarded"
