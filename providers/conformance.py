@@ -15,7 +15,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from itertools import count
@@ -171,6 +171,17 @@ def accepts_the_largest_batch(subject: Subject) -> None:
         _require_kind(result.outcome, Accepted)
 
 
+def answers_half_a_character_alone(subject: Subject) -> None:
+    """A text with half of a surrogate pair harms no neighbour, and never raises."""
+    subject.server.act(Act.ACCEPT)
+    before, broken, after = subject.messages(3)
+    broken = replace(broken, title="Half \ud83c", body="Half \ud83c a character")
+    found = {each.delivery_id: each.outcome for each in subject.send([before, broken, after])}
+    for whole in (before, after):
+        _require_kind(found[whole.delivery_id], Accepted)
+    _require_kind(found[broken.delivery_id], Accepted, Rejected)
+
+
 def translates_every_answer(subject: Subject) -> None:
     """Each way to refuse or to fail has its outcome."""
     for act in (Act.REJECT, Act.THROTTLE, Act.UNAVAILABLE, Act.BAD_CREDENTIALS):
@@ -293,6 +304,7 @@ CHECKS: Final[Sequence[Callable[[Subject], None]]] = (
     accepts_one_message,
     accepts_no_message,
     accepts_the_largest_batch,
+    answers_half_a_character_alone,
     translates_every_answer,
     passes_retry_after_on,
     is_unsure_when_the_connection_is_cut,

@@ -74,7 +74,16 @@ def result_of(message: Message, outcome: Outcome, *, reply: Reply, signed_with: 
     )
 
 
-def json_body(payload: Mapping[str, object], *, limit_bytes: int) -> bytes:
+def is_unicode(text: str) -> bool:
+    """Whether a text can be encoded: half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def json_body(payload: Mapping[str, object], *, limit_bytes: int | None = None) -> bytes:
     """Encode a payload as compact UTF-8.
 
     Raises:
@@ -84,7 +93,8 @@ def json_body(payload: Mapping[str, object], *, limit_bytes: int) -> bytes:
         body = orjson.dumps(payload)
     except TypeError:
         raise Unsendable("malformed_text", HALF_A_CHARACTER) from None
-    check_size(len(body), limit_bytes=limit_bytes)
+    if limit_bytes is not None:
+        check_size(len(body), limit_bytes=limit_bytes)
     return body
 
 

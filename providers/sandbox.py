@@ -132,7 +132,7 @@ class Sandbox:
         }
         if message.unsubscribe_url:
             body["unsubscribe_url"] = message.unsubscribe_url
-        return Request(url=self._url, headers=headers, body=orjson.dumps(body))
+        return Request(url=self._url, headers=headers, body=rounds.json_body(body))
 
 
 def _outcome(reply: Reply, message: Message) -> Outcome:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from typing import Annotated, Final, TypeVar, assert_never
 
 from pydantic import (
@@ -23,15 +22,13 @@ from notifications.rules.suppression import Cause
 from notifications.rules.times import local_time, quiet_hours
 from notifications.rules.times.quiet_hours import Window, Windows
 from notifications.store.address_book import Address
+from providers import mailboxes
 from providers.contract import Channel
 from providers.errors import ForbiddenAddress
 from providers.transport.guard import AddressPolicy
 
 MAX_CONTACTS: Final = 100
 """Of one recipient: every device counts."""
-_MAILBOX: Final = re.compile(
-    r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,252}[A-Za-z0-9])"
-)
 Member = TypeVar("Member")
 
 
@@ -82,7 +79,8 @@ class ContactRequest(Asked):
 
     channel: AskedChannel
     address: Annotated[Text, Field(min_length=1, max_length=2048)]
-    """Phone number (stored as E.164), mailbox, https URL, device token, chat target."""
+    """Phone number (stored as E.164), mailbox (stored with its domain in ASCII), https URL, device
+    token, chat target."""
     kind: Annotated[Text, Field(max_length=24)] = ""
     """Where a channel has several sorts of address: `fcm_token`, `apns_token` ..."""
     primary: bool = False
@@ -96,11 +94,11 @@ class ContactRequest(Asked):
             case Channel.SMS:
                 phone.e164(address)
             case Channel.EMAIL:
-                _require(_MAILBOX.fullmatch(address), "a mailbox, like maria@example.com")
+                _check_mailbox(address)
             case Channel.WEBHOOK:
                 _check_url(address)
             case Channel.PUSH | Channel.IN_APP | Channel.CHAT:
-                _require(address.isprintable(), "free of control characters")
+                _check_printable(address)
             case None:
                 pass  # the channel's own mistake is told
             case _:
@@ -109,19 +107,27 @@ class ContactRequest(Asked):
 
     def as_address(self) -> Address:
         """In the store's words and spelling."""
-        is_number = self.channel is Channel.SMS
+        spelled = {Channel.SMS: phone.e164, Channel.EMAIL: mailboxes.checked}.get(self.channel, str)
         return Address(
             channel=self.channel,
-            address=phone.e164(self.address) if is_number else self.address,
+            address=spelled(self.address),
             kind=self.kind,
             primary=self.primary,
         )
 
 
-def _require(holds: object, said: str) -> None:
-    if not holds:
-        msg = f"address must be {said}"
+def _check_printable(address: str) -> None:
+    if not address.isprintable():
+        msg = "address must be free of control characters"
         raise ValueError(msg)
+
+
+def _check_mailbox(address: str) -> None:
+    try:
+        mailboxes.checked(address)
+    except mailboxes.MalformedAddress as error:
+        msg = f"address {error}"
+        raise ValueError(msg) from None
 
 
 def _check_url(url: str) -> None:

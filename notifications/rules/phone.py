@@ -1,8 +1,9 @@
 """Phone numbers: how they are stored, and what they tell of where a person is.
 
-A number is judged by its length alone (`is_possible_number`): the ranges that are in use change
-every month, and a customer with a new one must not be refused. So numbers that no network has given
-out pass, too, such as those that steer the sandbox.
+A number is judged by its length alone: the ranges that are in use change every month, and a
+customer with a new one must not be refused. So numbers that no network has given out pass, too,
+such as those that steer the sandbox. A number that can be dialled only from its own area is
+refused.
 
 The library knows which country and area a number is of. Parsing takes a tenth of a millisecond, its
 tables of zones some megabytes: both are for the doors where a number is entered, never for a send.
@@ -24,6 +25,8 @@ _WRITTEN: Final = re.compile(r"\+[0-9][0-9 ().\-/]{2,30}")
 _SHORTEST_DIGITS: Final = 7
 """Country code included, as the smallest islands have them. The library takes German numbers of
 two digits for possible, and a short code answers no STOP."""
+_NO_NUMBER: Final = "+15550000"
+"""Reserved for fiction, and local in form: the sandbox's number that no provider takes."""
 _WINTER: Final = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
 """An instant at which zones are put in order."""
 
@@ -41,7 +44,10 @@ def e164(written: str) -> str:
     except phonenumbers.NumberParseException as error:
         raise ValueError(_WANTED) from error
     spelled = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-    if not phonenumbers.is_possible_number(number) or len(spelled) <= _SHORTEST_DIGITS:
+    if spelled == _NO_NUMBER:
+        return spelled
+    length = phonenumbers.is_possible_number_with_reason(number)
+    if length != phonenumbers.ValidationResult.IS_POSSIBLE or len(spelled) <= _SHORTEST_DIGITS:
         raise ValueError(_WANTED)
     return spelled
 

@@ -18,10 +18,10 @@ from requests import Request as PlainRequest
 from requests import Response as PlainResponse
 
 from notifyproj.esp import answers
-from providers import verdicts
+from providers import mailboxes, verdicts
 from providers.contract import Message, Misconfigured, Outcome, Unanswered
 from providers.email import mime
-from providers.rounds import Unsendable
+from providers.rounds import HALF_A_CHARACTER, Unsendable, is_unicode
 from providers.transport import Reply, Request, Response
 
 DELIVERY_ID: Final = "delivery_id"
@@ -65,11 +65,13 @@ class Backend:
         Raises:
             Unsendable: this service could never take it.
         """
+        if not is_unicode(message.title + message.body + message.html):
+            raise Unsendable("malformed_text", HALF_A_CHARACTER)  # JSON would escape the half
         try:
             mail = self._mail(message)
             payload = self._backend.build_message_payload(mail, self._backend.send_defaults)
             request = _request(payload.get_request_params(self._backend.api_url))
-        except mime.MalformedAddress as error:
+        except mailboxes.MalformedAddress as error:
             raise Unsendable("malformed_address", str(error)) from None
         except AnymailError as error:  # its own text repeats the message
             raise Unsendable("cannot_encode", type(error).__name__) from None
@@ -106,7 +108,7 @@ class Backend:
             subject=" ".join(message.title.split()),
             body=message.html if only_html else message.body,
             from_email=self._sender,
-            to=[mime.checked_address(message.address)],
+            to=[mailboxes.checked(message.address)],
             headers=mime.unsubscribe_headers(message),
         )
         if only_html:

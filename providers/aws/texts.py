@@ -10,7 +10,7 @@ from typing import Final
 
 from providers.aws.service import Call, Read, Service
 from providers.contract import Message, Rejected, Result
-from providers.rounds import unsent
+from providers.rounds import HALF_A_CHARACTER, is_unicode, unsent
 
 LENGTH_LIMIT: Final = 1600
 """Characters, in all parts of the message together. Source: service model of End User Messaging,
@@ -44,6 +44,8 @@ def refusal(message: Message) -> Rejected | None:
     """Tell why a message can never be sent, without asking; None: it can be tried."""
     if _NUMBER.fullmatch(message.address) is None:
         return Rejected(code="malformed_address", detail="not a number in E.164")
+    if not is_unicode(message.body):
+        return Rejected(code="malformed_text", detail=HALF_A_CHARACTER)
     if not message.body.strip():
         return Rejected(code="empty_message", detail="a text message needs a text")
     if len(message.body) > LENGTH_LIMIT:

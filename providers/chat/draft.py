@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from providers.chat.services import Service
 from providers.contract import Message
-from providers.rounds import Unsendable
+from providers.rounds import HALF_A_CHARACTER, Unsendable, is_unicode
 from providers.transport import Request
 from providers.transport.guard import URL_LIMIT
 
@@ -70,6 +70,8 @@ def draft(message: Message, *, service: Service, sender: str) -> Request:
         raise Unsendable("unsupported_address", "write one address for each target")
     text = message.body or message.title
     title = message.title if message.body else ""
+    if not is_unicode(title + text):
+        raise Unsendable("malformed_text", HALF_A_CHARACTER)
     length = len(title) + len(text)
     if length > plugin.body_maxlen:
         raise Unsendable("payload_too_large", f"{length} characters, at most {plugin.body_maxlen}")

@@ -8,15 +8,15 @@ each header by a full grammar: 0.7 ms a mail, more than all the rest of handing 
 from __future__ import annotations
 
 import re
-from base64 import encodebytes
+from base64 import b64encode, encodebytes
 from binascii import b2a_qp
 from datetime import datetime
-from email.header import Header
 from email.headerregistry import Address
 from email.utils import format_datetime, formataddr, getaddresses
 from typing import Final
 from urllib.parse import quote
 
+from providers import mailboxes
 from providers.contract import Message
 
 _SHORT: Final = 60
@@ -25,33 +25,14 @@ _SHORT: Final = 60
 _BASE64_GROWTH: Final = 4 / 3 * 78 / 76
 """Four bytes for three, and a line end after each 76."""
 
+_FOLD: Final = "\r\n "
+_WORD_LIMIT: Final = 75
+"""Characters of an encoded word, its delimiters included (RFC 2047, 2)."""
+
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
-_ADDRESS: Final = re.compile(r"(?P<local>[!-~]{1,64})@(?P<domain>[^@\s]{1,255})")
-_FORBIDDEN: Final = frozenset('<>()[],;:\\"@')
 _URL_SAFE: Final = ":/?#[]@!$&'()*+,;=%"
 """What has a meaning in a URL; anything else beyond letters is escaped, line ends above all."""
-
-
-class MalformedAddress(ValueError):
-    """Not an e-mail address that servers commonly take: correct it where it was entered."""
-
-
-def checked_address(text: str) -> str:
-    """Give a mailbox address that is safe in an envelope, its domain in ASCII.
-
-    Raises:
-        MalformedAddress: it is none. Quoted and non-ASCII local parts are refused too: few
-        servers take them.
-    """
-    parts = _ADDRESS.fullmatch(text)
-    if parts is None or _FORBIDDEN.intersection(parts["local"] + parts["domain"]):
-        raise MalformedAddress("not an e-mail address of the usual form")
-    try:
-        domain = parts["domain"].encode("idna").decode()
-    except UnicodeError as error:
-        raise MalformedAddress("the part after the @ is no domain name") from error
-    return f"{parts['local']}@{domain}"
 
 
 def mailbox(text: str) -> Address:
@@ -64,7 +45,7 @@ def mailbox(text: str) -> Address:
     if len(addresses) != 1 or not text.isprintable():
         raise ValueError("write one address, or Name <address>")
     ((name, address),) = addresses
-    return Address(display_name=name, addr_spec=checked_address(address))
+    return Address(display_name=name, addr_spec=mailboxes.checked(address))
 
 
 def message_id(message: Message, *, sender: str) -> str:
@@ -90,7 +71,7 @@ def unsubscribe_headers(message: Message) -> dict[str, str]:
 def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes:
     """Write the e-mail: text, HTML or both, with CRLF line ends and in seven bits."""
     headers = (
-        f"From: {formataddr((sender.display_name, sender.addr_spec))}",
+        f"From: {written_mailbox(sender, separator=_FOLD, used=len('From: '))}",
         f"To: {to}",
         f"Subject: {_subject(message.title)}",
         f"Date: {format_datetime(at)}",
@@ -122,7 +103,46 @@ def _subject(title: str) -> str:
     line = " ".join(title.encode(errors="replace").decode().split())
     if line.isascii() and line.isprintable() and len(line) < _SHORT and "=?" not in line:
         return line
-    return Header(line, "utf-8", header_name="Subject").encode(linesep="\r\n")
+    return _FOLD.join(_encoded_words(line, used=len("Subject: ")))
+
+
+def written_mailbox(mailbox: Address, *, separator: str = " ", used: int = 0) -> str:
+    """Write `Name <address>` as a header value; a name beyond ASCII becomes encoded words.
+
+    `separator` stands between encoded words: a fold, or a space where the value goes elsewhere.
+    `used` are the characters of its first line that something else has taken.
+    """
+    name = mailbox.display_name
+    if name.isascii():
+        return formataddr((name, mailbox.addr_spec))
+    return separator.join((*_encoded_words(name, used=used), f"<{mailbox.addr_spec}>"))
+
+
+def _encoded_words(text: str, *, used: int) -> list[str]:
+    """Write a text as encoded words of at most 75 characters (RFC 2047, 2).
+
+    No character is divided between two of them (RFC 2047, 5), and with `used` characters before it
+    the first one ends within 76 (the same, 2).
+    """
+    words: list[str] = []
+    part = b""
+    room = _octets_in(_WORD_LIMIT + 1 - used)
+    for character in text:
+        octets = character.encode()
+        if len(part) + len(octets) > room:
+            words.append(_encoded_word(part))
+            part, room = b"", _octets_in(_WORD_LIMIT)
+        part += octets
+    return [*words, _encoded_word(part)]
+
+
+def _octets_in(characters: int) -> int:
+    """How many octets an encoded word of so many characters holds in base64."""
+    return (characters - len(_encoded_word(b""))) // 4 * 3
+
+
+def _encoded_word(octets: bytes) -> str:
+    return f"=?utf-8?b?{b64encode(octets).decode()}?="
 
 
 def _part(text: str, *, kind: str) -> bytes:

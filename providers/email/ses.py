@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import orjson
 
-from providers import clock, configuration, verdicts
+from providers import clock, configuration, mailboxes, verdicts
 from providers.aws import faults, settings
 from providers.aws.faults import Fault, Judge
 from providers.aws.service import Answer, Api, Call, Question, Service
@@ -44,7 +44,7 @@ from providers.contract import (
 from providers.email import mime, ses_bodies, ses_events
 from providers.email.ses_bodies import Entry, Letter, Sender
 from providers.errors import NoReceipts
-from providers.rounds import unsent
+from providers.rounds import HALF_A_CHARACTER, unsent
 from providers.transport import Response, Transport
 from providers.vendor import Vendor
 from providers.verdicts import Verdict
@@ -225,8 +225,10 @@ def _renamed(fault: Fault) -> str:
 def _ready(message: Message) -> Letter | Outcome:
     try:
         letter = ses_bodies.letter(message)
-    except mime.MalformedAddress as error:
+    except mailboxes.MalformedAddress as error:
         return Rejected(code="malformed_address", detail=str(error))
+    except UnicodeEncodeError:
+        return Rejected(code="malformed_text", detail=HALF_A_CHARACTER)
     if letter.length > SIZE_LIMIT_BYTES:
         detail = f"{letter.length:,} bytes of text, at most {SIZE_LIMIT_BYTES:,}"
         return Rejected(code="payload_too_large", detail=detail)

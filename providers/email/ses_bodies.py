@@ -18,11 +18,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.headerregistry import Address
-from email.utils import formataddr
 from typing import Any, Final
 
 import orjson
 
+from providers import mailboxes
 from providers.contract import Message
 from providers.email import mime
 
@@ -55,11 +55,8 @@ class Letter:
     to: str
     parts: Mapping[str, str] = field(repr=False)
     """`Subject`, and `Text`, `Html` or both."""
-
-    @property
-    def length(self) -> int:
-        """Bytes of all parts, before any encoding."""
-        return sum(len(part.encode()) for part in self.parts.values())
+    length: int
+    """Bytes of all parts, before any encoding."""
 
     @property
     def tags(self) -> list[dict[str, str]]:
@@ -79,14 +76,20 @@ def letter(message: Message) -> Letter:
     """Check the address and sort out the parts.
 
     Raises:
-        mime.MalformedAddress: no mail can go there.
+        mailboxes.MalformedAddress: no mail can go there.
+        UnicodeEncodeError: a part has half of a surrogate pair.
     """
     parts = {"Subject": " ".join(message.title.split())}
     if message.body or not message.html:
         parts["Text"] = message.body
     if message.html:
         parts["Html"] = message.html
-    return Letter(message, mime.checked_address(message.address), parts)
+    return Letter(
+        message,
+        mailboxes.checked(message.address),
+        parts,
+        length=sum(len(part.encode()) for part in parts.values()),
+    )
 
 
 def entry(of: Letter) -> Entry | None:
@@ -127,10 +130,8 @@ class Sender:
 
     def __init__(self, mailbox: Address, *, configuration_set: str) -> None:
         """`configuration_set` decides where events go; empty: the identity's default."""
-        # A name beyond ASCII goes as an encoded word: SES takes this field as it is.
-        self._common: dict[str, Any] = {
-            "FromEmailAddress": formataddr((mailbox.display_name, mailbox.addr_spec))
-        }
+        # A name beyond ASCII goes as encoded words: SES takes this field as it is.
+        self._common: dict[str, Any] = {"FromEmailAddress": mime.written_mailbox(mailbox)}
         if configuration_set:
             self._common["ConfigurationSetName"] = configuration_set
 

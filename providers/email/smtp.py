@@ -27,7 +27,7 @@ from typing import Final
 from urllib.parse import parse_qs, unquote
 from uuid import UUID
 
-from providers import clock, configuration
+from providers import clock, configuration, mailboxes
 from providers.configuration import read_by
 from providers.contract import (
     Capabilities,
@@ -164,7 +164,7 @@ class Smtp(OneWay):
             return Unavailable(code="not_started")
         try:
             return self._carry_over_session(self._envelope(message), delivery=delivery)
-        except mime.MalformedAddress as error:
+        except mailboxes.MalformedAddress as error:
             return Rejected(code="malformed_address", detail=str(error))
         except ReplyError as error:
             return error.outcome
@@ -175,7 +175,7 @@ class Smtp(OneWay):
 
     def _envelope(self, message: Message) -> Envelope:
         sender = self._config.from_
-        to = mime.checked_address(message.address)
+        to = mailboxes.checked(message.address)
         return Envelope(
             sender=sender.addr_spec,
             to=to,

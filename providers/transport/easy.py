@@ -33,6 +33,9 @@ from providers.transport.sockets import Sockets
 BODY_LIMIT_BYTES: Final = 64 * 1024
 """No vendor answers with more; a hostile endpoint might, for ever."""
 
+USER_AGENT: Final = "Notifications"
+"""The product alone: a webhook's endpoint is a stranger's."""
+
 CONNECT_TIMEOUT: Final = timedelta(seconds=2)
 """DNS, TCP and TLS together. Below the shortest deadline (3 s), so that a dead host is told from
 a slow one."""
@@ -89,6 +92,7 @@ class Easy:
         self._lent: socket.socket | None = None
         curl.setopt(pycurl.NOSIGNAL, 1)  # signals and threads do not mix
         curl.setopt(pycurl.PROXY, "")  # http_proxy in the environment must not reroute secrets
+        curl.setopt(pycurl.USERAGENT, USER_AGENT)  # libcurl's own lists its libraries' versions
         curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
         curl.setopt(pycurl.FOLLOWLOCATION, 0)
         curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)

@@ -26,8 +26,6 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Final, assert_never
 
-import orjson
-
 from providers import clock, configuration, endpoints, http_outcomes, rounds, standard_webhooks
 from providers.configuration import read_by
 from providers.contract import (
@@ -100,7 +98,7 @@ class Webhook(OneWay):
     def _request(self, message: Message) -> Request:
         self._policy.check_url(message.address)
         now = self._now()
-        body = orjson.dumps({
+        body = rounds.json_body({
             "type": message.data.get("type", DEFAULT_TYPE),
             "timestamp": now.isoformat(),
             "data": {

@@ -87,6 +87,22 @@ def test_a_contact_says_why_its_address_is_on_the_suppression_list(caller: Calle
     assert suppressions.causes_of(contact) == []
 
 
+def test_a_domain_in_another_script_is_stored_as_it_is_sent_to(caller: Caller) -> None:
+    told = _put(caller, _mail("maria@faß.de"))
+    assert [one["address"] for one in told] == ["maria@xn--fa-hia.de"]
+
+
+@pytest.mark.parametrize(
+    "address", ["andré@example.com", ".a@example.com", "a..b@example.com", "maria@x..example"]
+)
+def test_a_mailbox_that_no_adapter_can_send_to_is_refused(caller: Caller, address: str) -> None:
+    answer = caller.send("PUT", PATH, {"contacts": [_mail(address)]})
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert error["pointer"] == "/contacts/0/address"
+    assert address not in error["detail"]
+
+
 def test_one_contact_is_added_and_removed(caller: Caller) -> None:
     caller.send("PUT", PATH, {})
     contact = {"channel": "sms", "address": "+4915112345678"}

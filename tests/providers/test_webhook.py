@@ -43,6 +43,7 @@ def test_the_endpoint_can_verify_with_the_new_secret_and_the_old(
     (request,) = endpoint.requests
     verify(request.body, headers=request.headers, secrets=[Secret.parse(held)], now=noon())
     assert request.headers["traceparent"] == "00-aa-bb-01"
+    assert request.headers["user-agent"] == "Notifications"
     body = orjson.loads(request.body)
     assert body["type"] == "notification"
     assert body["data"]["title"] == "Order ready"

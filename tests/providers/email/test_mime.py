@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import email
 import re
+from email.header import decode_header, make_header
+from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import default
+from email.utils import parseaddr
 
 import pytest
 from hypothesis import example, given
@@ -74,6 +77,34 @@ def test_nothing_adds_a_header_or_a_long_line_or_an_eighth_bit(
     assert mail.keys() == HEADERS
     assert part(mail, "plain") == lines(body or "-")
     assert part(mail, "html") == lines(html or "-")
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1).map(
+    lambda name: " ".join(name.split()) or "x"
+)
+
+
+@given(title=PRINTABLE, name=NAMES)
+@example(title="я" * 200, name="Пиццерия «Мария» на Невском проспекте, дом двадцать восемь " * 3)
+@example(title="🍕" * 100, name="🍕" * 100)
+@example(title="a" * 59 + "é", name="é" * 60)
+def test_no_encoded_word_is_longer_than_rfc_2047_allows(title: str, name: str) -> None:
+    sender = Address(display_name=name, addr_spec="no-reply@shop.example")
+    to = "maria@mailbox.example"
+    raw = mime.encode(
+        message(to, Channel.EMAIL, title=title), sender=sender, to=to, at=noon()
+    ).decode()
+    head = raw.partition("\r\n\r\n")[0]
+    for line in head.split("\r\n"):
+        if "=?utf-8?" in line:
+            assert len(line) <= 76
+    mail = read(raw.encode())
+    assert mail["Subject"] == " ".join(title.split())
+    written = head.partition("From: ")[2].partition("\r\nTo: ")[0].replace("\r\n ", " ")
+    shown, _, address = written.rpartition(" ")
+    assert address == "<no-reply@shop.example>"
+    whole = parseaddr(written)[0] if name.isascii() else str(make_header(decode_header(shown)))
+    assert whole == name
 
 
 @pytest.mark.parametrize(
