@@ -34,6 +34,7 @@ from providers.contract import (
     Channel,
     Finding,
     Message,
+    NotStarted,
     Outcome,
     Rejected,
     Repeat,
@@ -91,9 +92,6 @@ class Smtp(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
-    capabilities: Final = Capabilities(
-        channels=frozenset({Channel.EMAIL}), repeat=Repeat.VISIBLE, gives_receipts=False
-    )
 
     def __init__(
         self,
@@ -104,6 +102,12 @@ class Smtp(OneWay):
     ) -> None:
         """Nothing is contacted until the first `send`; the context is the system's by default."""
         self._config = config
+        self.capabilities: Final = Capabilities(
+            channels=frozenset({Channel.EMAIL}),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=False,
+            concurrency=config.connections,  # more would only wait in here
+        )
         self._now = now
         self._ssl_context = ssl_context or ssl.create_default_context()
         self._start_afresh()
@@ -160,8 +164,8 @@ class Smtp(OneWay):
         finished.put(delivery.result(self._outcome(message, delivery=delivery)))
 
     def _outcome(self, message: Message, *, delivery: Delivery) -> Outcome:
-        if delivery.expires_at <= monotonic():
-            return Unavailable(code="not_started")
+        if not delivery.begin():
+            return NotStarted(code="not_started")
         try:
             return self._carry_over_session(self._envelope(message), delivery=delivery)
         except mailboxes.MalformedAddress as error:

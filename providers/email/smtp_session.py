@@ -21,7 +21,15 @@ from time import monotonic
 from typing import Final
 from uuid import UUID
 
-from providers.contract import Accepted, Misconfigured, Outcome, Result, Unanswered, Unavailable
+from providers.contract import (
+    Accepted,
+    Misconfigured,
+    NotStarted,
+    Outcome,
+    Result,
+    Unanswered,
+    Unavailable,
+)
 from providers.email.smtp_replies import Stage, outcome_of
 
 CONNECT_TIMEOUT_SECONDS: Final = 2.5
@@ -80,6 +88,7 @@ class Delivery:
     """Monotonic seconds, like `expires_at`."""
     expires_at: float
     _lock: Lock = field(default_factory=Lock)
+    _begun: bool = False
     _committed: bool = False
     _abandoned: bool = False
     _session: Session | None = None
@@ -93,6 +102,13 @@ class Delivery:
         """Give the outcome its place in the batch."""
         latency = timedelta(seconds=monotonic() - self.started_at)
         return Result(delivery_id=self.delivery_id, outcome=outcome, latency=latency)
+
+    def begin(self) -> bool:
+        """Note that a thread carries it from now on; False when its time is over."""
+        with self._lock:
+            self.started_at = monotonic()
+            self._begun = not self._abandoned and self.expires_at > self.started_at
+            return self._begun
 
     def board(self, session: Session) -> bool:
         """Note the connection that carries it; False when its caller has gone."""
@@ -117,6 +133,8 @@ class Delivery:
             self._abandoned = True
             if self._session is not None:
                 self._session.cut()
+            if not self._begun:
+                return NotStarted(code="not_started")
             return Unanswered(code="timeout") if self._committed else Unavailable(code="not_sent")
 
 

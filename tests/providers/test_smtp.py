@@ -5,6 +5,7 @@ from __future__ import annotations
 import email
 import email.policy
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -17,6 +18,7 @@ import pytest
 from providers.contract import (
     Accepted,
     Misconfigured,
+    NotStarted,
     Outcome,
     Rejected,
     Throttled,
@@ -199,6 +201,18 @@ def test_connections_are_kept_and_shared(server: SmtpFake) -> None:
             assert len(list(smtp.send(batch, deadline=SOON))) == 20
     assert len(server.contents) == 60
     assert 1 <= server.connections <= 2
+
+
+def test_no_more_calls_begin_than_there_are_connections() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        closing(adapter(silent.getsockname()[1], connections=2)) as smtp,
+    ):
+        assert smtp.capabilities.concurrency == 2
+        batch = [message("maria@mailbox.example") for _ in range(5)]
+        found = Counter(each.outcome for each in smtp.send(batch, deadline=timedelta(seconds=0.3)))
+    assert found[NotStarted(code="not_started")] == 3
+    assert sum(isinstance(each, Unavailable) for each in found.elements()) == 2
 
 
 def test_a_server_that_greets_and_then_drips_cannot_stretch_the_deadline() -> None:
