@@ -28,7 +28,7 @@ from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
 from notifications.models.housekeeping import IdempotencyKey, Rejected, SweepRun
 from notifications.models.notification import Notification, NotificationType
-from notifications.models.order import OrderedDelivery, OrderingKey
+from notifications.models.ordering import OrderedDelivery, OrderingKey
 from notifications.models.producer import ApiKey, Producer
 from notifications.models.recipient import Contact, Preference, Recipient
 from notifications.models.retry_preset import RetryPreset

@@ -30,7 +30,7 @@ from notifications.rules.problems import Kind, Problem
 from notifications.rules.redaction import redacted
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
-from notifications.store import inserts, line, partitions, tallies
+from notifications.store import inserts, ordering, partitions, tallies
 
 __all__ = ["Caller", "Refused", "Taken", "WholeAnswer", "accept", "accept_once", "reject"]
 
@@ -198,7 +198,7 @@ def _join_lines(plans: Sequence[Plan]) -> None:
         if delivery.status == Status.QUEUED
     ]
     if places:
-        line.join(places)
+        ordering.join(places)
 
 
 def _answer(plan: Plan | Problem, won: keys.Won) -> Taken | Refused:

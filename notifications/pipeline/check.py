@@ -19,7 +19,7 @@ from notifications.rules.language import variables
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import MAX_TTL, NotificationRequest
 from notifications.rules.times.local_time import When
-from notifications.store import line, reads, type_rules
+from notifications.store import ordering, reads, type_rules
 from notifications.store.templates import shelf
 from notifications.store.templates.shelf import TemplateVersion
 from notifications.store.type_rules import TypeRule
@@ -44,7 +44,7 @@ class Known:
     types: Mapping[str, TypeRule]
     reaches: Mapping[str, Reach]
     templates: Mapping[str, TemplateVersion]
-    ordering_keys: Mapping[str, line.Key]
+    ordering_keys: Mapping[str, ordering.Key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +107,14 @@ def checked(request: NotificationRequest, known: Known) -> Checked | Problem:
 
 def _ordering_keys(
     caller: Caller, requests: Sequence[NotificationRequest], types: Mapping[str, TypeRule]
-) -> Mapping[str, line.Key]:
+) -> Mapping[str, ordering.Key]:
     wanted: dict[str, Priority] = {}
     for each in requests:
         rule = types.get(each.type)
         priority = each.priority if each.priority is not None or rule is None else rule.priority
         if each.ordering_key and priority is not None:
             wanted.setdefault(each.ordering_key, priority)
-    return line.keys(caller.producer_id, caller.mode, wanted) if wanted else {}
+    return ordering.keys(caller.producer_id, caller.mode, wanted) if wanted else {}
 
 
 def _routed(request: NotificationRequest, known: Known) -> TypeRule:

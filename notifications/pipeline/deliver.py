@@ -20,7 +20,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError
 
 from notifications import clock
-from notifications.pipeline import admit, cap, gates, in_order, route, send
+from notifications.pipeline import admit, cap, gates, ordering, route, send
 from notifications.pipeline.batch import Batch, Retry, load
 from notifications.pipeline.job import Job
 from notifications.rules.alerts import AlertKind
@@ -74,13 +74,13 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
 
 def _delivered(batch: Batch) -> list[Retry]:
     batch.commit()
-    places = in_order.find(batch.jobs)
+    queues = ordering.find(batch.jobs)
     for step in STEPS:
         step(batch)
         batch.commit()
     while batch.jobs:
         _send_by_first_provider(batch)
-    return batch.retries + in_order.step(places)
+    return batch.retries + ordering.step(queues)
 
 
 def _send_by_first_provider(batch: Batch) -> None:

@@ -20,7 +20,7 @@ from notifications import conf
 from notifications.pipeline import quiet
 from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
-from notifications.rules import channels, order
+from notifications.rules import channels
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
@@ -106,12 +106,12 @@ def _suppression(job: Job, _now: dt.datetime) -> Verdict:
     return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
 
 
-def _order(job: Job, _now: dt.datetime) -> Verdict:
+def _ordering(job: Job, now: dt.datetime) -> Verdict:
     """Runs last: a delivery that another gate stops must not block its ordering key."""
-    if not job.ahead:
+    if not job.waits_for_turn:
         return None
-    # Not published again by this worker: the delivery ahead of it wakes it.
-    return Decision(transition=HOLD, reason=Reason.ORDER, due_in=order.look_again(job.ahead))
+    # Whoever goes first wakes it. By itself it is due only when its time to live ends.
+    return Decision(transition=HOLD, reason=Reason.ORDERING, due_in=job.asked.expires_at - now)
 
 
 _EXPIRED_DURING: Final = {
@@ -130,6 +130,6 @@ GATES: Final[Sequence[Gate]] = (
     _contact,
     _suppression,
     _quiet,
-    _order,
+    _ordering,
 )
 """In the order in which they are asked."""

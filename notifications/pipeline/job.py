@@ -19,8 +19,8 @@ class Job:
     destination: reads.Destination
     providers: tuple[str, ...] = ()
     """Who may take it, the one whose turn it is first; `route` gives them, `fail_over` goes on."""
-    ahead: int = 0
-    """How many of its line go before it; `in_order` tells."""
+    waits_for_turn: bool = False
+    """Another delivery of its ordering key goes first; `ordering` tells."""
     segments: int | None = None
     """What its text takes as an SMS; None elsewhere."""
     call: int = 0

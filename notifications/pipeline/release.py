@@ -2,7 +2,7 @@
 
 Channel and devices can change while a notification waits. One scheduled row stands for each channel
 until its time comes; then it takes a contact of that channel, further devices get rows of their
-own, and a channel that is not wanted any more is suppressed. With an ordering key it joins its line
+own, and a channel that is not wanted any more is suppressed. With an ordering key it gets its place
 here: a schedule's turn is that of its release. One that was asked for by the recipient's wall clock
 waits on when that clock hangs further west by now, and is late, which it says, when further east.
 """
@@ -13,6 +13,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -28,7 +29,7 @@ from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.times.local_time import NO_ZONE, When
 from notifications.rules.transitions import RELEASE, SUPPRESS, Transition
-from notifications.store import claims, db, inserts, line, reads, spans, transitions
+from notifications.store import claims, db, inserts, ordering, reads, spans, transitions
 from notifications.store.inserts import NewDelivery
 from notifications.store.spans import Span
 from notifications.store.transitions import STILL_DUE, Move
@@ -119,7 +120,7 @@ def _resolve(delivery_ids: Sequence[UUID]) -> int:
             chosen = _targets(notification, reach)
             _place(resolved, group, chosen, detail=_lateness(notification, moved_to))
     moved = _write(resolved)
-    _join_lines(notifications, resolved)
+    _join_keys(notifications, resolved)
     return moved
 
 
@@ -250,20 +251,25 @@ def _write(resolved: _Resolved) -> int:
     return len(moved) + len(resolved.more)
 
 
-def _join_lines(notifications: Mapping[UUID, Notification], resolved: _Resolved) -> None:
-    """Those with an ordering key; one that has another priority by now leads no line of theirs."""
-    released = [(move.id, row) for move in resolved.go if (row := _line_of(move.id, notifications))]
-    released += [(new.id, row) for new in resolved.more if (row := _line_of(new.id, notifications))]
+def _join_keys(notifications: Mapping[UUID, Notification], resolved: _Resolved) -> None:
+    """Give released deliveries with an ordering key their places.
+
+    One whose key has another priority by now gets none, because one lane carries a key.
+    """
+    released = [move.id for move in resolved.go] + [new.id for new in resolved.more]
+    wanted: dict[tuple[int, int], list[tuple[UUID, Notification]]] = defaultdict(list)
+    for delivery_id in sorted(released):
+        row = notifications.get(ids.notification_of(delivery_id))
+        if row is not None and row.ordering_key:
+            wanted[row.producer_id, row.mode].append((delivery_id, row))
     places = []
-    for delivery_id, row in released:
-        mode, priority = Mode(row.mode), Priority(row.priority)
-        key = line.keys(row.producer_id, mode, {row.ordering_key: priority})[row.ordering_key]
-        if key.priority is priority:
-            places.append((key.id, resolved.channels[delivery_id], delivery_id))
+    for (producer_id, mode), rows in sorted(wanted.items(), key=itemgetter(0)):
+        named = {row.ordering_key: Priority(row.priority) for _, row in rows}
+        keys = ordering.keys(producer_id, Mode(mode), named)
+        places += [
+            (keys[row.ordering_key].id, resolved.channels[delivery_id], delivery_id)
+            for delivery_id, row in rows
+            if keys[row.ordering_key].priority == row.priority
+        ]
     if places:
-        line.join(places)
-
-
-def _line_of(delivery_id: UUID, notifications: Mapping[UUID, Notification]) -> Notification | None:
-    found = notifications.get(ids.notification_of(delivery_id))
-    return found if found is not None and found.ordering_key else None
+        ordering.join(places)

@@ -33,7 +33,7 @@ class Reason(StrEnum):
     )
     CAP = "cap", "The recipient has received as many messages as the frequency cap allows."
     CAP_UNKNOWN = "cap_unknown", "The state store is away, so the frequency cap cannot be checked."
-    ORDER = "order", "An earlier message with the same ordering key goes first."
+    ORDERING = "ordering", "An earlier message with the same ordering key goes first."
     BREAKER = "breaker", "The provider fails; calls are paused until a probe succeeds."
     ENDPOINT = (
         "endpoint",

@@ -18,6 +18,11 @@ share the lanes by advisory locks (`rounds`), the others lock the rows that they
     dead_letters     alert on growth, discard past retention                          each minute
     breakers         resolve alerts whose cause is gone, bound breakers' events       each minute
     ordering         forget places and ordering keys that are out of use              each minute
+    ordering         wake heads whose wake-up was lost, forget ordering keys          each second
+    replays          work off replay jobs                                             each second
+    schedules        make notifications of what recurs, a day ahead                   each second
+    dead_letters     alert on growth, discard past retention                          each minute
+    breakers         resolve alerts of those that are closed, bound their events      each minute
     housekeeping     wipe secrets, delete expired keys, bound the rejected log        each minute
     partitions       make days ahead, drop days past retention                        each hour
 
@@ -90,11 +95,11 @@ SWEEPS: Final = {
         Sweep("retry", _SECOND, 500, retry.run_once),
         Sweep("release", _SECOND, 500, release.run_once),
         Sweep("resume", _SECOND, 1_000, resume.run_once),
+        Sweep("ordering", _SECOND, 200, ordering.run_once),
         Sweep("replays", _SECOND, 200, replays.run_once),
         Sweep("schedules", _SECOND, 50, schedules.run_once),
         Sweep("dead_letters", _MINUTE, 5_000, dead_letters.run_once),
         Sweep("breakers", _MINUTE, 5_000, breakers.run_once),
-        Sweep("ordering", _MINUTE, 5_000, ordering.run_once),
         Sweep("housekeeping", _MINUTE, 5_000, housekeeping.run_once),
         Sweep("partitions", dt.timedelta(hours=1), 500, partitions.run_once),
     )

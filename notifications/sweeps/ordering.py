@@ -1,17 +1,29 @@
-"""Order: places in lines whose deliveries are settled, and ordering keys out of use."""
+"""Ordering: wake-ups that were lost, and ordering keys that are out of use."""
 
 from __future__ import annotations
 
 import datetime as dt
 
-from notifications.store import line
+from django.db import transaction
+
+from notifications import clock
+from notifications.store import ordering
+from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Forget up to `limit` of each.
+    """Look at the keys whose time has come; counts the deliveries that are woken.
 
-    Safe at any time: a line passes over who is settled, and a key in use is kept.
+    Safe at any time: a key in use is kept, and a head is woken only while it waits for its turn.
     """
-    del now  # used within a day is what Postgres's clock says
-    return Swept(line.trim(limit=limit))
+    del now  # Postgres's clock decides
+    ends_at = clock.monotonic() + rounds.SECONDS
+    done = Swept()
+    while True:
+        with transaction.atomic():
+            looked, woken = ordering.look(limit=limit)
+        done += Swept(woken)
+        if looked < limit or clock.monotonic() > ends_at:
+            break
+    return done + Swept(ordering.trim(limit=limit))

@@ -1,23 +1,28 @@
-"""Lines: deliveries that leave one at a time, in the order in which they were accepted."""
+"""Ordering keys: their deliveries leave one at a time, in the order of acceptance."""
 
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES
 
 
 class OrderingKey(models.Model):
-    """A producer's ordering key. Its row is locked while its deliveries join their lines."""
+    """A producer's ordering key. Its row is locked while deliveries get their places."""
 
     producer_id = models.BigIntegerField()
     mode = models.SmallIntegerField(choices=MODES)
     key = models.CharField(max_length=255)
     priority = models.SmallIntegerField(
-        choices=PRIORITIES, help_text="The one that all of it have: one lane carries a line."
+        choices=PRIORITIES,
+        help_text="That of its first notification: one lane carries all of them.",
     )
     used_at = models.DateTimeField(
         help_text="Within the hour; a key unused for a day is forgotten."
+    )
+    look_at = models.DateTimeField(
+        null=True, help_text="When the sweep looks for lost wake-ups; empty while nothing waits."
     )
 
     class Meta:
@@ -28,6 +33,12 @@ class OrderingKey(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("producer_id", "mode", "key"), name="one_ordering_key"),
         )
+        indexes = (
+            models.Index(
+                fields=("look_at",), condition=Q(look_at__isnull=False), name="ordering_key_look"
+            ),
+            models.Index(fields=("used_at",), name="ordering_key_used"),
+        )
 
     def __str__(self) -> str:
         """As the producer spells it."""
@@ -35,7 +46,7 @@ class OrderingKey(models.Model):
 
 
 class OrderedDelivery(models.Model):
-    """A delivery's place in the line of its key and channel: the id is the order.
+    """A delivery's place among those of its key and channel: the id is the order.
 
     Ids are drawn under the key's lock, so they rise in the order of the commits. The row is there
     while others must wait for it, and gone afterwards.
@@ -47,11 +58,11 @@ class OrderedDelivery(models.Model):
     channel = models.SmallIntegerField(choices=CHANNELS)
     delivery_id = models.UUIDField(unique=True)
     held_since = models.DateTimeField(
-        null=True, help_text="Since when something other than the line holds it."
+        null=True, help_text="Since when something other than the ordering holds it."
     )
 
     class Meta:
-        """Read from the front of a line."""
+        """Read from the first place of a key and channel."""
 
         db_table = "ordered_delivery"
         indexes = (models.Index(fields=("key", "channel", "id"), name="ordered_line"),)

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from notifications import clock
-from notifications.models import Delivery, Event, OrderedDelivery, OrderingKey
+from notifications.models import Delivery, Event, Notification, OrderedDelivery, OrderingKey
 from notifications.pipeline import cancel, deliver, release, route
 from notifications.pipeline.accept import Caller, Refused
 from notifications.rules.lane import Mode
-from notifications.rules.order import LETS_GO_AFTER
+from notifications.rules.ordering import LETS_GO_AFTER
 from notifications.rules.problems import Kind
 from notifications.rules.states import OPEN, Status
 from notifications.store import breakers, state
@@ -87,7 +87,7 @@ def test_the_second_waits_until_the_first_has_left_and_is_then_published_at_once
     first, second = queue(2)
     assert deliver.deliver([second]) == []
     held = _row(second)
-    assert (held.status, held.reason, held.attempts) == (Status.SCHEDULED, "order", 0)
+    assert (held.status, held.reason, held.attempts) == (Status.SCHEDULED, "ordering", 0)
     [group] = deliver.deliver([first])
     assert (group.delivery_ids, group.countdown) == ([second], dt.timedelta(0))
     assert deliver.deliver(group.delivery_ids) == []
@@ -99,7 +99,7 @@ def test_of_one_claim_only_the_first_of_a_line_leaves(queue: Queue) -> None:
     line, other = queue(3), queue(2, ordering_key="order-2")
     groups = deliver.deliver([*line, *other])
     assert {_row(each).status for each in (line[0], other[0])} == {Status.SENT}
-    assert {_row(each).reason for each in (*line[1:], other[1])} == {"order"}
+    assert {_row(each).reason for each in (*line[1:], other[1])} == {"ordering"}
     assert {each for group in groups for each in group.delivery_ids} == {line[1], other[1]}
 
 
@@ -110,7 +110,7 @@ def test_a_retry_keeps_its_place(reach: Reach, take: Accept, queue: Queue) -> No
     deliver.deliver([row.id, second])
     _let_pass(second)
     deliver.deliver([second])
-    assert (_row(row.id).status, _row(second).reason) == (Status.RETRYING, "order")
+    assert (_row(row.id).status, _row(second).reason) == (Status.RETRYING, "ordering")
     _let_pass(row.id)
     [group] = deliver.deliver([row.id])
     assert group.delivery_ids == [second]
@@ -138,12 +138,12 @@ def test_a_head_that_is_held_for_long_lets_go_and_its_timeline_says_so(queue: Qu
     held.update(status=Status.SCHEDULED, reason="quiet_hours", due_at=soon)
     _let_pass(second)
     deliver.deliver([second])
-    assert _row(second).reason == "order"
+    assert _row(second).reason == "ordering"
     held.update(due_at=late)
     _let_pass(second)
     [group] = deliver.deliver([second])
     assert _row(second).status == Status.SENT
-    assert _told(first)[-1] == "order_let_go"
+    assert _told(first)[-1] == "ordering_let_go"
     assert group.delivery_ids == [third]
     held.update(status=Status.QUEUED)
     deliver.deliver([first])
@@ -162,7 +162,7 @@ def test_many_short_holds_are_a_long_one(queue: Queue) -> None:
     )
     _let_pass(second)
     deliver.deliver([second])
-    assert (_row(second).status, _told(first)[-1]) == (Status.SENT, "order_let_go")
+    assert (_row(second).status, _told(first)[-1]) == (Status.SENT, "ordering_let_go")
 
 
 def test_a_key_has_one_priority(queue: Queue, take: Accept) -> None:
@@ -180,7 +180,7 @@ def test_channels_of_one_key_do_not_wait_for_each_other(reach: Reach, take: Acce
     first, second = (deliveries_of(take(**both)) for _ in range(2))
     deliver.deliver([each.id for each in (*first, *second)])
     assert {_row(each.id).status for each in first} == {Status.SENT}
-    assert {_row(each.id).reason for each in second} == {"order"}
+    assert {_row(each.id).reason for each in second} == {"ordering"}
 
 
 def test_a_schedule_takes_its_place_when_it_is_released(queue: Queue, take: Accept) -> None:
@@ -192,7 +192,7 @@ def test_a_schedule_takes_its_place_when_it_is_released(queue: Queue, take: Acce
     _let_pass(scheduled.id)
     release.resolve([dict(Delivery.objects.filter(id=scheduled.id).values().get())])
     deliver.deliver([scheduled.id])
-    assert _row(scheduled.id).reason == "order"
+    assert _row(scheduled.id).reason == "ordering"
     [group] = deliver.deliver([second])
     assert group.delivery_ids == [scheduled.id]
 
@@ -205,14 +205,70 @@ def test_without_a_key_nobody_asks_about_lines(queue: Queue) -> None:
     assert not OrderingKey.objects.exists()
 
 
-def test_what_nobody_needs_is_forgotten(queue: Queue) -> None:
+def _later() -> None:
+    """The sweep's time has come."""
+    OrderingKey.objects.filter(look_at__isnull=False).update(
+        look_at=clock.now() - dt.timedelta(hours=1)
+    )
+
+
+def _sweep() -> int:
+    return ordering.run_once(now=clock.now(), limit=100).moved
+
+
+def test_only_the_head_is_due_and_the_others_wait_until_their_time_to_live_ends(
+    queue: Queue,
+) -> None:
+    first, *others = queue(60)
+    deliver.deliver(others)
+    expires_at = dict(Notification.objects.values_list("id", "expires_at"))
+    for row in Delivery.objects.filter(id__in=others):
+        assert row.due_at is not None
+        assert abs(row.due_at - expires_at[row.notification_id]) < dt.timedelta(seconds=5)
+    _later()
+    assert _sweep() == 0  # the head is queued, so nobody is to be woken
+    [group] = deliver.deliver([first])
+    assert group.delivery_ids == others[:1]
+
+
+def test_a_wake_up_that_was_lost_is_made_up_for_by_the_sweep(queue: Queue) -> None:
+    first, second, third = queue(3)
+    deliver.deliver([second, third])
+    Delivery.objects.filter(id=first).update(status=Status.SENT, due_at=None)  # and nobody said so
+    assert _sweep() == 0  # not yet
+    _later()
+    assert _sweep() == 1
+    woken, waiting = _row(second).due_at, _row(third).due_at
+    assert woken is not None
+    assert waiting is not None
+    assert woken <= clock.now() < waiting
+    OrderedDelivery.objects.all().delete()
+    _later()
+    _sweep()
+    assert list(OrderingKey.objects.values_list("look_at", flat=True)) == [None]
+
+
+def test_any_number_that_ended_before_the_head_is_passed_over_at_once(queue: Queue) -> None:
+    *ended, head, last = queue(130)
+    deliver.deliver([head, last])
+    Delivery.objects.filter(id__in=ended).update(status=Status.CANCELLED, due_at=None)
+    _later()
+    assert _sweep() == 1
+    assert OrderedDelivery.objects.count() == 2
+    deliver.deliver([head])
+    assert _row(head).status == Status.SENT
+
+
+def test_keys_out_of_use_are_forgotten(queue: Queue) -> None:
     first, second = queue(2)
     Delivery.objects.filter(id=first).update(status=Status.CANCELLED, due_at=None)
     OrderingKey.objects.update(used_at=clock.now() - dt.timedelta(days=2))
-    assert ordering.run_once(now=clock.now(), limit=100).moved == 1
-    assert OrderingKey.objects.count() == 1  # the second still stands in its line
+    _later()
+    _sweep()
+    assert OrderingKey.objects.count() == 1  # the second still has its place
     Delivery.objects.filter(id=second).update(status=Status.CANCELLED, due_at=None)
-    ordering.run_once(now=clock.now(), limit=100)
+    _later()
+    _sweep()
     assert not OrderingKey.objects.exists()
 
 
@@ -250,4 +306,4 @@ def test_whatever_happens_the_sink_gets_them_in_the_order_of_acceptance(
     at = [outbox(each)[0]["last_at"] for each in taken]
     assert at == sorted(at)
     for each in line:
-        assert ("order_let_go" in _told(each)) == (_row(each).status == Status.UNKNOWN)
+        assert ("ordering_let_go" in _told(each)) == (_row(each).status == Status.UNKNOWN)

@@ -8,11 +8,14 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from notifications.models import Delivery, Notification, OrderedDelivery
+from notifications import clock
+from notifications.models import Delivery, Notification, OrderedDelivery, OrderingKey
 from notifications.pipeline import accept
 from notifications.pipeline.accept import Caller, Taken
 from notifications.rules import ids, request
 from notifications.rules.problems import Problem
+from notifications.rules.states import Status
+from notifications.sweeps import ordering
 from tests.pipeline.conftest import Reach
 
 KEYS = [f"key-{number}" for number in range(20)]
@@ -60,3 +63,36 @@ def _asked(key: str) -> request.NotificationRequest:
     })
     assert not isinstance(wanted, Problem), wanted
     return wanted
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_key_that_is_joined_while_the_sweep_looks_is_looked_at_again(
+    caller: Caller, reach: Reach
+) -> None:
+    reach(email="maria@sandbox.example")
+    rounds = 15
+    start = Barrier(2)
+
+    def join() -> None:
+        try:
+            for _ in range(rounds):
+                start.wait(timeout=20)
+                accept.accept(caller, [_asked("key")])
+        finally:
+            connection.close()
+
+    def sweep() -> None:
+        try:
+            for _ in range(rounds):
+                Delivery.objects.update(status=Status.CANCELLED, due_at=None)
+                OrderingKey.objects.filter(look_at__isnull=False).update(look_at=clock.now())
+                start.wait(timeout=20)
+                ordering.run_once(now=clock.now(), limit=10)
+                has_place = OrderedDelivery.objects.exists()
+                assert not has_place or OrderingKey.objects.exclude(look_at=None).exists()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        for each in [pool.submit(sweep), pool.submit(join)]:
+            each.result(timeout=60)

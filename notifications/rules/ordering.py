@@ -1,0 +1,91 @@
+"""Ordering: which delivery of an ordering key may leave, and which ones lose their place.
+
+Deliveries of one key and channel leave one at a time. The head is the first that is open. Only the
+head is ever due: the others wait until the head's end wakes the next one, or until their time to
+live ends, and cost nothing meanwhile.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from notifications.rules.reasons import Reason
+from notifications.rules.states import OPEN, Status
+
+LETS_GO_AFTER: Final = dt.timedelta(seconds=60)
+"""A head that is held for longer loses its place: one quiet night must not stop all that follow."""
+DEPTH: Final = 50
+"""First places of a key and channel that are looked at together."""
+
+
+class Front(NamedTuple):
+    """One of the first places of a key and channel, and its delivery."""
+
+    id: int
+    delivery_id: UUID
+    held_since: dt.datetime | None
+    status: Status | None
+    """None: the delivery does not exist any more."""
+    reason: str = ""
+    due_at: dt.datetime | None = None
+
+
+@dataclass(slots=True)
+class Advance:
+    """What becomes of the first places of some keys."""
+
+    gone: list[int] = field(default_factory=list)
+    """Places of deliveries that are settled or let go."""
+    let_go: list[UUID] = field(default_factory=list)
+    """Deliveries that may still leave, or may have been sent, and are not waited for."""
+    held: list[int] = field(default_factory=list)
+    """Heads whose hold begins now."""
+    unheld: list[int] = field(default_factory=list)
+    """Heads that are not held any more."""
+    heads: list[UUID] = field(default_factory=list)
+    """Deliveries whose turn it is."""
+    waking: list[UUID] = field(default_factory=list)
+    """Heads that only waited for their turn."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is to be written."""
+        return any((self.gone, self.held, self.unheld, self.waking))
+
+    def add(self, fronts: Sequence[Front], *, now: dt.datetime) -> bool:
+        """Decide about a key and channel, in the order of its places; False: no head was found."""
+        for front in fronts:
+            if front.status not in OPEN:
+                self.gone.append(front.id)
+                if front.status is Status.UNKNOWN:
+                    self.let_go.append(front.delivery_id)
+            elif _lets_go(front, now=now):
+                self.gone.append(front.id)
+                self.let_go.append(front.delivery_id)
+            else:
+                self._note_head(front)
+                return True
+        return False
+
+    def _note_head(self, front: Front) -> None:
+        self.heads.append(front.delivery_id)
+        if front.status is Status.SCHEDULED and front.reason == Reason.ORDERING:
+            self.waking.append(front.delivery_id)
+        elif front.status is Status.SCHEDULED and front.held_since is None:
+            self.held.append(front.id)
+        elif front.status is Status.RETRYING and front.held_since is not None:
+            self.unheld.append(front.id)
+
+
+def _lets_go(front: Front, *, now: dt.datetime) -> bool:
+    """Whether something other than the ordering holds it for too long."""
+    if front.status is not Status.SCHEDULED or front.reason == Reason.ORDERING:
+        return False
+    if front.due_at is None or front.due_at <= now:
+        return False
+    since = front.held_since or now
+    return front.due_at > now + LETS_GO_AFTER or since < now - LETS_GO_AFTER
