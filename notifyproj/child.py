@@ -163,7 +163,10 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     other group can have its number.
     """
     if process.returncode is None and sys.platform == "linux":
-        ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        try:
+            ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return process.poll() is not None  # who started us ignores SIGCHLD: the kernel waits
         if ended is None:
             return False
         os.killpg(process.pid, signal.SIGKILL)
