@@ -5,7 +5,7 @@ repeated or late, and nothing here tries to make the broker reliable: it is made
 (short socket timeouts) and bounded.
 
 Times stand in one order, so that each limit is reached before the next one acts:
-provider deadline (3 s, 10 s) < lease (6 s, 60 s) < visibility timeout (600 s).
+provider deadline (3 s, 10 s) < lease (6 s, 20 s, 60 s) < visibility timeout (600 s).
 """
 
 import os

@@ -104,7 +104,7 @@ def _pace(*, deadline: float, begin_within: float, lease: float) -> Pace:
 
 PACE: Final = {
     Priority.P0: _pace(deadline=3, begin_within=4, lease=6),
-    Priority.P1: _pace(deadline=10, begin_within=30, lease=60),
+    Priority.P1: _pace(deadline=10, begin_within=8, lease=20),
     Priority.P2: _pace(deadline=10, begin_within=30, lease=60),
     Priority.P3: _pace(deadline=10, begin_within=30, lease=60),
 }

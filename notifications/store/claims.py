@@ -16,8 +16,7 @@ from notifications.store import db
 from providers.contract import Channel
 
 _LEASES: Final = {
-    "p0_lease": PACE[Priority.P0].lease,
-    "lease": PACE[Priority.P1].lease,
+    "leases": [PACE[priority].lease for priority in Priority],
     "sending": Status.SENDING,
 }
 

@@ -58,7 +58,7 @@ def test_nothing_is_done_under_another_claims_token(make_delivery: MakeDelivery)
 
 
 @pytest.mark.parametrize(
-    ("priority", "seconds"), [(Priority.P0, 6), (Priority.P1, 60), (Priority.P3, 60)]
+    ("priority", "seconds"), [(Priority.P0, 6), (Priority.P1, 20), (Priority.P3, 60)]
 )
 def test_a_lease_is_as_long_as_its_priority_needs(
     make_delivery: MakeDelivery, priority: Priority, seconds: int

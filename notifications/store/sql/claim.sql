@@ -23,7 +23,7 @@ WITH unsynced AS MATERIALIZED (
 ), moved AS (
     UPDATE delivery d
     SET status = %(sending)s,
-        due_at = now() + CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END,
+        due_at = now() + (%(leases)s::interval[])[d.priority + 1],
         reason = '',
         claim_token = %(token)s,
         claims = d.claims + 1,

@@ -8,9 +8,8 @@ WITH ours AS (
     FOR UPDATE
 )
 UPDATE delivery d
-SET due_at = CASE WHEN d.due_at > now() + 0.9 * (CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END)
-                  THEN d.due_at
-                  ELSE now() + CASE WHEN d.priority = 0 THEN %(p0_lease)s ELSE %(lease)s END END,
+SET due_at = CASE WHEN d.due_at > now() + 0.9 * (%(leases)s::interval[])[d.priority + 1] THEN d.due_at
+                  ELSE now() + (%(leases)s::interval[])[d.priority + 1] END,
     call_started_at = now(),
     attempts = least(d.attempts + 1, 32767),
     slot_at = NULL,
