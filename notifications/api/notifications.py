@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import clock
-from notifications.api import correlation, problems, schema, wire
+from notifications.api import correlation, problems, schema, throttle, wire
 from notifications.api.authentication import caller_of, key_of
 from notifications.api.door import Door, shaped
 from notifications.api.pages import DatedPageQuery, asked, page
@@ -28,9 +28,8 @@ from notifications.api.shapes import (
     NotificationLine,
     StatusWord,
 )
-from notifications.api.throttle import charge
 from notifications.pipeline import accept
-from notifications.pipeline.accept import Refused, Taken, WholeAnswer
+from notifications.pipeline.accept import Ask, Refused, Single, Taken, WholeAnswer
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import (
     MAX_BATCH,
@@ -95,19 +94,32 @@ class Notifications(Door):
         With an idempotency key the call can be repeated for 24 hours: the same body gets the first
         answer again.
         """
-        charge(self, request, notifications=1)
-        key = _idempotency_key(request)
-        caller = caller_of(request)
-        wanted = parse(request.data)
-        if isinstance(wanted, Problem):
-            accept.reject(caller, request.data, wanted)
-            refuse(wanted)
-        if key is not None:
-            wanted = wanted.model_copy(update={"idempotency_key": key})
-        [taken] = accept.accept(caller, [wanted], traceparent=correlation.traceparent(request))
-        if not isinstance(taken, Taken):
+        wanted = self._understood(request)
+        ask = Ask(caller_of(request), wanted, correlation.traceparent(request))
+        single = Single(ask, throttle.charge_of(request, notifications=1))
+        taken, quota = accept.accept_one(single)
+        throttle.tell(self, request, quota)
+        if isinstance(taken, Refused):
             refuse(taken.problem)
+        assert taken is not None  # noqa: S101 - for mypy: `tell` has refused what was not granted
         return Response(taken.response, status=202, headers=_replayed(taken.replayed))
+
+    def _understood(self, request: Request) -> NotificationRequest:
+        """The body and the header, checked; what cannot be understood is charged here.
+
+        Raises:
+            Refusal: it is no notification, or over the limit.
+        """
+        try:
+            key, wanted = _idempotency_key(request), parse(request.data)
+        except problems.Refusal:
+            throttle.charge(self, request, notifications=1)
+            raise
+        if isinstance(wanted, Problem):
+            throttle.charge(self, request, notifications=1)
+            accept.reject(caller_of(request), request.data, wanted)
+            refuse(wanted)
+        return wanted if key is None else wanted.model_copy(update={"idempotency_key": key})
 
     @extend_schema(
         operation_id="list_notifications",
@@ -165,7 +177,7 @@ class Batch(Door):
         item.
         """
         items = shaped(request.data, _Envelope).notifications
-        charge(self, request, notifications=len(items))
+        throttle.charge(self, request, notifications=len(items))
         wanted = [parse(item) for item in items]
         whole = _accepted_once(request, wanted) or _accepted(request, wanted)
         if not whole.replayed:

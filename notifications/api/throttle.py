@@ -19,6 +19,7 @@ from notifications.api.authentication import key_of
 from notifications.api.problems import refuse
 from notifications.rules.problems import Kind, Problem
 from notifications.store import limits
+from notifications.store.limits import Charge, Quota
 
 _POLICY: Final = '"producer"'
 
@@ -29,14 +30,29 @@ def charge(view: APIView, request: Request, *, notifications: int) -> None:
     Raises:
         Refusal: it holds fewer (429); nothing was taken.
     """
+    [quota] = limits.take([charge_of(request, notifications=notifications)])
+    tell(view, request, quota)
+
+
+def charge_of(request: Request, *, notifications: int) -> Charge:
+    """What that many notifications cost the request's producer."""
     key = key_of(request)
-    quota = limits.take(
+    return Charge(
         producer_id=key.producer_id,
         mode=key.mode,
         cost=notifications,
         rate_per_second=key.rate_per_second,
         burst=key.rate_burst,
     )
+
+
+def tell(view: APIView, request: Request, quota: Quota) -> None:
+    """Tell in the view's headers what a charge has left.
+
+    Raises:
+        Refusal: it was not granted (429).
+    """
+    key = key_of(request)
     window = max(1, math.ceil(quota.window.total_seconds()))
     full_in = math.ceil(quota.full_in.total_seconds())
     view.headers["RateLimit-Policy"] = f"{_POLICY};q={quota.burst};w={window}"

@@ -4,36 +4,57 @@ The promise of a 202: notification, deliveries, first events and the idempotency
 together. What comes after (publishing) may fail without losing anything, because each delivery is
 due by itself.
 
-Batches are the normal case and one request is a list of one. Nothing here depends on the state
-Redis for being right: the Bloom filter only tells when the exact check of idempotency keys can be
-skipped, and the unique index catches it when it was wrong.
+Every step takes a list. A batch is one; requests of their own that come at the same time are made
+one (`group_commit`). Whether a key was used before is decided by its unique index alone.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
 
 import psycopg
-from django.db import IntegrityError, OperationalError, transaction
+import structlog
+from django.db import Error, IntegrityError, OperationalError, connection, transaction
 
-from notifications import clock
 from notifications.models import Rejected
-from notifications.pipeline import keys, publish
-from notifications.pipeline.check import Caller
-from notifications.pipeline.keys import WholeKey
+from notifications.pipeline import check, keys, publish
+from notifications.pipeline.check import Ask, Caller, Known
+from notifications.pipeline.group_commit import Finished, GroupCommit, NothingStored
+from notifications.pipeline.keys import Sorted, WholeKey
 from notifications.pipeline.plan import Plan, planned
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.redaction import redacted
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
-from notifications.store import inserts, ordering, partitions, tallies
+from notifications.store import db, idempotency, inserts, limits, ordering, partitions, tallies
+from notifications.store.idempotency import Entry, Key
+from notifications.store.limits import Charge, Quota
 
-__all__ = ["Caller", "Refused", "Taken", "WholeAnswer", "accept", "accept_once", "reject"]
+__all__ = [
+    "Ask",
+    "Caller",
+    "Refused",
+    "Single",
+    "Taken",
+    "WholeAnswer",
+    "accept",
+    "accept_once",
+    "accept_one",
+    "reject",
+]
 
+_log = structlog.get_logger(__name__)
+_PATIENCE: Final = dt.timedelta(milliseconds=200)
+"""How long a group waits for a key that another request is storing, before its calls run alone."""
+_TRIES: Final = 5
+"""How often a list is sorted out again because somebody was quicker with one of its keys."""
 _IN_PROGRESS = Problem(
     Kind.IN_PROGRESS,
     "a request with the same idempotency key is still running; ask again in a second",
@@ -73,6 +94,29 @@ class _Locked(Exception):
     """Another request with one of the keys is still running."""
 
 
+@dataclass(slots=True)
+class Single:
+    """A request of its own, to be accepted with others that come at the same time."""
+
+    ask: Ask
+    charge: Charge
+    quota: Quota | None = None
+    """What the rate limit answered; it is asked once."""
+
+
+_Charged = tuple[Taken | Refused | None, Quota]
+"""The answer to one, and what its charge left; no answer: it was over its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A list that is ready to be stored; nothing is written yet."""
+
+    asks: Sequence[Ask | Problem]
+    plans: Sequence[Plan | Problem]
+    known: Known
+
+
 def accept(
     caller: Caller, asked: Sequence[NotificationRequest], *, traceparent: str = ""
 ) -> list[Taken | Refused]:
@@ -81,13 +125,7 @@ def accept(
     Raises:
         django.db.Error: nothing could be stored, and nothing was.
     """
-    plans = planned(caller, asked, traceparent=traceparent)
-    try:
-        won = _store(caller, plans)
-    except _Locked:
-        return [Refused(_IN_PROGRESS)] * len(plans)
-    _log_refusals(caller, asked, plans)
-    return [_answer(plan, won) for plan in plans]
+    return _accepted([Ask(caller, each, traceparent) for each in asked])
 
 
 def accept_once(
@@ -98,7 +136,7 @@ def accept_once(
     *,
     traceparent: str = "",
 ) -> WholeAnswer | Problem:
-    """Accept a batch under one key for the whole call.
+    """Accept a batch under one key for the whole call; the items' own keys count as well.
 
     Args:
         caller: who asks.
@@ -107,18 +145,32 @@ def accept_once(
         asked: what was understood of each item, in order.
         traceparent: W3C trace context of the call.
     """
-    plans = planned(caller, asked, traceparent=traceparent)
-    whole = WholeKey(key=key, body_hash=body_hash, response=[_kept(plan) for plan in plans])
+    asks = [each if isinstance(each, Problem) else Ask(caller, each, traceparent) for each in asked]
+    whole = WholeKey(key=Key(caller.producer_id, caller.mode, key), body_hash=body_hash)
+    prepared = _prepared(asks, also=[whole.key])
     try:
-        _store(caller, plans, whole=whole)
+        found = _stored(prepared, whole=whole)
     except _Locked:
         return _IN_PROGRESS
     except keys.Answered as earlier:
         if earlier.body_hash != body_hash:
             return _KEY_REUSED
         return WholeAnswer([_revived(result) for result in earlier.response], replayed=True)
-    _log_refusals(caller, asked, plans)
-    return WholeAnswer([_answer(plan, keys.Won(fresh=[])) for plan in plans], replayed=False)
+    _finish(prepared, found)
+    return WholeAnswer([_answer(plan, found) for plan in prepared.plans], replayed=False)
+
+
+def accept_one(single: Single) -> tuple[Taken | Refused | None, Quota]:
+    """Charge and accept a request of its own; None instead of an answer: it is over its limit.
+
+    Requests that come at the same time share a transaction (see `group_commit`).
+
+    Raises:
+        django.db.Error: nothing was stored, or (the database went away) nobody knows.
+    """
+    if single.ask.wanted.ordering_key:
+        return _alone(single)  # it may have to wait for its line
+    return _group.run(single)
 
 
 def reject(caller: Caller, body: object, problem: Problem) -> None:
@@ -127,84 +179,173 @@ def reject(caller: Caller, body: object, problem: Problem) -> None:
     _rejected(caller, fields.get("user_id"), fields.get("type"), problem).save()
 
 
-def _store(
-    caller: Caller, plans: Sequence[Plan | Problem], *, whole: WholeKey | None = None
-) -> keys.Won:
-    """Store what is new in one transaction, then publish what is urgent.
+def _accepted(asks: Sequence[Ask]) -> list[Taken | Refused]:
+    prepared = _prepared(asks)
+    try:
+        found = _stored(prepared)
+    except _Locked:
+        return [Refused(_IN_PROGRESS)] * len(asks)
+    _finish(prepared, found)
+    return [_answer(plan, found) for plan in prepared.plans]
+
+
+def _together(singles: Sequence[Single]) -> Finished[_Charged]:
+    """Charge and accept a group in one transaction.
+
+    Raises:
+        NothingStored: one of them cannot be planned or stored, or waits for a key.
+        django.db.Error: the database went away while it was committing.
+    """
+    quotas = _charged(singles)
+    granted = [each.ask for each, quota in zip(singles, quotas, strict=True) if quota.granted]
+    try:
+        prepared = _prepared(granted)
+    except Exception as error:  # whatever it was, it is one call's, and nothing is stored
+        raise NothingStored from error
+    try:
+        found = _stored(prepared, patience=_PATIENCE)
+    except _Locked as error:
+        raise NothingStored from error
+    except Error as error:
+        if db.is_undone(error):
+            raise NothingStored from error
+        raise
+    answers = iter([_answer(plan, found) for plan in prepared.plans])
+    told = [(next(answers) if quota.granted else None, quota) for quota in quotas]
+    return told, partial(_finish, prepared, found)
+
+
+def _alone(single: Single) -> _Charged:
+    [quota] = _charged([single])
+    return (_accepted([single.ask])[0] if quota.granted else None), quota
+
+
+def _charged(singles: Sequence[Single]) -> list[Quota]:
+    unasked = [each for each in singles if each.quota is None]
+    if unasked:
+        quotas = limits.take([each.charge for each in unasked])
+        for single, quota in zip(unasked, quotas, strict=True):
+            single.quota = quota
+    return [each.quota for each in singles if each.quota is not None]
+
+
+_group: Final = GroupCommit(_together, _alone)
+
+
+def _prepared(asks: Sequence[Ask | Problem], *, also: Sequence[Key] = ()) -> _Prepared:
+    known = check.known_of([each for each in asks if isinstance(each, Ask)], also=also)
+    plans = [planned(each, known) if isinstance(each, Ask) else each for each in asks]
+    return _Prepared(asks, plans, known)
+
+
+def _stored(
+    prepared: _Prepared, *, whole: WholeKey | None = None, patience: dt.timedelta | None = None
+) -> Sorted:
+    """Store what is new, with its keys, in one transaction.
 
     Raises:
         _Locked: another request with one of the keys is still running.
+        keys.Answered: the whole call was answered before.
         IntegrityError: a day that retention has dropped; the clock is wrong.
         OperationalError: the database is away.
     """
-    good = [plan for plan in plans if isinstance(plan, Plan)]
-    if not good and whole is None:
-        return keys.Won(fresh=[])
-    now = clock.now()
-    is_new = whole is None and keys.surely_new(caller, good, now=now)
-    try:
-        won = partitions.with_day(
-            now.date(), lambda: _commit(caller, good, whole, is_new=is_new, now=now)
-        )
-    except IntegrityError as error:
-        if not is_new or not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
+    now, answered = prepared.known.now, prepared.known.answered
+    for _ in range(_TRIES):
+        found = _sorted_out(prepared, answered, whole)
+        if not found.entries and not found.fresh:
+            return found
+        try:
+            partitions.with_day(now.date(), partial(_insert, found, now=now, patience=patience))
+        except IntegrityError as error:
+            if not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
+                raise
+        except OperationalError as error:
+            if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                raise _Locked from error
             raise
-        # The filter was wiped, and one of the keys was not new.
-        won = _commit(caller, good, whole, is_new=False, now=now)
-    except OperationalError as error:
-        if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
-            raise _Locked from error
-        raise
-    born = [delivery for plan in won.fresh for delivery in plan.deliveries]
-    publish.at_once(born)
-    if caller.mode is Mode.LIVE:
-        stopped = (each.reason for each in born if each.status == Status.SUPPRESSED)
-        tallies.count_moves(Status.SUPPRESSED, stopped)
-    return won
-
-
-def _commit(
-    caller: Caller,
-    plans: Sequence[Plan],
-    whole: WholeKey | None,
-    *,
-    is_new: bool,
-    now: dt.datetime,
-) -> keys.Won:
-    with transaction.atomic():
-        if whole is not None:
-            keys.win_whole(caller, whole)
-            won = keys.Won(fresh=list(plans))
         else:
-            won = keys.win(caller, plans, surely_new=is_new, now=now)
-        if won.fresh:
-            inserts.deliveries(
-                [delivery for plan in won.fresh for delivery in plan.deliveries],
-                notification_ids=[plan.id for plan in won.fresh for _ in plan.deliveries],
-                now=now,
-                notifications=[plan.row for plan in won.fresh],
-            )
-            _join_lines(won.fresh)
-    return won
+            return found
+        # Somebody was quicker with one of the keys, or one is past its time and not yet deleted.
+        names = {entry.key for entry in found.entries}
+        idempotency.forget_expired(names)
+        [newer] = db.made_together([idempotency.first_answers(names)])
+        answered |= {entry.key: entry for entry in newer}
+    raise _Locked
 
 
-def _join_lines(plans: Sequence[Plan]) -> None:
-    """Who may leave now joins its line. A schedule joins when it is released."""
-    places = [
+def _sorted_out(
+    prepared: _Prepared, answered: Mapping[Key, Entry], whole: WholeKey | None
+) -> Sorted:
+    """Tell what is new, and with which keys it is stored.
+
+    Raises:
+        keys.Answered: the whole call was answered before.
+    """
+    plans = [plan for plan in prepared.plans if isinstance(plan, Plan)]
+    if whole is None:
+        return keys.sorted_out(plans, answered)
+    if whole.key in answered:
+        raise keys.Answered(answered[whole.key])
+    # An item with the key of the whole call is another body under that key.
+    taken = {whole.key: Entry(whole.key, whole.body_hash, None)}
+    found = keys.sorted_out(plans, {**answered, **taken})
+    kept = [_kept(_answer(plan, found)) for plan in prepared.plans]
+    found.entries.append(Entry(whole.key, whole.body_hash, kept))
+    return found
+
+
+def _insert(found: Sorted, *, now: dt.datetime, patience: dt.timedelta | None) -> None:
+    """Insert the new rows and their keys, all or nothing; when they are due was said by `plan`."""
+    fresh, places = found.fresh, _places(found.fresh)
+    # A transaction that is open must outlive a key that is taken.
+    needs_block = bool(places) or connection.in_atomic_block
+    with transaction.atomic() if needs_block else nullcontext():
+        inserts.deliveries(
+            [delivery for plan in fresh for delivery in plan.deliveries],
+            notification_ids=[plan.id for plan in fresh for _ in plan.deliveries],
+            now=now,
+            notifications=[plan.row for plan in fresh],
+            keys=idempotency.rows(found.entries, now=now),
+            patience=patience,
+        )
+        if places:
+            ordering.join(places)
+
+
+def _places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
+    """Where who may leave now joins its line. A schedule joins when it is released."""
+    return [
         (plan.ordering_key, delivery.channel, delivery.id)
         for plan in plans
         if plan.ordering_key is not None
         for delivery in plan.deliveries
         if delivery.status == Status.QUEUED
     ]
-    if places:
-        ordering.join(places)
 
 
-def _answer(plan: Plan | Problem, won: keys.Won) -> Taken | Refused:
+def _finish(prepared: _Prepared, found: Sorted) -> None:
+    """Publish what is urgent, count, and note refusals; nothing of it fails what is stored."""
+    publish.at_once(delivery for plan in found.fresh for delivery in plan.deliveries)
+    stopped = [
+        delivery.reason
+        for plan in found.fresh
+        if plan.mode is Mode.LIVE
+        for delivery in plan.deliveries
+        if delivery.status == Status.SUPPRESSED
+    ]
+    if stopped:
+        tallies.count_moves(Status.SUPPRESSED, stopped)
+    if refused := _refusals(prepared):
+        try:
+            Rejected.objects.bulk_create(refused)
+        except Error as error:
+            _log.warning("refusals_not_noted", count=len(refused), cause=str(error)[:200])
+
+
+def _answer(plan: Plan | Problem, found: Sorted) -> Taken | Refused:
     if isinstance(plan, Problem):
         return Refused(plan)
-    earlier = won.earlier.get(plan.id)
+    earlier = found.earlier.get(plan.id)
     if earlier is None:
         return Taken(plan.response, replayed=False)
     if earlier.body_hash != plan.body_hash:
@@ -212,12 +353,13 @@ def _answer(plan: Plan | Problem, won: keys.Won) -> Taken | Refused:
     return Taken(earlier.response, replayed=True)
 
 
-def _kept(plan: Plan | Problem) -> dict[str, Any]:
+def _kept(result: Taken | Refused) -> dict[str, Any]:
     """One result of a whole call, as it is kept for its repeats."""
-    if isinstance(plan, Plan):
-        return {"taken": plan.response}
-    errors = [[error.pointer, error.detail] for error in plan.errors]
-    return {"refused": {"kind": plan.kind.value, "detail": plan.detail, "errors": errors}}
+    if isinstance(result, Taken):
+        return {"taken": result.response}
+    problem = result.problem
+    errors = [[error.pointer, error.detail] for error in problem.errors]
+    return {"refused": {"kind": problem.kind.value, "detail": problem.detail, "errors": errors}}
 
 
 def _revived(kept: dict[str, Any]) -> Taken | Refused:
@@ -226,17 +368,13 @@ def _revived(kept: dict[str, Any]) -> Taken | Refused:
     return Refused(Problem.revived(kept.get("refused", {})))
 
 
-def _log_refusals(
-    caller: Caller,
-    asked: Sequence[NotificationRequest | Problem],
-    plans: Sequence[Plan | Problem],
-) -> None:
-    """Note what was refused here; what came in as a problem was noted where it was found."""
-    Rejected.objects.bulk_create(
-        _rejected(caller, request.user_id, request.type, plan)
-        for request, plan in zip(asked, plans, strict=True)
-        if isinstance(request, NotificationRequest) and isinstance(plan, Problem)
-    )
+def _refusals(prepared: _Prepared) -> list[Rejected]:
+    """What was refused here; what came in as a problem was noted where it was found."""
+    return [
+        _rejected(ask.caller, ask.wanted.user_id, ask.wanted.type, plan)
+        for ask, plan in zip(prepared.asks, prepared.plans, strict=True)
+        if isinstance(ask, Ask) and isinstance(plan, Problem)
+    ]
 
 
 def _rejected(caller: Caller, user_id: object, type_: object, problem: Problem) -> Rejected:

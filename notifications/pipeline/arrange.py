@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from notifications import clock
 from notifications.models import Schedule
-from notifications.pipeline import cancel, plan, recur
+from notifications.pipeline import cancel, check, plan, recur
 from notifications.pipeline.check import Caller
 from notifications.rules import request
 from notifications.rules.problems import FieldError, Kind, Problem
@@ -85,7 +85,8 @@ def _problem_of(caller: Caller, schedule: Schedule) -> Problem | None:
     if hidden := _sensitive(asked):
         said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
         return _invalid("/notification/variables", said)
-    [planned] = plan.planned(caller, [asked], traceparent="")
+    ask = check.Ask(caller, asked)
+    planned = plan.planned(ask, check.known_of([ask]))
     return _within(planned) if isinstance(planned, Problem) else None
 
 

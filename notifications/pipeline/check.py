@@ -1,6 +1,6 @@
 """Check: what a request means, or what is wrong with it.
 
-Reads what it needs in one query each for the whole list; writes nothing, but for the ordering keys
+Reads what it needs in one round trip for the whole list; writes nothing, but for the ordering keys
 that it meets for the first time.
 """
 
@@ -10,7 +10,7 @@ import dataclasses
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from notifications import clock
 from notifications.rules.channels import Reach
@@ -19,7 +19,7 @@ from notifications.rules.language import variables
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import MAX_TTL, NotificationRequest
 from notifications.rules.times.local_time import When
-from notifications.store import ordering, reads, type_rules
+from notifications.store import db, idempotency, ordering, reads, type_rules
 from notifications.store.templates import shelf
 from notifications.store.templates.shelf import TemplateVersion
 from notifications.store.type_rules import TypeRule
@@ -35,16 +35,27 @@ class Caller:
     may_send_content: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What the whole list needs of the database, read once."""
+class Ask(NamedTuple):
+    """One item that a caller asks for."""
 
     caller: Caller
+    wanted: NotificationRequest
+    traceparent: str = ""
+    """W3C trace context of the call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the whole list, of any callers, needs of the database, read once."""
+
     now: dt.datetime
     types: Mapping[str, TypeRule]
-    reaches: Mapping[str, Reach]
+    reaches: Mapping[tuple[Mode, str], Reach]
+    """By mode and user id."""
     templates: Mapping[str, TemplateVersion]
-    ordering_keys: Mapping[str, ordering.Key]
+    ordering_keys: Mapping[idempotency.Key, ordering.Key]
+    answered: dict[idempotency.Key, idempotency.Entry]
+    """The answers to those idempotency keys of the list that are in use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,25 +84,49 @@ class _Refusal(Exception):
         self.problem = problem
 
 
-def known_of(caller: Caller, requests: Sequence[NotificationRequest]) -> Known:
-    """Read what checking these needs."""
+def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Known:
+    """Read what checking these needs, in one round trip where nothing is stale or has a line.
+
+    Args:
+        asks: what is asked for.
+        also: further idempotency keys to look up.
+    """
     types = type_rules.every()
+    people: dict[Mode, set[str]] = {}
+    keys = set(also)
+    for caller, wanted, _ in asks:
+        people.setdefault(caller.mode, set()).add(wanted.user_id)
+        if wanted.idempotency_key:
+            keys.add(idempotency.Key(caller.producer_id, caller.mode, wanted.idempotency_key))
+    queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
+    if keys:
+        queries.append(idempotency.first_answers(keys))
+    found = db.made_together(queries) if queries else []
+    answered = found.pop() if keys else []
     return Known(
-        caller=caller,
         now=clock.now(),
         types=types,
-        reaches=reads.reaches(caller.mode, {each.user_id for each in requests}),
-        templates=shelf.by_name({each.template_id for each in requests if each.template_id}),
-        ordering_keys=_ordering_keys(caller, requests, types),
+        reaches={
+            (mode, reach.user_id): reach
+            for mode, those in zip(people, found, strict=True)
+            for reach in those
+        },
+        templates=shelf.by_name({
+            each.wanted.template_id for each in asks if each.wanted.template_id
+        }),
+        ordering_keys=_ordering_keys(asks, types),
+        answered={each.key: each for each in answered},
     )
 
 
-def checked(request: NotificationRequest, known: Known) -> Checked | Problem:
+def checked(ask: Ask, known: Known) -> Checked | Problem:
     """What it means; the first thing that is wrong with it otherwise."""
+    request, caller = ask.wanted, ask.caller
     try:
-        rule = _routed(request, known)
-        joins = _line(request, rule.priority, known)
-        template, reach = _template(request, known), _recipient(request, known)
+        rule = _routed(request, caller, known)
+        joins = _line(request, caller, rule.priority, known)
+        template = _template(request, caller, known)
+        reach = _recipient(request, caller, known)
         when = _when(request, reach, known.now)
         return Checked(
             rule=rule,
@@ -106,18 +141,25 @@ def checked(request: NotificationRequest, known: Known) -> Checked | Problem:
 
 
 def _ordering_keys(
-    caller: Caller, requests: Sequence[NotificationRequest], types: Mapping[str, TypeRule]
-) -> Mapping[str, ordering.Key]:
-    wanted: dict[str, Priority] = {}
-    for each in requests:
+    asks: Sequence[Ask], types: Mapping[str, TypeRule]
+) -> Mapping[idempotency.Key, ordering.Key]:
+    wanted: dict[tuple[int, Mode], dict[str, Priority]] = {}
+    for caller, each, _ in asks:
+        if not each.ordering_key:
+            continue
         rule = types.get(each.type)
         priority = each.priority if each.priority is not None or rule is None else rule.priority
-        if each.ordering_key and priority is not None:
-            wanted.setdefault(each.ordering_key, priority)
-    return ordering.keys(caller.producer_id, caller.mode, wanted) if wanted else {}
+        if priority is not None:
+            of = wanted.setdefault((caller.producer_id, caller.mode), {})
+            of.setdefault(each.ordering_key, priority)
+    return {
+        idempotency.Key(*whose, name): key
+        for whose, names in wanted.items()
+        for name, key in ordering.keys(*whose, names).items()
+    }
 
 
-def _routed(request: NotificationRequest, known: Known) -> TypeRule:
+def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeRule:
     """The type's rule, with the priority that counts.
 
     Raises:
@@ -128,13 +170,15 @@ def _routed(request: NotificationRequest, known: Known) -> TypeRule:
         detail = f"the router knows no type {request.type}; give a priority with it"
         raise _Refusal(_invalid("/type", detail))
     priority = rule.priority if request.priority is None else request.priority
-    if priority not in known.caller.priorities:
+    if priority not in caller.priorities:
         detail = f"this producer may not send with priority {priority.name}"
         raise _Refusal(Problem(Kind.FORBIDDEN, detail))
     return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
 
 
-def _line(request: NotificationRequest, priority: Priority, known: Known) -> int | None:
+def _line(
+    request: NotificationRequest, caller: Caller, priority: Priority, known: Known
+) -> int | None:
     """The key of the line that it joins.
 
     Raises:
@@ -142,21 +186,22 @@ def _line(request: NotificationRequest, priority: Priority, known: Known) -> int
     """
     if request.ordering_key is None:
         return None
-    key = known.ordering_keys[request.ordering_key]
+    whose = idempotency.Key(caller.producer_id, caller.mode, request.ordering_key)
+    key = known.ordering_keys[whose]
     if key.priority is not priority:
         detail = f"this ordering_key is in use with priority {key.priority.name}; a key has one"
         raise _Refusal(Problem(Kind.CONFLICT, detail, (FieldError("/ordering_key", detail),)))
     return key.id
 
 
-def _template(request: NotificationRequest, known: Known) -> TemplateVersion | None:
+def _template(request: NotificationRequest, caller: Caller, known: Known) -> TemplateVersion | None:
     """The version to pin; None for raw content.
 
     Raises:
         _Refusal: there is none, it lacks a channel or a variable, or raw content is not allowed.
     """
     if request.template_id is None:
-        if not known.caller.may_send_content:
+        if not caller.may_send_content:
             detail = "this producer may not send raw content; use a template"
             raise _Refusal(Problem(Kind.FORBIDDEN, detail))
         return None
@@ -187,15 +232,15 @@ def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterab
     return [(name, "the template needs this variable, and it is missing") for name in missing]
 
 
-def _recipient(request: NotificationRequest, known: Known) -> Reach:
+def _recipient(request: NotificationRequest, caller: Caller, known: Known) -> Reach:
     """How the recipient can be reached.
 
     Raises:
         _Refusal: there is no such recipient in this mode.
     """
-    reach = known.reaches.get(request.user_id)
+    reach = known.reaches.get((caller.mode, request.user_id))
     if reach is None:
-        detail = f"there is no recipient with this user_id in {known.caller.mode.label} mode"
+        detail = f"there is no recipient with this user_id in {caller.mode.label} mode"
         raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
     return reach
 

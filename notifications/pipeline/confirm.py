@@ -7,13 +7,16 @@ nothing. That is done first, so that a callback which comes again after a crash 
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
+from django.db import Error, transaction
 
+from notifications.pipeline.group_commit import Finished, GroupCommit, NothingStored
 from notifications.rules import ids
 from notifications.rules.reasons import Reason
 from notifications.rules.redaction import redacted
@@ -24,6 +27,8 @@ from notifications.store.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
 
 _log = structlog.get_logger(__name__)
+_PATIENCE: Final = dt.timedelta(milliseconds=200)
+"""How long a group waits for a row that somebody else changes, before its callbacks run alone."""
 
 _RECEIPT_DAYS: Final = 10
 """How old a delivery may be that is found by the provider's message id. SMS networks report within
@@ -39,19 +44,84 @@ _MEANS: Final = {
 """In the order in which the receipts of one callback are applied."""
 
 
+class _Callback(NamedTuple):
+    """What one call of a provider told."""
+
+    provider: str
+    receipts: Sequence[Receipt]
+
+
 def record(provider: str, receipts: Sequence[Receipt]) -> int:
     """Apply a provider's receipts; returns how many moved a delivery.
 
     A receipt only moves a delivery whose call this provider had. Safe to run twice: the second
-    moves nothing.
+    moves nothing. Callbacks that come at the same time share a transaction (see `group_commit`).
     """
-    by_reference = _resolved([each for each in receipts if each.delivery_id is None])
+    return _group.run(_Callback(provider, receipts)) if receipts else 0
+
+
+def _together(callbacks: Sequence[_Callback]) -> Finished[int]:
+    """Apply the receipts of a group.
+
+    Raises:
+        NothingStored: it failed; running each callback again is safe, whatever was stored.
+    """
+    if len(callbacks) == 1:
+        return [_alone(callbacks[0])], lambda: None
+    try:
+        with transaction.atomic():
+            db.be_patient(_PATIENCE)
+            return _recorded(callbacks), lambda: None
+    except Error as error:
+        raise NothingStored from error
+
+
+def _alone(callback: _Callback) -> int:
+    return _recorded([callback])[0]
+
+
+_group: Final = GroupCommit(_together, _alone)
+
+
+def _recorded(callbacks: Sequence[_Callback]) -> list[int]:
+    moved: dict[str, set[UUID]] = {}
+    targets = _targets(callbacks)
+    for provider in dict.fromkeys(each.provider for each in callbacks):
+        told = [
+            (receipt, delivery_id)
+            for callback, ids_ in zip(callbacks, targets, strict=True)
+            if callback.provider == provider
+            for receipt, delivery_id in zip(callback.receipts, ids_, strict=True)
+            if delivery_id is not None
+        ]
+        moved[provider] = _applied(provider, told)
+    counts = []
+    for callback, ids_ in zip(callbacks, targets, strict=True):
+        mine = moved[callback.provider].intersection(ids_)
+        moved[callback.provider] -= mine  # a move counts once, for the first that told of it
+        counts.append(len(mine))
+        if without := len(callback.receipts) - len(mine):
+            _log.info("receipts_without_effect", provider=callback.provider, count=without)
+    return counts
+
+
+def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
+    """The delivery that each receipt speaks of; None: nobody knows it."""
+    unnamed = [
+        receipt for each in callbacks for receipt in each.receipts if receipt.delivery_id is None
+    ]
+    known = _resolved(unnamed)
+    return [
+        [each.delivery_id or known.get(each.provider_message_id) for each in callback.receipts]
+        for callback in callbacks
+    ]
+
+
+def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
+    """Apply receipts of one provider; returns the deliveries that moved."""
     by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
-    for receipt in receipts:
-        delivery_id = receipt.delivery_id or by_reference.get(receipt.provider_message_id)
-        if delivery_id is None:
-            continue
+    for receipt, delivery_id in told:
         said = (receipt.code, redacted(receipt.detail))
         by_kind[receipt.kind][delivery_id] = Move(
             id=delivery_id,
@@ -68,9 +138,7 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     for kind, (transition, _) in _MEANS.items():
         moved.update(transitions.apply(transition, by_kind[kind].values(), FromProvider(provider)))
     vault.wipe({ids.notification_of(each) for each in moved})
-    if len(moved) < len(receipts):
-        _log.info("receipts_without_effect", provider=provider, count=len(receipts) - len(moved))
-    return len(moved)
+    return moved
 
 
 def _cause(receipt: Receipt) -> Cause:

@@ -13,16 +13,16 @@ import orjson
 
 from notifications import clock
 from notifications.pipeline import check
-from notifications.pipeline.check import Caller, Checked, Known
+from notifications.pipeline.check import Ask, Checked, Known
 from notifications.rules import channels, ids
 from notifications.rules.channels import Target
-from notifications.rules.lane import Priority
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.rules.reasons import Reason
-from notifications.rules.request import NotificationRequest, fingerprint
+from notifications.rules.request import fingerprint
 from notifications.rules.states import Status, overall
 from notifications.rules.times.local_time import NO_ZONE, When
-from notifications.store import vault
+from notifications.store import idempotency, vault
 from notifications.store.inserts import NewDelivery, NotificationRow
 from providers.contract import Channel
 
@@ -38,47 +38,39 @@ class Plan:
     row: NotificationRow
     deliveries: list[NewDelivery]
     response: dict[str, Any]
-    key: str
+    mode: Mode
+    key: idempotency.Key | None
     body_hash: bytes
     ordering_key: int | None
     """Of the line that its deliveries join."""
 
 
-def planned(
-    caller: Caller, asked: Sequence[NotificationRequest | Problem], *, traceparent: str
-) -> list[Plan | Problem]:
-    """Plan each request, or say what is wrong with it, in order."""
-    known = check.known_of(
-        caller, [each for each in asked if isinstance(each, NotificationRequest)]
-    )
-    return [
-        each if isinstance(each, Problem) else _planned(each, known, traceparent=traceparent)
-        for each in asked
-    ]
-
-
-def _planned(request: NotificationRequest, known: Known, *, traceparent: str) -> Plan | Problem:
-    checked = check.checked(request, known)
+def planned(ask: Ask, known: Known) -> Plan | Problem:
+    """Plan a request, or say what is wrong with it."""
+    checked = check.checked(ask, known)
     if isinstance(checked, Problem):
         return checked
+    caller, request, _ = ask
     notification_id = clock.new_notification_id()
-    born = _deliveries(notification_id, request, checked, known)
+    born = _deliveries(notification_id, ask, checked, known)
+    name = request.idempotency_key
     return Plan(
         id=notification_id,
-        row=_row(notification_id, request, checked, known, traceparent),
+        row=_row(notification_id, ask, checked, known),
         deliveries=born,
         response=_response(notification_id, checked.rule.priority, born, known.now)
         | _told(checked.when),
-        key=request.idempotency_key or "",
-        body_hash=fingerprint(request) if request.idempotency_key else b"",
+        mode=caller.mode,
+        key=idempotency.Key(caller.producer_id, caller.mode, name) if name else None,
+        body_hash=fingerprint(request) if name else b"",
         ordering_key=checked.line,
     )
 
 
 def _deliveries(
-    notification_id: UUID, request: NotificationRequest, checked: Checked, known: Known
+    notification_id: UUID, ask: Ask, checked: Checked, known: Known
 ) -> list[NewDelivery]:
-    rule = checked.rule
+    request, rule = ask.wanted, checked.rule
     targets = channels.targets(
         checked.reach,
         wanted=request.channels,
@@ -91,13 +83,16 @@ def _deliveries(
         # Resolved again at release; until then one row a channel stands for all its contacts.
         targets = list({target.channel: target for target in targets}.values())
     return [
-        _delivery(ids.delivery_id(notification_id, number), target, later, checked, known)
+        _delivery(
+            ids.delivery_id(notification_id, number), ask.caller.mode, target, later, checked, known
+        )
         for number, target in enumerate(targets[: ids.MAX_DELIVERIES], start=1)
     ]
 
 
 def _delivery(
     delivery_id: UUID,
+    mode: Mode,
     target: Target,
     later: dt.datetime | None,
     checked: Checked,
@@ -114,7 +109,7 @@ def _delivery(
         due_at = known.now + _FIRST_REPUBLISH
     return NewDelivery(
         id=delivery_id,
-        mode=known.caller.mode,
+        mode=mode,
         priority=priority,
         channel=target.channel,
         status=status,
@@ -126,13 +121,8 @@ def _delivery(
     )
 
 
-def _row(
-    notification_id: UUID,
-    request: NotificationRequest,
-    checked: Checked,
-    known: Known,
-    traceparent: str,
-) -> NotificationRow:
+def _row(notification_id: UUID, ask: Ask, checked: Checked, known: Known) -> NotificationRow:
+    caller, request, traceparent = ask
     rule, template, when = checked.rule, checked.template, checked.when
     variables, sealed = request.variables, None
     if template is not None and template.sensitive & variables.keys():
@@ -141,8 +131,8 @@ def _row(
         variables = {name: value for name, value in variables.items() if name not in hidden}
     return (
         notification_id,
-        known.caller.producer_id,
-        int(known.caller.mode),
+        caller.producer_id,
+        int(caller.mode),
         int(rule.priority),
         request.type,
         rule.category,

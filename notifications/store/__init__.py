@@ -28,7 +28,6 @@
     attempts      provider calls as rows
     state         the state Redis: client, scripts, what to do when it is away
     ledger        the sent-ledger
-    bloom         keys that are surely new
     limits        producers' rate limits
     caps          what each person was sent in the window of their cap
     breakers      what calls came to, told to all processes; how a breaker stands

@@ -7,13 +7,16 @@ is eight bytes instead of a text to be parsed. Transactions stay Django's (`tran
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
+import itertools
 import select
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, LiteralString, TypeVar, cast
+from typing import Any, Final, Generic, LiteralString, TypeVar, cast
 from uuid import UUID
 
 import psycopg
@@ -29,7 +32,9 @@ from notifications.store import copy_text
 Answer = TypeVar("Answer")
 
 _SQL: Final = Path(__file__).parent / "sql"
-_FEW: Final = 10
+_FEW: Final = 100
+"""Records that are inserted without COPY, which takes two round trips a table."""
+_MILLISECOND: Final = dt.timedelta(milliseconds=1)
 _DEADLOCK_TRIES: Final = 3
 """Rows are locked in id order: a deadlock is a stranger's (an operator's UPDATE) and passes."""
 
@@ -129,6 +134,16 @@ def is_read_only(error: Exception) -> bool:
     return isinstance(error.__cause__, psycopg.errors.ReadOnlySqlTransaction)
 
 
+def is_undone(error: Exception) -> bool:
+    """Whether the server itself has refused and still answers: then its transaction is undone.
+
+    After any other error nobody knows whether a commit that was under way came to be.
+    """
+    cause, link = error.__cause__, connection.connection
+    refused = isinstance(cause, psycopg.Error) and cause.sqlstate is not None
+    return refused and link is not None and link.pgconn.status == ConnStatus.OK
+
+
 def _cursor(factory: RowFactory[Answer]) -> psycopg.Cursor[Answer]:
     drop_broken()
     connection.ensure_connection()
@@ -163,6 +178,31 @@ def _rows(name: str, parameters: Mapping[str, object], factory: RowFactory[Answe
     with errors, _cursor(factory) as running:
         running.execute(statement(name), bound(parameters))
         return running.fetchall() if running.description else []
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Generic[Answer]):
+    """A statement of `sql/`, its parameters, and what to make of each row (see `made`)."""
+
+    name: str
+    parameters: Mapping[str, object]
+    make: Callable[..., Answer]
+
+
+def made_together(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
+    """Run several reading statements in one round trip; returns what each made.
+
+    Raises:
+        django.db.Error: as `rows`.
+    """
+    if len(queries) == 1:
+        return [made(each.name, each.parameters, each.make) for each in queries]
+    with errors, ExitStack() as closing:
+        cursors = [closing.enter_context(_cursor(args_row(each.make))) for each in queries]
+        with cursors[0].connection.pipeline():
+            for running, each in zip(cursors, queries, strict=True):
+                running.execute(statement(each.name), bound(each.parameters))
+            return [running.fetchall() for running in cursors]
 
 
 def run(name: str, parameters: Mapping[str, object]) -> int:
@@ -225,34 +265,55 @@ class Rows:
     records: Sequence[Sequence[object]]
 
 
-def insert(*tables: Rows) -> None:
-    """Insert records into tables, in the caller's transaction: many by COPY, the fastest way in.
+def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
+    """Insert records into tables, all or none.
 
-    A COPY takes two round trips, so a few records go as INSERTs that are all waited for at once.
+    Joins a transaction that is open. Otherwise few records need one round trip, because Postgres
+    takes the statements of one pipeline as one transaction; many go by COPY, the fastest way in.
+
+    Args:
+        tables: the records; those without any are left out.
+        patience: how long to wait for a lock; None: as long as the session says.
 
     Raises:
-        django.db.IntegrityError: a unique violation; the transaction is broken then.
+        IntegrityError: a violation, of a unique index for one.
+        OperationalError: a lock could not be had in time, or the database is away.
     """
-    with errors, cursor() as running:
-        if sum(len(each.records) for each in tables) <= _FEW:
-            with running.connection.pipeline():
-                for each in tables:
-                    for record in each.records:
-                        running.execute(_insert(each.table, each.columns), record)
-            return
-        for each in filter(_is_filled, tables):
+    filled = [each for each in tables if each.records]
+    if sum(len(each.records) for each in filled) <= _FEW:
+        with errors, cursor() as running, running.connection.pipeline():
+            raw = psycopg.RawCursor(running.connection)
+            if patience is not None:
+                raw.execute(_PATIENCE, [str(patience // _MILLISECOND)])
+            for each in filled:
+                values = [value for record in each.records for value in record]
+                raw.execute(_insert(each.table, each.columns, len(each.records)), values)
+        return
+    with transaction.atomic(), errors, cursor() as running:
+        for each in filled:
             with running.copy(_copy(each.table, each.columns)) as stream:
                 stream.write(copy_text.encode(each.records))
 
 
-def _is_filled(rows: Rows) -> bool:
-    return bool(rows.records)
+def be_patient(patience: dt.timedelta) -> None:
+    """Wait for locks only so long, until the transaction that is open ends."""
+    with errors, cursor() as running:
+        psycopg.RawCursor(running.connection).execute(_PATIENCE, [str(patience // _MILLISECOND)])
 
 
-@functools.cache
-def _insert(table: str, columns: tuple[str, ...]) -> sql.SQL:
-    names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
-    return _own(f"INSERT INTO {table} ({names}) VALUES ({places})")  # noqa: S608 - see _own
+_PATIENCE: Final = "SELECT set_config('lock_timeout', $1, true)"
+"""Until the transaction ends, in milliseconds."""
+
+
+@functools.lru_cache(maxsize=512)
+def _insert(table: str, columns: tuple[str, ...], count: int) -> LiteralString:
+    """The statement for so many records, for a raw cursor: no other searches it for places."""
+    number = itertools.count(1)
+    records = [", ".join([f"${next(number)}" for _ in columns]) for _ in range(count)]
+    names, places = ", ".join(columns), ", ".join(f"({record})" for record in records)
+    # Names of our own tables and columns: nobody's input can reach them.
+    text = f"INSERT INTO {table} ({names}) VALUES {places}"  # noqa: S608 - see above
+    return cast("LiteralString", text)  # type: ignore[redundant-cast]  # as in statement
 
 
 @functools.cache

@@ -1,15 +1,16 @@
 """The first answer to a key, for 24 hours: exact, in Postgres.
 
-A key is won by inserting its row in the transaction that stores what it asks for, so an answer
-without its notifications, or notifications without their answer, cannot exist.
+A key is taken by inserting its row in the transaction that stores what it asks for, so an answer
+without its notifications, or notifications without their answer, cannot exist. The unique index
+decides between two that come at once: the second waits for the first, and then violates it.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -20,66 +21,51 @@ LASTS: Final = dt.timedelta(hours=24)
 _COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expires_at")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Key(NamedTuple):
+    """An idempotency key, with whose it is."""
+
+    producer_id: int
+    mode: Mode
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A key with the body that came with it and the answer to it."""
 
-    key: str
+    key: Key
     body_hash: bytes
     response: Any
 
 
-def claim(producer_id: int, mode: Mode, entries: Sequence[Entry]) -> set[str]:
-    """Win what can be won of these keys (each once); returns those won.
-
-    Raises:
-        django.db.OperationalError: another request with one of the keys is still running
-        (lock_timeout).
-    """
-    batch = sorted(entries, key=lambda each: each.key)
-    rows = db.rows(
-        "claim_keys",
-        {
-            "producer_id": producer_id,
-            "mode": mode,
-            "lasts": LASTS,
-            "keys": [each.key for each in batch],
-            "hashes": [each.body_hash for each in batch],
-            "responses": [orjson.dumps(each.response).decode() for each in batch],
-        },
-    )
-    return {row["key"] for row in rows}
-
-
-def copy(producer_id: int, mode: Mode, entries: Sequence[Entry], *, now: dt.datetime) -> None:
-    """Store keys that are surely new.
-
-    Raises:
-        django.db.IntegrityError: one was not; the transaction is broken, claim them instead.
-    """
+def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
+    """Entries to be inserted, in key order: two batches that share keys never deadlock."""
     expires_at = now + LASTS
     records = [
-        (
-            producer_id,
-            mode,
-            each.key,
-            each.body_hash,
-            orjson.dumps(each.response).decode(),
-            expires_at,
-        )
-        for each in entries
+        (*each.key, each.body_hash, orjson.dumps(each.response).decode(), expires_at)
+        for each in sorted(entries, key=lambda each: each.key)
     ]
-    db.insert(db.Rows("idempotency_key", _COLUMNS, records))
+    return db.Rows("idempotency_key", _COLUMNS, records)
 
 
-def first_answers(producer_id: int, mode: Mode, keys: Sequence[str]) -> Mapping[str, Entry]:
-    """The stored answers to keys that were not won."""
-    rows = db.rows("first_answers", {"producer_id": producer_id, "mode": mode, "keys": list(keys)})
+def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
+    """Ask for the stored answers to those of these keys that are in use."""
+    return db.Query("first_answers", _named(keys), _entry)
+
+
+def forget_expired(keys: Collection[Key]) -> None:
+    """Delete those of these keys that are past their time."""
+    db.alone("forget_keys", _named(keys))
+
+
+def _named(keys: Collection[Key]) -> dict[str, object]:
+    wanted = sorted(keys)
     return {
-        row["key"]: Entry(
-            key=row["key"],
-            body_hash=bytes(row["body_hash"]),
-            response=orjson.loads(row["response"]),
-        )
-        for row in rows
+        "producer_ids": [each.producer_id for each in wanted],
+        "modes": [each.mode for each in wanted],
+        "keys": [each.name for each in wanted],
     }
+
+
+def _entry(producer_id: int, mode: int, name: str, body_hash: bytes, response: str) -> Entry:
+    return Entry(Key(producer_id, Mode(mode), name), bytes(body_hash), orjson.loads(response))

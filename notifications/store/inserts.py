@@ -80,13 +80,23 @@ def deliveries(
     notification_ids: Sequence[UUID],
     now: dt.datetime,
     notifications: Sequence[NotificationRow] = (),
+    keys: db.Rows | None = None,
+    patience: dt.timedelta | None = None,
 ) -> None:
-    """Store deliveries with the first event of each, and the notifications that are new with them.
+    """Store deliveries with the first event of each, and what is new with them; all or nothing.
 
-    `notification_ids` runs beside `born`.
+    Args:
+        born: the deliveries.
+        notification_ids: of each of them, in order.
+        now: when they were born.
+        notifications: those that are new.
+        keys: the idempotency keys that they were asked for with. They go first, so that nothing
+            is written for a key that somebody else has taken.
+        patience: as `db.insert`.
 
     Raises:
-        django.db.IntegrityError: the day has no partition (see `partitions.with_day`).
+        django.db.IntegrityError: a key is taken, or the day has no partition (see
+            `partitions.with_day`).
     """
     rows = [
         (*each[:-1], int(each.is_published), now if each.is_published else None) for each in born
@@ -96,7 +106,9 @@ def deliveries(
         for each, notification_id in zip(born, notification_ids, strict=True)
     ]
     db.insert(
+        *([keys] if keys else []),
         db.Rows("notification", _NOTIFICATION, notifications),
         db.Rows("delivery", _DELIVERY, rows),
         db.Rows("event", _EVENT, events),
+        patience=patience,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -38,21 +39,48 @@ class Quota:
     """When a refused call would be granted; zero for a granted one."""
 
 
-def take(*, producer_id: int, mode: Mode, cost: int, rate_per_second: int, burst: int) -> Quota:
-    """Take `cost` notifications from a producer's bucket: all of them or none."""
-    rate = max(1, rate_per_second)  # a rate of nothing would never pay off a burst
-    price = _SECOND_US / rate
-    name = f"limit:{mode.label}:{producer_id}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What one call costs its producer."""
+
+    producer_id: int
+    mode: Mode
+    cost: int
+    """Notifications."""
+    rate_per_second: int
+    burst: int
+
+    @property
+    def price(self) -> float:
+        """Microseconds for one notification; a rate of nothing would never pay off a burst."""
+        return _SECOND_US / max(1, self.rate_per_second)
+
+    @property
+    def bucket(self) -> str:
+        """Its bucket's name."""
+        return f"limit:{self.mode.label}:{self.producer_id}"
+
+
+def take(charges: Sequence[Charge]) -> list[Quota]:
+    """Take each charge from its producer's bucket in one round trip: all of it or nothing."""
+    arguments: list[str | int | float | bytes] = [
+        part for each in charges for part in (each.price, each.burst, each.cost)
+    ]
     try:
-        answer = cast("list[int]", state.call("gcra", [name], [price, burst, cost]))
+        answers = cast(
+            "list[list[int]]", state.call("gcra", [each.bucket for each in charges], arguments)
+        )
     except state.Away:
-        answer = _take_locally(name, price=price, burst=burst, cost=cost)
-    granted, remaining, full_in, wait = answer
+        answers = [_take_locally(each) for each in charges]
+    return [_quota(each, *answer) for each, answer in zip(charges, answers, strict=True)]
+
+
+def _quota(charge: Charge, granted: int, remaining: int, full_in: int, wait: int) -> Quota:
     return Quota(
         granted=bool(granted),
-        burst=burst,
+        burst=charge.burst,
         remaining=remaining,
-        window=price * burst * _MICROSECOND,
+        window=charge.price * charge.burst * _MICROSECOND,
         full_in=full_in * _MICROSECOND,
         retry_after=wait * _MICROSECOND,
     )
@@ -68,9 +96,10 @@ _paid_at: dict[str, float] = {}
 _lock = threading.Lock()
 
 
-def _take_locally(name: str, *, price: float, burst: int, cost: int) -> list[int]:
+def _take_locally(charge: Charge) -> list[int]:
     """As `lua/gcra.lua`, on this process's clock."""
-    room, wanted = burst * price, cost * price
+    name, price = charge.bucket, charge.price
+    room, wanted = charge.burst * price, charge.cost * price
     with _lock:
         now = clock.monotonic() * _SECOND_US
         owed = max(_paid_at.get(name, now) - now, 0)

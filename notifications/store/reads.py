@@ -109,20 +109,22 @@ def _caps(written: str) -> Caps:
 
 def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, Reach]:
     """How these users can be reached now; unknown users are missing."""
-    return {reach.user_id: reach for reach in _reaches(mode, user_ids=user_ids)}
+    [found] = db.made_together([reaches_query(mode, user_ids)])
+    return {reach.user_id: reach for reach in found}
 
 
 def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, Reach]:
     """The same by recipient id."""
-    found = _reaches(Mode.LIVE, recipient_ids=recipient_ids)
+    [found] = db.made_together([reaches_query(Mode.LIVE, recipient_ids=recipient_ids)])
     return {reach.recipient_id: reach for reach in found}
 
 
-def _reaches(
-    mode: Mode, *, user_ids: Iterable[str] = (), recipient_ids: Iterable[int] = ()
-) -> list[Reach]:
+def reaches_query(
+    mode: Mode, user_ids: Iterable[str] = (), *, recipient_ids: Iterable[int] = ()
+) -> db.Query[Reach]:
+    """Ask how these people can be reached now."""
     whose = {"user_ids": list(user_ids), "ids": list(recipient_ids)}
-    return db.made("reaches", {**whose, "mode": mode, "live": Mode.LIVE}, _reach)
+    return db.Query("reaches", {**whose, "mode": mode, "live": Mode.LIVE}, _reach)
 
 
 def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql

@@ -1,4 +1,4 @@
-"""The state Redis: sent-ledger, rate limits, Bloom filter, news, tallies. Losing it loses nothing.
+"""The state Redis: sent-ledger, rate limits, news, tallies. Losing it loses nothing.
 
 Everything here is an optimisation or a second opinion; Postgres has the truth. So each caller says
 what holds while it is away, and after one failure this process leaves it alone for a moment instead

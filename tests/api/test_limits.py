@@ -25,7 +25,9 @@ pytestmark = pytest.mark.usefixtures("_place")
 
 
 def _take(cost: int, *, rate: int = 1, burst: int = 10, mode: Mode = Mode.LIVE) -> Quota:
-    return limits.take(producer_id=7, mode=mode, cost=cost, rate_per_second=rate, burst=burst)
+    charge = limits.Charge(producer_id=7, mode=mode, cost=cost, rate_per_second=rate, burst=burst)
+    [quota] = limits.take([charge])
+    return quota
 
 
 def test_a_burst_is_granted_and_then_no_more() -> None:

@@ -11,7 +11,7 @@ import pytest
 from notifications import clock, conf
 from notifications.models import Notification, Preference, Rejected
 from notifications.pipeline import accept
-from notifications.pipeline.accept import Caller, Refused, Taken
+from notifications.pipeline.accept import Caller, Refused, Taken, WholeAnswer
 from notifications.rules import request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Kind, Problem
@@ -129,16 +129,6 @@ def test_a_key_is_taken_once_with_or_without_the_state_redis(
     assert Notification.objects.count() == 1
 
 
-def test_a_wiped_filter_lets_no_key_through_twice(reach: Reach, take: Accept) -> None:
-    reach(email="maria@sandbox.example")
-    take(idempotency_key="k")
-    state.client().flushdb()
-    again = take(idempotency_key="k")
-    assert isinstance(again, Taken)
-    assert again.replayed
-    assert Notification.objects.count() == 1
-
-
 def test_a_key_that_stands_twice_in_one_batch_counts_once(reach: Reach, caller: Caller) -> None:
     reach(email="maria@sandbox.example")
     body = {"user_id": "maria", "type": "LIKE", "content": {"body": "hi"}, "idempotency_key": "k"}
@@ -185,3 +175,45 @@ def test_a_template_without_a_text_for_the_channel_is_refused(reach: Reach, take
     reach(chat="https://chat.example/hook")
     assert _kind(take(channels=["chat"])) is Kind.INVALID
     assert _kind(take(template_id="none")) is Kind.INVALID
+
+
+def test_the_keys_of_items_count_beside_the_key_of_the_whole_call(
+    reach: Reach, caller: Caller
+) -> None:
+    reach(email="maria@sandbox.example")
+    body = {"user_id": "maria", "type": "LIKE", "content": {"body": "hi"}}
+    before, fresh, twice, whole, other = (
+        request.parse({**body, "idempotency_key": key, **more})
+        for key, more in (
+            ("before", {}),
+            ("fresh", {}),
+            ("fresh", {}),
+            ("whole", {}),
+            ("before", {"priority": "P1"}),
+        )
+    )
+    asked = [each for each in (before, fresh, twice, whole, other) if not isinstance(each, Problem)]
+    [first] = accept.accept(caller, asked[:1])
+    answer = accept.accept_once(caller, "whole", b"a" * 16, asked)
+    assert isinstance(answer, WholeAnswer)
+    results = [
+        _kind(each) if isinstance(each, Refused) else each.replayed for each in answer.results
+    ]
+    assert results == [True, False, True, Kind.KEY_REUSED, Kind.KEY_REUSED]
+    assert isinstance(first, Taken)
+    assert isinstance(answer.results[0], Taken)
+    assert answer.results[0].response == first.response
+    again = accept.accept_once(caller, "whole", b"a" * 16, asked)
+    assert isinstance(again, WholeAnswer)
+    assert again.replayed
+    assert [_response(each) for each in again.results] == [
+        _response(each) for each in answer.results
+    ]
+    [single] = accept.accept(caller, asked[1:2])
+    assert isinstance(single, Taken)
+    assert single.replayed
+    assert Notification.objects.count() == 2
+
+
+def _response(answer: Taken | Refused) -> object:
+    return answer.response if isinstance(answer, Taken) else answer.problem
