@@ -84,31 +84,52 @@ class Delivery:
     """One message on its way, seen by the caller and by the thread that carries it."""
 
     delivery_id: UUID
-    started_at: float
-    """Monotonic seconds, like `expires_at`."""
-    expires_at: float
+    begin_by: float
+    """Monotonic seconds; a delivery that no thread has begun by then never begins."""
+    deadline_seconds: float
+    """From its start."""
+    started_at: float | None = None
+    """Monotonic seconds."""
     _lock: Lock = field(default_factory=Lock)
-    _begun: bool = False
     _committed: bool = False
     _abandoned: bool = False
     _session: Session | None = None
+    _outcome: Outcome | None = None
+
+    @property
+    def expires_at(self) -> float:
+        """When its caller gives it up, as far as is known now (monotonic seconds)."""
+        started_at = self.started_at
+        return self.begin_by if started_at is None else started_at + self.deadline_seconds
 
     @property
     def remaining_seconds(self) -> float:
         """Until the deadline; at least a millisecond, because 0 means no timeout to sockets."""
         return max(0.001, self.expires_at - monotonic())
 
-    def result(self, outcome: Outcome) -> Result:
-        """Give the outcome its place in the batch."""
-        latency = timedelta(seconds=monotonic() - self.started_at)
+    def finish(self, outcome: Outcome) -> Result:
+        """Give the thread's outcome its place in the batch."""
+        with self._lock:
+            self._outcome = outcome
+        return self._result(outcome)
+
+    def give_up(self) -> Result:
+        """Stop waiting for it, and say what may be concluded."""
+        return self._result(self.abandon())
+
+    def _result(self, outcome: Outcome) -> Result:
+        seconds = 0.0 if self.started_at is None else monotonic() - self.started_at
+        latency = timedelta(seconds=seconds)
         return Result(delivery_id=self.delivery_id, outcome=outcome, latency=latency)
 
     def begin(self) -> bool:
-        """Note that a thread carries it from now on; False when its time is over."""
+        """Start its deadline; False when it is too late, or its caller has gone."""
         with self._lock:
-            self.started_at = monotonic()
-            self._begun = not self._abandoned and self.expires_at > self.started_at
-            return self._begun
+            now = monotonic()
+            if self._abandoned or now >= self.begin_by:
+                return False
+            self.started_at = now
+            return True
 
     def board(self, session: Session) -> bool:
         """Note the connection that carries it; False when its caller has gone."""
@@ -128,13 +149,15 @@ class Delivery:
             self._session = None
 
     def abandon(self) -> Outcome:
-        """Give up waiting, cut the connection, and say what may be concluded."""
+        """Cut the connection, and say what may be concluded; the outcome, where it is there."""
         with self._lock:
             self._abandoned = True
+            if self._outcome is not None:
+                return self._outcome
+            if self.started_at is None:
+                return NotStarted(code="not_started")
             if self._session is not None:
                 self._session.cut()
-            if not self._begun:
-                return NotStarted(code="not_started")
             return Unanswered(code="timeout") if self._committed else Unavailable(code="not_sent")
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import email
 import email.policy
 import socket
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from email.message import EmailMessage
 from threading import Event, Thread
 from time import monotonic
+from uuid import uuid4
 
 import pytest
+from aiosmtpd.smtp import SMTP, Envelope
+from aiosmtpd.smtp import Session as SmtpSession
 
 from providers.contract import (
     Accepted,
+    Message,
     Misconfigured,
     NotStarted,
     Outcome,
@@ -28,7 +34,7 @@ from providers.contract import (
 from providers.email.mime import mailbox
 from providers.email.smtp import Config, Smtp, server_url
 from providers.email.smtp_replies import Stage, outcome_of
-from providers.email.smtp_session import Tls
+from providers.email.smtp_session import Delivery, Tls
 from tests.providers.fakes import SmtpFake
 from tests.providers.messages import message, noon
 
@@ -213,6 +219,84 @@ def test_no_more_calls_begin_than_there_are_connections() -> None:
         found = Counter(each.outcome for each in smtp.send(batch, deadline=timedelta(seconds=0.3)))
     assert found[NotStarted(code="not_started")] == 3
     assert sum(isinstance(each, Unavailable) for each in found.elements()) == 2
+
+
+class SlowServer(SmtpFake):
+    """Takes as many milliseconds for a mail as its recipient's name says."""
+
+    async def handle_DATA(  # noqa: N802 - aiosmtpd's name
+        self, server: SMTP, session: SmtpSession, envelope: Envelope
+    ) -> str:
+        answer = await super().handle_DATA(server, session, envelope)
+        await asyncio.sleep(int(envelope.rcpt_tos[0].partition("@")[0]) / 1000)
+        return answer
+
+
+@pytest.fixture
+def slow() -> Iterator[SlowServer]:
+    with closing(SlowServer()) as it:
+        yield it
+
+
+def taking(milliseconds: int, *, urgent: bool = False) -> Message:
+    return replace(message(f"{milliseconds}@mailbox.example"), urgent=urgent)
+
+
+def outcomes(smtp: Smtp, batch: Sequence[Message], *, seconds: float) -> list[Outcome]:
+    found = {r.delivery_id: r for r in smtp.send(batch, deadline=timedelta(seconds=seconds))}
+    return [found[each.delivery_id].outcome for each in batch]
+
+
+def test_a_deadline_begins_when_its_mail_does(slow: SlowServer) -> None:
+    with closing(adapter(slow.port, connections=1)) as smtp:
+        first, second, third = outcomes(smtp, [taking(400), taking(1700), taking(0)], seconds=2)
+    # The second ended later than two seconds after the call of `send`, the third never began.
+    assert isinstance(first, Accepted)
+    assert isinstance(second, Accepted)
+    assert third == NotStarted(code="not_started")
+    assert len(slow.contents) == 2
+
+
+def test_a_mail_that_hangs_does_not_hold_the_others(slow: SlowServer) -> None:
+    with closing(adapter(slow.port, connections=2)) as smtp:
+        hung, *others = outcomes(smtp, [taking(9_000), *map(taking, range(10))], seconds=2)
+    assert hung == Unanswered(code="timeout")
+    assert all(isinstance(each, Accepted) for each in others)
+
+
+def test_an_urgent_mail_goes_before_patient_ones_that_came_earlier(slow: SlowServer) -> None:
+    with closing(adapter(slow.port, connections=1)) as smtp:
+        patient = smtp.send([taking(1_500), taking(1)], deadline=timedelta(seconds=9))
+        # One goes over the bound, so that it need not wait for the first.
+        hurry = [taking(2, urgent=True), taking(3, urgent=True)]
+        assert len(outcomes(smtp, hurry, seconds=9)) == 2
+        assert len(list(patient)) == 2
+    names = [email.message_from_bytes(each)["To"].partition("@")[0] for each in slow.contents]
+    assert sorted(names) == ["1", "1500", "2", "3"]
+    assert names.index("2") < names.index("3") < names.index("1")
+
+
+def test_connections_are_opened_by_need(server: SmtpFake) -> None:
+    with closing(adapter(server.port, connections=8)) as smtp:
+        for _ in range(10):
+            assert isinstance(outcome(smtp), Accepted)
+        assert server.connections == 1
+        assert smtp.capabilities.concurrency == 8
+
+
+def test_an_answer_that_came_is_not_given_up() -> None:
+    delivery = Delivery(delivery_id=uuid4(), begin_by=monotonic() + 60, deadline_seconds=1)
+    assert delivery.begin()
+    delivery.finish(Accepted(message_id="m-1"))
+    assert delivery.give_up().outcome == Accepted(message_id="m-1")
+
+
+def test_a_mail_that_was_given_up_before_it_began_never_begins() -> None:
+    delivery = Delivery(delivery_id=uuid4(), begin_by=monotonic() + 60, deadline_seconds=1)
+    given_up = delivery.give_up()
+    assert given_up.outcome == NotStarted(code="not_started")
+    assert given_up.latency == timedelta(0)
+    assert not delivery.begin()
 
 
 def test_a_server_that_greets_and_then_drips_cannot_stretch_the_deadline() -> None:
