@@ -44,6 +44,8 @@ class Conf:
     """Over how long P2 and P3 that waited for one instant are spread: thousands wait for 07:00."""
     calls_in_flight: int = CEILING
     """Most calls in flight at one provider from one process; the adaptive limit stays below."""
+    sms_max_segments: int = 4
+    """Most segments of one SMS; a longer one is refused when it is accepted."""
     max_clock_skew: dt.timedelta = dt.timedelta(seconds=2)
     """How far a host's clock may be from Postgres's; a process on a worse one does not work."""
     caps: caps.Caps = field(default_factory=lambda: caps.DEFAULTS)

@@ -145,6 +145,11 @@ class Environment(BaseModel):
         description="a number from 1 to 10000: most calls in flight at one provider from one"
         " process; below it the number adapts to the provider's latency",
     )
+    sms_max_segments: Annotated[int, Field(ge=1, le=100)] = Field(
+        alias="NOTIFY_SMS_MAX_SEGMENTS",
+        default=4,
+        description="a number from 1 to 100: most segments of one SMS; a longer one is refused",
+    )
     max_clock_skew_seconds: Annotated[float, Field(ge=0.1, le=60)] = Field(
         alias="NOTIFY_MAX_CLOCK_SKEW_SECONDS",
         default=2.0,

@@ -160,6 +160,7 @@ NOTIFICATIONS = Conf(
     release_ramp=dt.timedelta(seconds=ENVIRONMENT.release_ramp_seconds),
     caps=ENVIRONMENT.caps,
     calls_in_flight=ENVIRONMENT.calls_in_flight,
+    sms_max_segments=ENVIRONMENT.sms_max_segments,
     max_clock_skew=dt.timedelta(seconds=ENVIRONMENT.max_clock_skew_seconds),
 )
 

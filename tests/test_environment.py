@@ -113,6 +113,7 @@ def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
         ("NOTIFY_RELEASE_RAMP_SECONDS", "-1", "Input should be greater than or equal to 0"),
         ("NOTIFY_MAX_CLOCK_SKEW_SECONDS", "0", "Input should be greater than or equal to 0.1"),
         ("NOTIFY_CALLS_IN_FLIGHT", "0", "Input should be greater than or equal to 1"),
+        ("NOTIFY_SMS_MAX_SEGMENTS", "0", "Input should be greater than or equal to 1"),
         ("NOTIFY_ALLOWED_RECIPIENTS", ",", "lists nothing"),
         ("NOTIFY_ALLOWED_RECIPIENTS", "u_1,+hidden", "entry 2 is no beginning of a number"),
     ],

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from notifications import clock
+from notifications.pipeline import sms_limit
 from notifications.rules.channels import Reach
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.language import variables
@@ -128,6 +129,7 @@ def checked(ask: Ask, known: Known) -> Checked | Problem:
         template = _template(request, caller, known)
         reach = _recipient(request, caller, known)
         when = _when(request, reach, known.now)
+        _check_sms(request, template, reach)
         return Checked(
             rule=rule,
             template=template,
@@ -243,6 +245,19 @@ def _recipient(request: NotificationRequest, caller: Caller, known: Known) -> Re
         detail = f"there is no recipient with this user_id in {caller.mode.label} mode"
         raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
     return reach
+
+
+def _check_sms(
+    request: NotificationRequest, template: TemplateVersion | None, reach: Reach
+) -> None:
+    """Hold its SMS against the limit of segments.
+
+    Raises:
+        _Refusal: it is too long.
+    """
+    too_long = sms_limit.violation(request, template, reach)
+    if too_long is not None:
+        raise _Refusal(too_long)
 
 
 def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When | None:

@@ -43,6 +43,8 @@ class Reach(NamedTuple):
     channel_order: Sequence[Channel] = ()
     channels_off: frozenset[Channel] = frozenset()
     categories_off: frozenset[str] = frozenset()
+    locale: str = ""
+    """As the recipient has it; empty when nobody knows."""
 
 
 class Target(NamedTuple):

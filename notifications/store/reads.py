@@ -128,7 +128,9 @@ def reaches_query(
 
 
 def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql
-    recipient_id, user_id, timezone, *wishes, contact_channels, contact_ids, suppressed = row
+    recipient_id, user_id, timezone, locale, *wishes, contact_channels, contact_ids, suppressed = (
+        row
+    )
     off, order, categories_off = wishes
     contacts: dict[Channel, list[int]] = {}
     for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
@@ -143,6 +145,7 @@ def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql
         channel_order=[_CHANNELS[channel] for channel in order or () if channel in _CHANNELS],
         channels_off=_channels(off),
         categories_off=frozenset(categories_off) if categories_off else _NOTHING,
+        locale=locale,
     )
 
 

@@ -1,6 +1,6 @@
 -- How recipients can be reached now: valid contacts that are not suppressed, the primary one first. By user id within a mode
 -- (recipient_once_per_mode) or by recipient id; each contact's one probe of the suppression list is served by suppression_by_address.
-SELECT r.id, r.user_id, coalesce(nullif(r.timezone, ''), r.phone_timezone) AS timezone,
+SELECT r.id, r.user_id, coalesce(nullif(r.timezone, ''), r.phone_timezone) AS timezone, r.locale,
        p.channels_off, p.channel_order, p.categories_off,
        c.channels AS contact_channels, c.ids AS contact_ids, c.suppressed AS channels_suppressed
 FROM notifications_recipient r
