@@ -24,12 +24,12 @@ from notifications.models import Notification
 from notifications.pipeline import reschedule
 from notifications.rules import channels, ids
 from notifications.rules.channels import Reach, Spread, Target
-from notifications.rules.lane import Mode, Priority
+from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.times.local_time import NO_ZONE, When
 from notifications.rules.transitions import RELEASE, SUPPRESS, Transition
-from notifications.store import claims, db, inserts, ordering, reads, spans, transitions
+from notifications.store import claims, db, fair_queue, inserts, ordering, reads, spans, transitions
 from notifications.store.inserts import NewDelivery
 from notifications.store.spans import Span
 from notifications.store.transitions import STILL_DUE, Move
@@ -119,7 +119,7 @@ def _resolve(delivery_ids: Sequence[UUID]) -> int:
         if moved_to is None or not _postponed(notification, moved_to):
             chosen = _targets(notification, reach)
             _place(resolved, group, chosen, detail=_lateness(notification, moved_to))
-    moved = _write(resolved)
+    moved = _write(resolved, _due_in(resolved, notifications))
     _join_keys(notifications, resolved)
     return moved
 
@@ -240,14 +240,34 @@ def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:
     )
 
 
-def _write(resolved: _Resolved) -> int:
+def _due_in(
+    resolved: _Resolved, notifications: Mapping[UUID, Notification]
+) -> dict[UUID, dt.timedelta]:
+    """How soon those of P2 and P3 are due, among other producers' rows; zero or less."""
+    asks = {}
+    for delivery_id, channel in resolved.channels.items():
+        row = notifications[ids.notification_of(delivery_id)]
+        lane = Lane(Mode(row.mode), Priority(row.priority), Channel(channel))
+        if not lane.priority.is_urgent:
+            asks[delivery_id] = fair_queue.Ask(lane, row.producer_id)
+    now = clock.now()
+    places = fair_queue.places(list(asks.values()), now=now)
+    return {delivery_id: place - now for delivery_id, place in zip(asks, places, strict=True)}
+
+
+def _write(resolved: _Resolved, due_in: Mapping[UUID, dt.timedelta]) -> int:
     if resolved.contacts:
         claims.set_contacts(resolved.contacts)
-    moved = transitions.apply(RELEASE, resolved.go, STILL_DUE)
+    go = [move._replace(due_in=due_in.get(move.id, move.due_in)) for move in resolved.go]
+    moved = transitions.apply(RELEASE, go, STILL_DUE)
     moved += transitions.apply(SUPPRESS, resolved.stop, STILL_DUE)
     if resolved.more:
         of = [ids.notification_of(each.id) for each in resolved.more]
-        inserts.deliveries(resolved.more, notification_ids=of, now=clock.now())
+        now = clock.now()
+        more = [
+            each._replace(due_at=now + due_in.get(each.id, clock.AT_ONCE)) for each in resolved.more
+        ]
+        inserts.deliveries(more, notification_ids=of, now=now)
     return len(moved) + len(resolved.more)
 
 

@@ -6,11 +6,16 @@ All in the caller's transaction, beside the idempotency keys.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from notifications.store import db
+from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store import db, fair_queue
+from notifications.store.fair_queue import Ask
+from providers.contract import Channel
 
 _NOTIFICATION: Final = (
     "id",
@@ -53,6 +58,8 @@ _DELIVERY: Final = (
     "published_at",
 )
 _EVENT: Final = ("notification_id", "delivery_id", "status", "reason", "at")
+
+_DUE_AT: Final = _DELIVERY.index("due_at")
 
 NotificationRow = tuple[object, ...]
 """One value for each of the notification's columns, in their order."""
@@ -98,8 +105,16 @@ def deliveries(
         django.db.IntegrityError: a key is taken, or the day has no partition (see
             `partitions.with_day`).
     """
+    places = _places(born, notification_ids, notifications, now=now)
     rows = [
-        (*each[:-1], int(each.is_published), now if each.is_published else None) for each in born
+        (
+            *each[:_DUE_AT],
+            places.get(each.id, each.due_at),
+            *each[_DUE_AT + 1 : -1],
+            int(each.is_published),
+            now if each.is_published else None,
+        )
+        for each in born
     ]
     events = [
         (notification_id, each.id, each.status, each.reason or "accepted", now)
@@ -112,3 +127,27 @@ def deliveries(
         db.Rows("event", _EVENT, events),
         patience=patience,
     )
+
+
+def _places(
+    born: Sequence[NewDelivery],
+    notification_ids: Sequence[UUID],
+    notifications: Sequence[NotificationRow],
+    *,
+    now: dt.datetime,
+) -> dict[UUID, dt.datetime]:
+    """When those of P2 and P3 that are queued are due, among other producers' rows."""
+    producers = {row[0]: row[1] for row in notifications}
+    asks = {
+        each.id: Ask(_lane(each.mode, each.priority, each.channel), producer)
+        for each, notification_id in zip(born, notification_ids, strict=True)
+        if each.status == Status.QUEUED
+        and not each.is_published
+        and isinstance(producer := producers.get(notification_id), int)
+    }
+    return dict(zip(asks, fair_queue.places(list(asks.values()), now=now), strict=True))
+
+
+@functools.cache
+def _lane(mode: int, priority: int, channel: int) -> Lane:
+    return Lane(Mode(mode), Priority(priority), Channel(channel))

@@ -32,7 +32,7 @@ from notifications.pipeline import publish
 from notifications.rules import suspects
 from notifications.rules.lane import Lane
 from notifications.rules.states import Status
-from notifications.store import db, locks, spans
+from notifications.store import db, fair_queue, locks, spans
 from notifications.store.spans import Span
 from notifications.sweeps import room, rounds
 from notifications.sweeps.rounds import Swept
@@ -52,9 +52,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         limit: lost rows made due of one lane in one run.
     """
     del now
+    recent, *older = spans.current()
     waiting = [
         (lane, span)
-        for span in spans.current()
+        for span in (recent, *older)
         for lane in rounds.lanes_due(Status.QUEUED, span, within=_EVER)
     ]
     if not waiting:
@@ -71,7 +72,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         try:
             if not depths[lane.name]:
                 _make_lost_due(lane, span, limit)
-            published = _publish(lane, span, rooms.get(lane, 0))
+            published = _publish(lane, span, rooms.get(lane, 0), is_recent=span is recent)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
             done += Swept(failed=1)
@@ -81,13 +82,15 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     return done
 
 
-def _publish(lane: Lane, span: Span, free: int) -> int:
+def _publish(lane: Lane, span: Span, free: int, *, is_recent: bool) -> int:
     if free <= 0:
         return 0
     with transaction.atomic():
         if not locks.try_for_transaction(f"relay {lane.name}"):
             return 0
         rows = db.rows("publish", {**span, **_of(lane), "room": free})
+    if is_recent and not lane.priority.is_urgent:
+        fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
     if not rows:
         return 0
     ids = [row["id"] for row in rows]

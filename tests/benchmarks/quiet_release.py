@@ -14,16 +14,13 @@ from statistics import median
 from threading import Event
 from typing import Final
 
-from notifications import clock
-from notifications.rules import ids
 from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from providers.contract import Channel
-from tests.benchmarks import load, p0_latency
+from tests.benchmarks import load, p0_latency, rows
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.load import Undelivered
-from tests.benchmarks.stage import TEMPLATE, TYPE, Stage
+from tests.benchmarks.stage import Stage
 
 _HELD: Final = 200_000
 _CODES: Final = 300
@@ -37,34 +34,6 @@ _BEGIN_SECONDS: Final = 30.0
 _DRAIN_SECONDS: Final = 600.0
 _pause: Final = Event()
 
-_PEOPLE: Final = """
-    CREATE TEMPORARY TABLE people AS
-    SELECT row_number() OVER (ORDER BY r.id) - 1 AS place, r.id AS recipient, r.user_id,
-           c.id AS contact
-    FROM notifications_recipient r JOIN notifications_contact c ON c.recipient_id = r.id
-    WHERE c.kind = '' -- their mailbox: a phone's token has one
-"""
-_NOTIFICATIONS: Final = """
-    INSERT INTO notification (id, producer_id, mode, priority, type, recipient_id, user_id,
-                              template, variables, spread, expires_at, created_at)
-    SELECT (%(first)s || lpad(to_hex(n), 9, '0') || '000')::uuid,
-           (SELECT id FROM notifications_producer LIMIT 1), 1, %(priority)s, %(type)s, p.recipient,
-           p.user_id, (SELECT id FROM notifications_template WHERE template_id = %(template)s),
-           '{"name": "Ada", "order_id": "ORD-1", "items": ["a", "b"]}', 'first',
-           now() + interval '1 day', now()
-    FROM generate_series(1, %(count)s) AS n
-    JOIN people p ON p.place = n %% (SELECT count(*) FROM people)
-"""
-_DELIVERIES: Final = """
-    INSERT INTO delivery (id, mode, priority, channel, status, reason, recipient_id, contact_id,
-                          due_at)
-    SELECT (%(first)s || lpad(to_hex(n), 9, '0') || '001')::uuid, 1, %(priority)s, %(channel)s,
-           %(scheduled)s, %(reason)s, p.recipient, p.contact,
-           -- Five seconds ago: so long the sweep leaves a row to its own message.
-           now() - interval '5 seconds' + floor(random() * %(steps)s) * interval '5 seconds'
-    FROM generate_series(1, %(count)s) AS n
-    JOIN people p ON p.place = n %% (SELECT count(*) FROM people)
-"""
 _ORDER: Final = """
     SELECT extract(epoch FROM max(sent_at) - min(sent_at)), extract(epoch FROM max(ahead)),
            avg((ahead > interval '0')::int)
@@ -137,25 +106,12 @@ def _p99(stage: Stage) -> float:
 
 def _hold(stage: Stage) -> None:
     """Write the held rows while everything stands still, and remember when each was to leave."""
-    first = ids.floor_of(clock.now().date()).hex[:12] + "70008000"
-    values = {
-        "first": first,
-        "count": _HELD,
-        "steps": _RAMP_STEPS,
-        "priority": Priority.P2,
-        "channel": Channel.EMAIL,
-        "type": TYPE,
-        "template": TEMPLATE,
-        "scheduled": Status.SCHEDULED,
-        "reason": Reason.QUIET_HOURS.value,
-    }
     with stage.standing_still(), stage.database() as link:
-        link.execute("DROP TABLE IF EXISTS people, bench_held")
-        link.execute(_PEOPLE)
-        link.execute(_NOTIFICATIONS, values)
-        link.execute(_DELIVERIES, values)
+        link.execute("DROP TABLE IF EXISTS bench_held")
+        # Five seconds ago: so long the sweep leaves a row to its own message.
+        held = {"reason": Reason.QUIET_HOURS.value, "due": "-5 seconds", "steps": _RAMP_STEPS}
+        rows.write(link, _HELD, priority=Priority.P2, status=Status.SCHEDULED, **held)
         link.execute("CREATE UNLOGGED TABLE bench_held AS SELECT id, due_at FROM delivery")
-        link.execute("ANALYZE notification, delivery")
 
 
 def _wait_for_the_first(stage: Stage) -> None:

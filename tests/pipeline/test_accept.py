@@ -13,10 +13,10 @@ from notifications.models import Notification, Preference, Rejected
 from notifications.pipeline import accept
 from notifications.pipeline.accept import Caller, Refused, Taken, WholeAnswer
 from notifications.rules import request
-from notifications.rules.lane import Mode, Priority
+from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.states import Status
-from notifications.store import state, vault
+from notifications.store import fair_queue, state, vault
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -217,3 +217,20 @@ def test_the_keys_of_items_count_beside_the_key_of_the_whole_call(
 
 def _response(answer: Taken | Refused) -> object:
     return answer.response if isinstance(answer, Taken) else answer.problem
+
+
+def test_a_row_of_p2_takes_its_place_behind_the_relay_and_before_others_backlogs(
+    reach: Reach, take: Accept
+) -> None:
+    reach(email="maria@sandbox.example")
+    behind = clock.now() - dt.timedelta(hours=1)
+    lane = Lane(Mode.LIVE, Priority.P2, Channel.EMAIL)
+    fair_queue.note_published(lane, last=behind)
+    [first] = deliveries_of(take())
+    [second] = deliveries_of(take())
+    assert [first.due_at, second.due_at] == [
+        behind + dt.timedelta(microseconds=number) for number in (1, 2)
+    ]
+    [urgent] = deliveries_of(take(priority="P1"))
+    assert urgent.due_at is not None
+    assert urgent.due_at > clock.now() - dt.timedelta(minutes=1)

@@ -18,8 +18,9 @@ from notifications.models import Delivery, Event, Notification
 from notifications.pipeline import release as pipeline
 from notifications.pipeline.accept import Caller, Taken
 from notifications.rules import ids
+from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store import spans
+from notifications.store import fair_queue, spans
 from notifications.sweeps import release
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
@@ -144,3 +145,19 @@ def _link() -> dict[str, Any]:
     wanted = ("host", "port", "dbname", "user", "password")
     given = connection.get_connection_params()
     return {name: given[name] for name in wanted if name in given}
+
+
+def test_a_released_row_stands_where_its_producers_share_puts_it(
+    reach: Reach, later: Callable[..., UUID], caller: Caller
+) -> None:
+    reach(push="phone")
+    lane = Lane(Mode.LIVE, Priority.P2, Channel.PUSH)
+    behind = clock.now() - _HOUR
+    fair_queue.note_published(lane, last=behind)
+    one = later(channels=["push"])
+    _let_time_pass()
+    _sweep(500)
+    due_at = Delivery.objects.get(id=ids.delivery_id(one, 1)).due_at
+    assert due_at is not None
+    assert abs(due_at - behind) < dt.timedelta(seconds=5)
+    assert caller.producer_id

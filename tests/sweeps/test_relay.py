@@ -18,7 +18,8 @@ from notifications.models import Delivery
 from notifications.pipeline import publish
 from notifications.rules import suspects
 from notifications.rules.lane import Lane, Mode, Priority
-from notifications.store import breakers, controls
+from notifications.store import breakers, controls, fair_queue
+from notifications.store.fair_queue import Ask
 from notifications.sweeps import relay, room
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
@@ -125,3 +126,21 @@ def test_a_publish_that_fails_leaves_the_rows_due(
     monkeypatch.undo()
     assert _run() == Swept(moved=1)
     assert _messages(broker) == [[row]]
+
+
+@pytest.mark.usefixtures("small_messages")
+def test_a_producers_backlog_does_not_delay_anothers_row(
+    make_row: MakeRow, broker: redis.Redis
+) -> None:
+    hour_ago = clock.now() - dt.timedelta(hours=1)
+    lane = Lane(Mode.LIVE, Priority.P2, Channel.PUSH)
+    flood = fair_queue.places([Ask(lane, 1)] * 20, now=hour_ago)
+    for place in flood:
+        make_row(due_at=place)
+    assert _run().moved == 6
+    # Accepted now, an hour after the others, of which fourteen still wait.
+    [place] = fair_queue.places([Ask(lane, 2)], now=clock.now())
+    small = make_row(due_at=place)
+    broker.rpop(_QUEUE)
+    assert _run().moved == 2
+    assert small in _messages(broker)[-1]

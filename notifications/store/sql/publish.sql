@@ -1,21 +1,23 @@
--- Rows of one lane that are to be published now: moves due_at to when the id would be published again, and returns the ids. Skips
--- locked rows (a worker has them). Served by delivery_due. The UPDATE takes the ids as an array: the planner takes a join with
--- them for a join with a tenth of the table, and reads the whole day.
+-- Rows of one lane that are to be published now: moves due_at to when the id would be published again, and returns the ids in the
+-- order of their places, with the place that each had. Skips locked rows (a worker has them). Served by delivery_due. The UPDATE
+-- takes the ids as an array: the planner takes a join with them for a join with a tenth of the table, and reads the whole day.
 WITH picked AS (
-    SELECT d.id FROM delivery d
+    SELECT d.id, d.due_at FROM delivery d
     WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
       AND d.status = %(queued)s AND d.mode = %(mode)s AND d.priority = %(priority)s
       AND d.channel = %(channel)s AND d.due_at <= now()
     ORDER BY d.due_at
     LIMIT %(room)s
     FOR UPDATE SKIP LOCKED
+), moved AS (
+    UPDATE delivery d
+    SET publishes = least(d.publishes + 1, 20),
+        published_at = now(),
+        due_at = now() + CASE
+            WHEN d.priority <= 1 THEN (ARRAY[2, 10, 60, 300])[least(d.publishes + 1, 4)] * interval '1 second'
+            ELSE 300 * power(2, least(d.publishes, 6)) * interval '1 second' END
+    WHERE d.id = ANY(ARRAY(SELECT id FROM picked))
+      AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
+    RETURNING d.id, d.claims
 )
-UPDATE delivery d
-SET publishes = least(d.publishes + 1, 20),
-    published_at = now(),
-    due_at = now() + CASE
-        WHEN d.priority <= 1 THEN (ARRAY[2, 10, 60, 300])[least(d.publishes + 1, 4)] * interval '1 second'
-        ELSE 300 * power(2, least(d.publishes, 6)) * interval '1 second' END
-WHERE d.id = ANY(ARRAY(SELECT id FROM picked))
-  AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
-RETURNING d.id, d.claims
+SELECT moved.id, moved.claims, picked.due_at AS place FROM moved JOIN picked USING (id) ORDER BY picked.due_at

@@ -1,0 +1,82 @@
+"""Fair queue: within a lane of P2 or P3 no producer delays another one's messages by its backlog.
+
+Start-time fair queueing. The relay publishes the rows of a lane by `due_at`, so `due_at` is the
+place in the queue. Each lane has a virtual time V: the place that the relay published last while
+rows were left over, or the present when none were. A producer's row gets the place
+
+    max(V, the producer's last place in this lane) + 1 microsecond
+
+so a million rows of one producer take one second of places, and the first row of another producer
+comes next, at V. Two producers with a backlog each take turns.
+
+V and the last places stand in the state Redis. Without it each row is due at once, behind all that
+wait. Rows that come back from a hold are due at once too: a hold has cost them their place.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple, cast
+
+from notifications.rules.lane import Lane
+from notifications.store import state
+
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MICROSECOND: Final = dt.timedelta(microseconds=1)
+_FORGET: Final = "-"
+
+
+class Ask(NamedTuple):
+    """One row that is to be queued."""
+
+    lane: Lane
+    producer_id: int
+
+
+def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
+    """The `due_at` of each of these rows, in their order.
+
+    Args:
+        asks: rows of P2 and P3.
+        now: Postgres's clock.
+    """
+    if not asks:
+        return []
+    counts = Counter(asks)
+    arguments: list[str | int | float | bytes] = [_microseconds(now)]
+    for ask, count in counts.items():
+        arguments += ["", ask.producer_id, count]
+    try:
+        found = state.call("fair_queue", [_key(ask.lane) for ask in counts], arguments)
+    except state.Away:
+        return [now] * len(asks)
+    last = dict(zip(counts, cast("list[int]", found), strict=True))
+    due = []
+    for ask in asks:
+        last[ask] += 1
+        due.append(_EPOCH + last[ask] * _MICROSECOND)
+    return due
+
+
+def note_published(lane: Lane, *, last: dt.datetime | None) -> None:
+    """Note how far the relay came in a lane.
+
+    Args:
+        lane: of P2 or P3.
+        last: the place that it published last while rows were left over; None: none were.
+    """
+    v = _FORGET if last is None else str(_microseconds(last))
+    try:
+        state.call("fair_queue", [_key(lane)], [0, v, "", 0])
+    except state.Away:
+        return  # as the module says
+
+
+def _key(lane: Lane) -> str:
+    return f"fair:{lane.name}"
+
+
+def _microseconds(instant: dt.datetime) -> int:
+    return (instant - _EPOCH) // _MICROSECOND

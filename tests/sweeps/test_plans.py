@@ -1,0 +1,86 @@
+"""No statement of a sweep, a settle or a receipt reads what waits, or partitions it cannot need."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Any, Final
+from uuid import UUID
+
+import pytest
+from django.db import connection
+
+from notifications import clock
+from notifications.rules import ids
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.states import OPEN, Status
+from notifications.store import db, spans
+from providers.contract import Channel
+
+_ROWS: Final = 40_000
+_SECOND: Final = dt.timedelta(seconds=1)
+_LANE: Final = {"mode": Mode.LIVE, "priority": Priority.P3, "channel": Channel.PUSH}
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _backlog() -> None:
+    """Many rows of one lane, queued and due, all of today; the planner knows of them."""
+    first = str(ids.floor_of(clock.now().date()))[:18]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO delivery (id, mode, priority, channel, status, recipient_id, contact_id,"
+            " due_at, provider_message_id)"
+            " SELECT (%s || '-8000-' || lpad(to_hex(n), 9, '0') || '001')::uuid, 1, 3, 1, %s, n, n,"
+            " now() - interval '1 hour', md5(n::text) FROM generate_series(1, %s) n",
+            [first[:13] + "-7000", Status.QUEUED, _ROWS],
+        )
+        cursor.execute("ANALYZE delivery")
+
+
+def _plan(name: str, parameters: dict[str, Any]) -> str:
+    with db.cursor() as running:
+        running.execute(f"EXPLAIN {db.statement(name)}", db.bound(parameters))
+        return "\n".join(row["QUERY PLAN"] for row in running.fetchall())
+
+
+def _span() -> dict[str, UUID]:
+    return spans.last_days(1)
+
+
+def _asked() -> list[tuple[str, dict[str, Any], int]]:
+    """Statement, parameters, partitions of `delivery` that it may read."""
+    lane, queued, span = _LANE, {"queued": Status.QUEUED}, _span()
+    one = [ids.notification_id(at_ms=int(clock.now().timestamp() * 1000), entropy=1)]
+    day = spans.around(one)
+    status = {"status": Status.SCHEDULED}
+    return [
+        ("lanes_due", {**spans.columns(), **span, **status, "within": -_SECOND}, 3),
+        ("due", {**lane, **span, **status, "grace": _SECOND, "limit": 500}, 3),
+        ("publish", {**lane, **span, **queued, "room": 12_000}, 3),
+        ("publish_again", {**lane, **span, **queued, "older_than": _SECOND, "limit": 20_000}, 3),
+        ("due_now", {**queued, **span, "ids": one}, 3),
+        ("backlog_lanes", {**spans.columns(), **span, "statuses": [2, 4], "counted": 10_000}, 3),
+        (
+            "wipe_secrets",
+            {**day, "ids": one, "open": sorted(OPEN), "unknown": Status.UNKNOWN},
+            1,
+        ),
+        ("never_left", {**day, "ids": one, "channels": [1], "never_left": [10, 11]}, 1),
+        ("by_provider_message_id", {**spans.last_days(10), "message_ids": ["x"]}, 12),
+        (
+            "deliveries_of",
+            {**day, "ids": one, "scheduled": Status.SCHEDULED, "most": ids.MAX_DELIVERIES},
+            1,
+        ),
+        ("lock_deliveries", {**day, "ids": one}, 1),
+    ]
+
+
+def test_no_plan_reads_all_that_waits_nor_a_partition_that_is_not_asked_for() -> None:
+    today = f"Seq Scan on delivery_{clock.now():%Y%m%d} "  # an empty partition may be read so
+    for name, parameters, most in _asked():
+        plan = _plan(name, parameters)
+        assert today not in plan, (name, plan)
+        read = set(re.findall(r" on (delivery_[0-9]{8})", plan))
+        assert len(read) <= most, (name, plan)
