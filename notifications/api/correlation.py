@@ -8,6 +8,7 @@ route instead.
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
 from collections.abc import Callable
@@ -17,11 +18,11 @@ import structlog
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from notifications import clock
+from notifications import clock, telemetry
 
 _KEY: Final = "notifications.traceparent"
 _SHAPE: Final = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
-_log: Final = structlog.get_logger("notifications.api")
+_log: Final = logging.getLogger("notifications.api")
 
 
 class Correlation:
@@ -37,13 +38,14 @@ class Correlation:
         with structlog.contextvars.bound_contextvars(trace_id=trace):
             response = self._get_response(request)
             response["X-Request-Id"] = trace
-            _log.info(
-                "request",
-                method=request.method,
-                route=request.resolver_match.route if request.resolver_match else "",
-                status=response.status_code,
-                duration_ms=round((clock.monotonic() - started) * 1000, 1),
-            )
+        if _log.isEnabledFor(logging.INFO):
+            telemetry.write_request({
+                "method": request.method,
+                "route": request.resolver_match.route if request.resolver_match else "",
+                "status": response.status_code,
+                "duration_ms": round((clock.monotonic() - started) * 1000, 1),
+                "trace_id": trace,
+            })
         return response
 
 

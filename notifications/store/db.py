@@ -273,7 +273,8 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
 
     Args:
         tables: the records; those without any are left out.
-        patience: how long to wait for a lock; None: as long as the session says.
+        patience: how long to wait for a lock; None, or in a transaction that is open: as long as
+            the session says.
 
     Raises:
         IntegrityError: a violation, of a unique index for one.
@@ -283,7 +284,8 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
     if sum(len(each.records) for each in filled) <= _FEW:
         with errors, cursor() as running, running.connection.pipeline():
             raw = psycopg.RawCursor(running.connection)
-            if patience is not None:
+            # In a transaction that goes on afterwards it would hold for what follows as well.
+            if patience is not None and not connection.in_atomic_block:
                 raw.execute(_PATIENCE, [str(patience // _MILLISECOND)])
             for each in filled:
                 values = [value for record in each.records for value in record]
