@@ -42,6 +42,15 @@ class Conf:
     """Who may be reached in live mode; None: everybody."""
     release_ramp: dt.timedelta = dt.timedelta(seconds=300)
     """Over how long P2 and P3 that waited for one instant are spread: thousands wait for 07:00."""
+    retention: dt.timedelta = dt.timedelta(days=90)
+    """How long notifications and their timelines are kept, by the day."""
+    dead_letters_kept: dt.timedelta = dt.timedelta(days=90)
+    """How long dead letters are kept."""
+    dead_letters_alert: int = 20
+    """More new dead letters in five minutes raise an alert: a single dead address is daily life."""
+    broker_messages: int = 24
+    """Most messages of a lane in the broker: 12,000 deliveries, so that a worker never runs dry
+    between two relays and a wiped broker has little to lose."""
     calls_in_flight: int = CEILING
     """Most calls in flight at one provider from one process; the adaptive limit stays below."""
     sms_max_segments: int = 4

@@ -156,6 +156,29 @@ class Environment(BaseModel):
         description="a number of seconds from 0.1 to 60: a process whose host's clock is further"
         " from PostgreSQL's stops working until the clock is right",
     )
+    retention_days: Annotated[int, Field(ge=61, le=3650)] = Field(
+        alias="NOTIFY_RETENTION_DAYS",
+        default=90,
+        description="a number of days from 61 to 3650 that notifications and their timelines are"
+        " kept; a schedule may lie 60 days ahead",
+    )
+    dead_letter_days: Annotated[int, Field(ge=1, le=3650)] = Field(
+        alias="NOTIFY_DEAD_LETTER_DAYS",
+        default=90,
+        description="a number of days from 1 to 3650 that dead letters are kept",
+    )
+    dead_letter_alert: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        alias="NOTIFY_DEAD_LETTER_ALERT",
+        default=20,
+        description="a number from 1 to 1000000: more new dead letters in five minutes raise an"
+        " alert",
+    )
+    broker_messages: Annotated[int, Field(ge=2, le=10_000)] = Field(
+        alias="NOTIFY_BROKER_MESSAGES",
+        default=24,
+        description="a number from 2 to 10000: most messages of a lane in the broker, of up to 500"
+        " deliveries each; the rest waits in PostgreSQL",
+    )
     allowed_hosts: Names = Field(
         alias="NOTIFY_ALLOWED_HOSTS",
         default=(),

@@ -8,7 +8,6 @@ person meanwhile by another way is skipped unless forced.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
@@ -231,5 +230,4 @@ def _body(letter: DeadLetter) -> dict[str, Any]:
     }
 
 
-AGE_KEPT: Final = dt.timedelta(days=90)
 """How long a letter waits for an operator."""

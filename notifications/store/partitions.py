@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeVar
 import psycopg
 from django.db import IntegrityError, OperationalError, connection, transaction
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.rules import ids
 from notifications.store import db
 
@@ -29,7 +29,6 @@ TABLES: Final = {
     "event": "notification_id",
 }
 DAYS_AHEAD: Final = 14
-RETENTION_DAYS: Final = 90
 _DDL_TRIES: Final = 20
 """Each waits at most 200 ms for its lock, so that writers never queue behind a waiting DDL."""
 _LOCK_KEY: Final = 7_237_001
@@ -78,7 +77,7 @@ def with_day(day: dt.date, work: Callable[[], Answer]) -> Answer:
 
 def is_past(day: dt.date) -> bool:
     """Whether retention has dropped, or is about to drop, this day."""
-    return day < clock.now().date() - dt.timedelta(days=RETENTION_DAYS)
+    return day < clock.now().date() - conf.current().retention
 
 
 def past() -> list[dt.date]:

@@ -6,8 +6,8 @@ import datetime as dt
 from collections import Counter
 from typing import Final
 
+from notifications import conf
 from notifications.models import DeadLetter
-from notifications.pipeline.replay import AGE_KEPT
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
 from notifications.store import alerts
@@ -15,13 +15,6 @@ from notifications.store import dead_letters as letters
 from notifications.sweeps.rounds import Swept
 
 _WINDOW: Final = dt.timedelta(minutes=5)
-_MANY: Final = 20
-"""New letters in the window that are worth a person's look.
-
-Single dead addresses are daily life.
-"""
-
-
 _URGENT_COUNTED: Final = 1_000
 """More open letters of P0 and P1 than this are told as `more than`."""
 
@@ -31,17 +24,18 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
     Safe to run at any time: it looks at what is there.
     """
+    many = conf.current().dead_letters_alert
     fresh = DeadLetter.objects.filter(
         created_at__gte=now - _WINDOW, resolved_at=None, mode=Mode.LIVE
-    )[: _MANY + 1].count()
-    if fresh > _MANY:
+    )[: many + 1].count()
+    if fresh > many:
         minutes = int(_WINDOW.total_seconds() / 60)
-        detail = f"more than {_MANY} deliveries gave up in {minutes} minutes; see dead letters"
+        detail = f"more than {many} deliveries gave up in {minutes} minutes; see dead letters"
         alerts.raise_once(AlertKind.DEAD_LETTERS_GROW, "", detail)
     else:
         alerts.resolve(AlertKind.DEAD_LETTERS_GROW, "")
     _tell_of_urgent()
-    return Swept(letters.discard_older_than(AGE_KEPT, limit=limit))
+    return Swept(letters.discard_older_than(conf.current().dead_letters_kept, limit=limit))
 
 
 def _tell_of_urgent() -> None:

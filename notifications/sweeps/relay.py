@@ -1,6 +1,6 @@
 """Relay: publish queued rows that are due, lane by lane.
 
-The broker holds at most `room.READY_MESSAGES` of a lane: the rest waits as rows, where it costs
+The broker holds at most `NOTIFY_BROKER_MESSAGES` of a lane: the rest waits as rows, where it costs
 nothing, survives a wiped broker, and can still be cancelled. `due_at` is moved and committed before
 the publish, under the lane's advisory lock, so two relays never publish one row at once; a publish
 that fails makes its rows due again. Each `ops` process can add one room to a lane at the same

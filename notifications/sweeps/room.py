@@ -1,6 +1,6 @@
 """Room: how many rows of a lane the relay may hand to the broker now.
 
-    the broker   READY_MESSAGES may wait in a lane, the rest waits as rows
+    the broker   NOTIFY_BROKER_MESSAGES may wait in a lane, the rest waits as rows
     the breaker  patient lanes whose providers all rest: one row when a probe is due, none else
     the pace     patient lanes: no faster than their providers take it
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
-from notifications import lanes
+from notifications import conf, lanes
 from notifications.pipeline import route
 from notifications.rules.breaker import Forced
 from notifications.rules.bucket import PATIENT_SHARE
@@ -21,13 +21,6 @@ from notifications.rules.lane import Lane, Mode
 from notifications.store import controls, standings, state
 from notifications.store.standings import Standing
 from providers.contract import Channel, Pace, Provider
-
-READY_MESSAGES: Final = 24
-"""Messages that may wait in a lane.
-
-12,000 deliveries, some seconds of work, so that a worker never runs dry between two ticks and a
-wiped broker has little to lose.
-"""
 
 
 def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
@@ -38,7 +31,7 @@ def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     })
     rooms = {}
     for lane, depth in depths.items():
-        room = (READY_MESSAGES - depth) * lanes.chunk_size(lane)
+        room = (conf.current().broker_messages - depth) * lanes.chunk_size(lane)
         if taking := providers.get(lane):
             room = min(room, _for_breakers(lane, depth, taking, found), _for_pace(taking))
         if room > 0:

@@ -22,12 +22,12 @@ import redis
 from django.db import connection
 
 from celeryconfig import KEY_PREFIX
-from notifications import clock
+from notifications import clock, conf
 from notifications.pipeline import batch, confirm, route, settle
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
 from notifications.store import claims, partitions, spans, vault
-from notifications.sweeps import SWEEPS, room
+from notifications.sweeps import SWEEPS
 from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Result
 from tests.benchmarks import costs, rows
 from tests.benchmarks.figures import Figure, paired
@@ -90,7 +90,9 @@ def _tick_cost(stage: Stage, *, waiting: int) -> float:
 
 def _make_room(stage: Stage, broker: redis.Redis) -> None:
     """Leave room for some messages, and make due again what the last tick published."""
-    broker.ltrim(f"{KEY_PREFIX}{_LANE.name}", 0, room.READY_MESSAGES - _FREE_MESSAGES - 1)
+    broker.ltrim(
+        f"{KEY_PREFIX}{_LANE.name}", 0, conf.current().broker_messages - _FREE_MESSAGES - 1
+    )
     with stage.database() as link:
         link.execute(
             "UPDATE delivery SET due_at = now() - interval '1 minute'"

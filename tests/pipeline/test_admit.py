@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import (
     Alert,
     Attempt,
@@ -259,7 +259,7 @@ def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest() -> None:
     test = Lane(Mode.TEST, Priority.P2, Channel.PUSH)
     depths = dict.fromkeys((P2_PUSH, urgent, test), 0)
     unlimited = room.of(depths)
-    assert unlimited[P2_PUSH] == room.READY_MESSAGES * 500
+    assert unlimited[P2_PUSH] == conf.current().broker_messages * 500
     _trip(PUSH)
     assert room.of(depths) == {each: unlimited[each] for each in (urgent, test)}
     age(PROBE_EVERY)

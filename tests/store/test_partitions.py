@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from django.db import IntegrityError, connection
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.rules import ids
 from notifications.store import partitions, spans
 
@@ -45,7 +45,7 @@ def test_an_insert_that_finds_none_makes_its_day_and_comes_through() -> None:
 
 
 def test_a_day_that_retention_dropped_is_not_made_again() -> None:
-    day = clock.now().date() - (partitions.RETENTION_DAYS + 5) * _DAY
+    day = clock.now().date() - (conf.current().retention + 5 * _DAY)
 
     def insert() -> None:
         with connection.cursor() as cursor:

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import DeadLetter, Delivery, Event
 from notifications.rules import ids
 from notifications.rules.states import Status
@@ -25,7 +25,7 @@ _DAY = dt.timedelta(days=1)
 @pytest.fixture
 def days() -> Iterator[list[dt.date]]:
     """Two days past retention, each with a notification, a delivery that is open, and its event."""
-    oldest = clock.now().date() - (partitions.RETENTION_DAYS + 3) * _DAY
+    oldest = clock.now().date() - (conf.current().retention + 3 * _DAY)
     made = [oldest, oldest + _DAY]
     for day in made:
         partitions.ensure(day, days=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+from dataclasses import replace
 from uuid import UUID
 
 import orjson
@@ -13,14 +14,14 @@ from kombu import pools
 
 from celeryconfig import KEY_PREFIX
 from notifications import broker as broker_state
-from notifications import clock, lanes
+from notifications import clock, conf, lanes
 from notifications.models import Delivery
 from notifications.pipeline import publish
 from notifications.rules import suspects
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.store import breakers, controls, fair_queue
 from notifications.store.fair_queue import Ask
-from notifications.sweeps import relay, room
+from notifications.sweeps import relay
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.sweeps.conftest import MakeRow
@@ -39,7 +40,8 @@ def _fresh(broker: redis.Redis) -> None:  # noqa: ARG001 - emptied before and af
 @pytest.fixture
 def small_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "CHUNK", 2)
-    monkeypatch.setattr(room, "READY_MESSAGES", 3)
+    settings = replace(conf.current(), broker_messages=3)
+    monkeypatch.setattr(conf, "current", lambda: settings)
 
 
 def _run() -> Swept:
