@@ -5,7 +5,7 @@ Each sweep is a module of this package with one function,
     run_once(*, now, limit) -> Swept
 
 and a line in SWEEPS. Several `ops` processes may run the same sweep at once: sweeps over deliveries
-share the lanes by advisory locks (`rounds`), the others lock the rows that they change.
+share the lanes and skip rows that are locked (`rounds`), the others lock the rows that they change.
 
     relay            publish what is queued                                           each second
     rescue           settle or queue rows whose lease ran out                         each second

@@ -1,9 +1,9 @@
 """Rounds: how a sweep works through the due rows of all lanes.
 
 A round takes one batch from each lane, urgent lanes first, and acts on it; rounds follow each other
-until nothing is due or the sweep's time is used up. Each batch is one transaction under an advisory
-lock of its sweep and lane, so several `ops` processes share the lanes and none repeats another's
-work.
+until nothing is due or the sweep's time is used up. Each batch is one transaction that locks its
+rows and skips locked ones, so several `ops` processes share a lane, none repeats another's work,
+and a row that somebody else has locked is left for the next run.
 
 An exception stops neither the other lanes nor the other rows: a batch that fails is cut in halves
 until the failing rows stand alone. Those are logged, counted and left as they are.
@@ -22,7 +22,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from notifications import clock
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store import db, locks, spans
+from notifications.store import db, spans
 from notifications.store.spans import Span
 from providers.contract import Channel
 
@@ -98,8 +98,6 @@ def _batch(due: Due, lane: Lane, span: Span, act: Act) -> tuple[Swept, bool]:
     """One batch of one lane; also whether the lane may have more."""
     try:
         with transaction.atomic():
-            if not locks.try_for_transaction(f"{due.sweep} {lane.name}"):
-                return Swept(), False
             rows = db.rows("due", _parameters(due, lane, span))
             swept = _acted(due, rows, span, act)
     except DATABASE_TROUBLE as error:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
-from uuid import UUID
 
 import psycopg
 import pytest
 from django.db import OperationalError, connection
 
 from notifications import clock, sweeps
-from notifications.models import Alert, Delivery, Notification, SweepRun
+from notifications.models import Alert, Delivery, Event, Notification, SweepRun
 from notifications.pipeline import rescue
 from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
-from notifications.store import spans, sweep_runs
+from notifications.store import spans, sweep_runs, vault
 from notifications.sweeps import SWEEPS, rounds
 from notifications.sweeps.rounds import Due, Swept
 from tests.sweeps.conftest import MakeRow, store_row
@@ -81,21 +82,42 @@ def test_one_row_that_raises_leaves_its_neighbours_moving(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_lane_that_another_process_works_on_is_left_to_it() -> None:
-    store_row(Status.RETRYING, due_at=clock.now() - _HOUR)
-    urgent = store_row(Status.RETRYING, priority=Priority.P0, due_at=clock.now() - _HOUR)
-    moved: list[UUID] = []
+def test_rows_that_another_transaction_has_locked_are_left_and_the_others_move() -> None:
+    rows = [store_row(Status.RETRYING) for _ in range(5)]
+    with psycopg.connect(**_link(), autocommit=False) as frozen:
+        frozen.execute("SELECT id FROM delivery WHERE id = ANY(%s) FOR UPDATE", [rows[:2]])
+        assert SWEEPS["retry"].run_once(now=clock.now(), limit=2) == Swept(moved=3)
+    assert SWEEPS["retry"].run_once(now=clock.now(), limit=2) == Swept(moved=2)
+    assert set(Delivery.objects.values_list("status", flat=True)) == {Status.QUEUED}
 
-    def act(rows: Sequence[dict[str, Any]], _span: spans.Span) -> int:
-        moved.extend(row["id"] for row in rows)
-        Delivery.objects.filter(id__in=moved).update(due_at=None)
-        return len(rows)
 
-    with psycopg.connect(**_link(), autocommit=False) as other:
-        other.execute("SELECT pg_advisory_xact_lock(7237002, hashtext('retry p2.push'))")
-        assert rounds.work(Due("retry", Status.RETRYING, 10), act) == Swept(moved=1)
-        assert moved == [urgent]
-    assert rounds.work(Due("retry", Status.RETRYING, 10), act) == Swept(moved=1)
+@pytest.mark.django_db(transaction=True)
+def test_two_processes_share_a_lane_and_do_each_row_once() -> None:
+    rows = {store_row(Status.RETRYING) for _ in range(60)}
+    start = Barrier(2)
+
+    def sweep() -> int:
+        try:
+            start.wait(timeout=20)
+            return SWEEPS["retry"].run_once(now=clock.now(), limit=7).moved
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(sweep) for _ in range(2)]
+        assert sum(each.result(timeout=30) for each in both) == len(rows)
+    assert Event.objects.filter(reason="retry_due").count() == len(rows)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_wipe_does_not_wait_for_a_cancel_that_waits_for_its_deliveries() -> None:
+    delivery_id = store_row(Status.SENT, due_at=None)
+    notification_id = ids.notification_of(delivery_id)
+    Notification.objects.update(secrets=b"sealed")
+    with psycopg.connect(**_link(), autocommit=False) as cancel:
+        cancel.execute("SELECT id FROM notification WHERE id = %s FOR UPDATE", [notification_id])
+        assert vault.wipe([notification_id]) == 0
+    assert vault.wipe([notification_id]) == 1
 
 
 def _link() -> dict[str, Any]:

@@ -1,5 +1,5 @@
--- Rows of one status and lane that are due, the longest due first. Locks nothing: a guarded UPDATE moves each of them afterwards.
--- Served by delivery_due and the notifications' primary key. The bounds of both tables are constants, so that the planner reads
+-- Rows of one status and lane that are due, the longest due first. Locks them for the sweep's transaction and skips locked ones, so
+-- that several sweeps share a lane and one frozen transaction stops nothing: a sweep never waits for a row. Served by delivery_due and the notifications' primary key. The bounds of both tables are constants, so that the planner reads
 -- the partitions between them and no others.
 SELECT due.*, coalesce((
     SELECT n.retry_preset FROM notification n
@@ -14,4 +14,5 @@ FROM (
       AND d.channel = %(channel)s AND d.due_at <= now() - %(grace)s::interval
     ORDER BY d.due_at
     LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
 ) due
