@@ -60,6 +60,11 @@ class Pace:
     burst: int
     per_second: float
 
+    @classmethod
+    def even(cls, per_second: int) -> Pace:
+        """Give the pace whose burst is what one second allows."""
+        return cls(burst=per_second, per_second=per_second)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
@@ -72,7 +77,8 @@ class Capabilities:
     batch_limit: int = 500
     """Most messages that one `send` may be given."""
     pace: Pace | None = None
-    """What the vendor allows by default; None where only our own machines are the limit."""
+    """How fast the provider may be called, or each endpoint of it where `endpoint_of` is set; None
+    where only our own machines are the limit."""
     address_kinds: frozenset[str] = frozenset()
     """The `Message.address_kind`s that it takes; empty: any."""
     concurrency: int = 2_000

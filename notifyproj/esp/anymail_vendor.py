@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 
 NAME: Final = "anymail"
 
+PER_SECOND: Final = 10
+BURST_SECONDS: Final = 10
+"""Ours: each service and plan has limits of its own."""
+
 BATCH_LIMIT: Final = 100
 """Each message is a request of its own, and takes anymail up to half a millisecond to build: a
 batch must be built well within the shortest deadline."""
@@ -99,6 +103,7 @@ class Config:
     options: Mapping[str, object] = field(repr=False, metadata=read_by(json_object))
     """anymail's settings of that service, with or without its name before them."""
     webhook_secret: tuple[str, ...] = field(default=(), repr=False, metadata=read_by(passwords))
+    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
 
     def __post_init__(self) -> None:
@@ -145,7 +150,7 @@ class Anymail:
             repeat=Repeat.VISIBLE,
             gives_receipts=self._can_verify(),
             batch_limit=BATCH_LIMIT,
-            pace=Pace(burst=100, per_second=10),
+            pace=Pace(burst=config.per_second * BURST_SECONDS, per_second=config.per_second),
         )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:

@@ -9,12 +9,16 @@ from enum import StrEnum
 from typing import Final
 
 from providers.aws.service import Call, Read, Service
-from providers.contract import Message, Rejected, Result
+from providers.contract import Message, Pace, Rejected, Result
 from providers.rounds import HALF_A_CHARACTER, is_unicode, unsent
 
 LENGTH_LIMIT: Final = 1600
 """Characters, in all parts of the message together. Source: service model of End User Messaging,
 MessageBody; SNS says bytes, and refuses what is between the two by itself."""
+
+PER_SECOND: Final = 10
+BURST_SECONDS: Final = 10
+"""AWS queues what comes faster for a while: a burst of ten seconds' texts is taken."""
 
 _NUMBER: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 """E.164."""
@@ -38,6 +42,11 @@ def traffic(text: str) -> Traffic:
     if text.upper() not in set(Traffic):
         raise ValueError("write transactional or promotional")
     return Traffic(text.upper())
+
+
+def pace(per_second: int) -> Pace:
+    """Give the pace of an account that may send so many texts a second."""
+    return Pace(burst=per_second * BURST_SECONDS, per_second=per_second)
 
 
 def refusal(message: Message) -> Rejected | None:

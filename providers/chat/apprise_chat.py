@@ -52,8 +52,9 @@ NAME: Final = "apprise"
 BATCH_LIMIT: Final = 100
 """Writing a request takes Apprise half a millisecond, so this many wait for 50 ms at most."""
 
-PACE: Final = Pace(burst=100, per_second=10)
-"""Ours, not a vendor's: theirs are counted per chat."""
+PER_SECOND: Final = 10
+BURST_SECONDS: Final = 10
+"""Ours, for each bot, webhook or server: the services count by chat, most without a number."""
 
 
 _PARTS_OF_AN_ADDRESS: Final = re.compile(r"[^/@:?&=#]{6,}")
@@ -93,6 +94,8 @@ class Config:
     """`yes` only where everybody who may enter an address may also reach the private network."""
     endpoints: Mapping[str, str] = field(default_factory=dict, metadata=read_by(endpoints))
     """Servers of our own to call instead: `https://api.telegram.org=http://bot-api:8081`."""
+    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    """For each bot, webhook or server."""
     codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
 
 
@@ -100,17 +103,17 @@ class AppriseChat(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
-    capabilities: Final = Capabilities(
-        channels=frozenset({Channel.CHAT}),
-        repeat=Repeat.VISIBLE,
-        gives_receipts=False,
-        batch_limit=BATCH_LIMIT,
-        pace=PACE,
-        endpoint_of=chat_account,
-    )
 
     def __init__(self, config: Config, *, transport: Transport) -> None:
         """Nothing is contacted, and Apprise not loaded, until the first `send`."""
+        self.capabilities: Final = Capabilities(
+            channels=frozenset({Channel.CHAT}),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=False,
+            batch_limit=BATCH_LIMIT,
+            pace=Pace(burst=config.per_second * BURST_SECONDS, per_second=config.per_second),
+            endpoint_of=chat_account,
+        )
         self._config = config
         self._transport = transport
         self._policy = AddressPolicy(allow_private=config.allow_private)

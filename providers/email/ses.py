@@ -12,10 +12,12 @@ SES knows no idempotency key: a mail that was not answered for may be sent twice
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.headerregistry import Address
+from functools import lru_cache
 from time import monotonic
 from typing import Any, Final
 
@@ -43,6 +45,7 @@ from providers.contract import (
 )
 from providers.email import mime, ses_bodies, ses_events
 from providers.email.ses_bodies import Entry, Letter, Sender
+from providers.email.ses_rate import AccountRate
 from providers.errors import NoReceipts
 from providers.rounds import HALF_A_CHARACTER, unsent
 from providers.transport import Response, Transport
@@ -55,6 +58,8 @@ API: Final = Api(host="email", signing_name="ses", content_type="application/jso
 SINGLE: Final = "/v2/email/outbound-emails"
 BULK: Final = "/v2/email/outbound-bulk-emails"
 ACCOUNT: Final = "/v2/email/account"
+
+_log = logging.getLogger(__name__)
 
 DAILY_QUOTA: Final = "ACCOUNT_DAILY_QUOTA_EXCEEDED"
 NOT_VERIFIED: Final = "IDENTITY_NOT_VERIFIED"
@@ -99,6 +104,9 @@ SAID: Final[Mapping[str, str]] = {
 WAITS: Final = {DAILY_QUOTA: timedelta(hours=1)}
 """The quota is that of the last 24 hours: each hour gives a part of it back."""
 
+ASK_PATIENCE: Final = timedelta(seconds=5)
+"""How long an answer about the account is waited for, in the background."""
+
 SIZE_LIMIT_BYTES: Final = 30_000_000
 """SES takes 40 MB, and base64 makes four bytes of three. Source: Developer Guide, "Quotas"."""
 
@@ -111,6 +119,8 @@ class Config(settings.Account):
     configuration_set: str = field(default="", metadata=read_by(settings.name))
     topics: frozenset[str] = field(default=frozenset(), metadata=read_by(settings.topics))
     """ARNs of the SNS topics whose events are believed; none: no receipts."""
+    per_second: int | None = field(default=None, metadata=read_by(configuration.positive_number))
+    """Mails a second; by default the account's own rate, asked of SES each hour."""
     bulk: bool = field(default=True, metadata=read_by(configuration.yes_no))
     """`no`: one SendEmail for each recipient. Bulk calls have SES fill our finished HTML into a
     template of one variable. SES documents that it escapes nothing there; that was not verified
@@ -131,14 +141,13 @@ class Ses:
         self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_renamed)
         self._service = Service(config, api=API, judge=self._judge, transport=transport, now=now)
         self._topics = Topics(config.topics, transport=transport, now=now)
-        self.capabilities = Capabilities(
-            channels=frozenset({Channel.EMAIL}),
-            repeat=Repeat.VISIBLE,
-            gives_receipts=bool(config.topics),
-            # SES counts recipients, as our bucket does, whether they come in one call or in many.
-            # A new account may do far less: the `quota` line of check says how much.
-            pace=Pace(burst=100, per_second=100),
-        )
+        self._gives_receipts = bool(config.topics)
+        self._rate = AccountRate(self._ask_rate, fixed=config.per_second)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """See `providers.contract.Provider`; the pace is the account's own, see `ses_rate`."""
+        return _capabilities(self._rate.current(), gives_receipts=self._gives_receipts)
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
@@ -172,15 +181,26 @@ class Ses:
             MalformedReceipt: it did, but it is no event of SES.
             NoReceipts: no topic is set.
         """
-        if not self.capabilities.gives_receipts:
+        if not self._gives_receipts:
             raise NoReceipts(self.name)
         event = self._topics.open(request)
         return [] if event is None else ses_events.receipts(event)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`: GetAccount."""
-        question = Question(call=Call(path=ACCOUNT, method="GET"), read=_account)
+        question = Question(call=Call(path=ACCOUNT, method="GET"), read=self._account)
         yield from self._service.ask([question], deadline=deadline)
+
+    def _ask_rate(self) -> None:
+        for finding in self.check(deadline=ASK_PATIENCE):
+            if not finding.is_good:
+                _log.warning("SES: %s: %s", finding.subject, finding.detail)
+
+    def _account(self, response: Response) -> Iterator[Finding]:
+        rate = orjson.loads(response.body).get("SendQuota", {}).get("MaxSendRate", 0)
+        if rate > 0:
+            self._rate.learn(float(rate))
+        yield from _account(response)
 
     def _calls(self, letters: Sequence[Letter]) -> list[Call]:
         entries, alone = [], []
@@ -216,6 +236,16 @@ class Ses:
             return Accepted(message_id=entry.get("MessageId") or "")
         found = self._judge.outcome(Fault(code=status, message=error))
         return found or Rejected(code=status, detail=faults.redacted(error))
+
+
+@lru_cache(maxsize=16)
+def _capabilities(pace: Pace, *, gives_receipts: bool) -> Capabilities:
+    return Capabilities(
+        channels=frozenset({Channel.EMAIL}),
+        repeat=Repeat.VISIBLE,
+        gives_receipts=gives_receipts,
+        pace=pace,
+    )
 
 
 def _renamed(fault: Fault) -> str:

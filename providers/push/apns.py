@@ -35,6 +35,7 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
+    Pace,
     Repeat,
     Result,
     Throttled,
@@ -55,6 +56,9 @@ PAUSE: Final = timedelta(minutes=15)
 """The least wait after a 5xx or TooManyRequests: Apple asks for it, and sends no Retry-After.
 Urgent messages are exempt, because a quarter of an hour outlives an OTP: another provider, another
 channel or the policy's own wait serves them."""
+
+PER_SECOND: Final = 5_000
+"""Ours: Apple names no rate but the one to a single device, and asks that a surge be spread."""
 
 STALE: Final = "ExpiredProviderToken"
 
@@ -139,6 +143,7 @@ class Config:
     """The app's bundle id."""
     url: str = field(default="https://api.push.apple.com", metadata=read_by(https_url))
     """https://api.sandbox.push.apple.com for builds out of Xcode."""
+    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
 
 
@@ -146,17 +151,18 @@ class Apns(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
-    capabilities: Final = Capabilities(
-        channels=frozenset({Channel.PUSH}),
-        repeat=Repeat.HIDDEN,
-        gives_receipts=False,
-        address_kinds=frozenset({"apns_token"}),
-    )  # Apple names no rate but the one to a single device: no pace
 
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
         """Nothing is contacted until the first `send`."""
+        self.capabilities: Final = Capabilities(
+            channels=frozenset({Channel.PUSH}),
+            repeat=Repeat.HIDDEN,
+            gives_receipts=False,
+            address_kinds=frozenset({"apns_token"}),
+            pace=Pace.even(config.per_second),
+        )
         self._transport = transport
         self._now = now
         self._codes = config.codes

@@ -46,7 +46,7 @@ NAME: Final = "fcm"
 ADDRESS_KINDS: Final = frozenset({"fcm_token", "fcm_fid"})
 """Registration token, or Firebase installation id."""
 
-PACE: Final = Pace(burst=10_000, per_second=10_000)
+PER_SECOND: Final = 10_000
 """600,000 a minute for a project.
 https://firebase.google.com/docs/cloud-messaging/scale-fcm"""
 
@@ -97,6 +97,8 @@ class Config:
     credentials: ServiceAccount = field(repr=False, metadata=read_by(ServiceAccount.read))
     """The service account's JSON key, or the path of its file; it names the project too."""
     url: str = field(default="https://fcm.googleapis.com", metadata=read_by(configuration.http_url))
+    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    """The project's quota."""
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
 
 
@@ -104,18 +106,18 @@ class Fcm(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
-    capabilities: Final = Capabilities(
-        channels=frozenset({Channel.PUSH}),
-        repeat=Repeat.HIDDEN,
-        gives_receipts=False,
-        pace=PACE,
-        address_kinds=ADDRESS_KINDS,
-    )
 
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
         """Nothing is contacted until the first `send`."""
+        self.capabilities: Final = Capabilities(
+            channels=frozenset({Channel.PUSH}),
+            repeat=Repeat.HIDDEN,
+            gives_receipts=False,
+            pace=Pace.even(config.per_second),
+            address_kinds=ADDRESS_KINDS,
+        )
         self._transport = transport
         self._now = now
         self._codes = config.codes

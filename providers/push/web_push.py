@@ -46,6 +46,7 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
+    Pace,
     Repeat,
     Result,
 )
@@ -68,6 +69,9 @@ SERVICES: Final = (
 """Whose 401 and 403 are believed; subdomains count."""
 
 FORBIDDEN: Final = 403
+
+PER_SECOND: Final = 2_000
+"""Ours: no push service names a rate; each answers 429 to what it finds too fast."""
 
 LONGEST_LIFE: Final = timedelta(weeks=4)
 """What the services keep a message for at most."""
@@ -128,6 +132,7 @@ class Config:
     services: tuple[str, ...] = field(default=SERVICES, metadata=read_by(hosts))
     allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
     """`yes` only where everybody who may enter a URL may also reach the private network."""
+    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
     """By HTTP status."""
 
@@ -136,17 +141,18 @@ class WebPush(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
-    capabilities: Final = Capabilities(
-        channels=frozenset({Channel.PUSH}),
-        repeat=Repeat.HIDDEN,
-        gives_receipts=False,
-        address_kinds=frozenset({"web_push"}),
-    )  # no service names a rate: no pace
 
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
         """Nothing is contacted until the first `send`."""
+        self.capabilities: Final = Capabilities(
+            channels=frozenset({Channel.PUSH}),
+            repeat=Repeat.HIDDEN,
+            gives_receipts=False,
+            address_kinds=frozenset({"web_push"}),
+            pace=Pace.even(config.per_second),
+        )
         self._transport = transport
         self._now = now
         self._config = config

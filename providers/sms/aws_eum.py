@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import orjson
 
-from providers import clock, verdicts
+from providers import clock, configuration, verdicts
 from providers.aws import faults, settings, texts
 from providers.aws.faults import Judge
 from providers.aws.service import Api, Call, Question, Service
@@ -33,7 +33,6 @@ from providers.contract import (
     InboundText,
     Message,
     Outcome,
-    Pace,
     Receipt,
     ReceiptRequest,
     Repeat,
@@ -120,6 +119,10 @@ class Config(settings.Account):
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=read_by(texts.traffic))
     max_price: str = field(default="", metadata=read_by(settings.price))
     """US dollars for each part; AWS does not send what would cost more."""
+    per_second: int = field(
+        default=texts.PER_SECOND, metadata=read_by(configuration.positive_number)
+    )
+    """Of the number or pool that sends: AWS gives each kind of number its own limit."""
 
 
 class AwsEum:
@@ -145,7 +148,7 @@ class AwsEum:
             channels=frozenset({Channel.SMS}),
             repeat=Repeat.VISIBLE,
             gives_receipts=bool(config.topics),
-            pace=Pace(burst=100, per_second=10),
+            pace=texts.pace(config.per_second),
         )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:

@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Final
 from urllib.parse import urlencode
 
-from providers import clock, verdicts
+from providers import clock, configuration, verdicts
 from providers.aws import faults, settings, texts
 from providers.aws.faults import Judge
 from providers.aws.service import Api, Call, Question, Service
@@ -29,7 +29,6 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
-    Pace,
     Repeat,
     Result,
 )
@@ -84,23 +83,27 @@ class Config(settings.Account):
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=read_by(texts.traffic))
     max_price: str = field(default="", metadata=read_by(settings.price))
     """US dollars; SNS does not send what would cost more."""
+    per_second: int = field(
+        default=texts.PER_SECOND, metadata=read_by(configuration.positive_number)
+    )
+    """The account's own limit, which AWS raises on request."""
 
 
 class AwsSns(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
-    capabilities: Final = Capabilities(
-        channels=frozenset({Channel.SMS}),
-        repeat=Repeat.VISIBLE,
-        gives_receipts=False,
-        pace=Pace(burst=100, per_second=10),
-    )
 
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
         """Nothing is contacted until the first `send`."""
+        self.capabilities: Final = Capabilities(
+            channels=frozenset({Channel.SMS}),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=False,
+            pace=texts.pace(config.per_second),
+        )
         judge = Judge(table=TABLE, overrides=config.codes)
         self._service = Service(config, api=API, judge=judge, transport=transport, now=now)
         self._attributes = _attributes(config)

@@ -35,6 +35,7 @@ from providers.contract import (
     Finding,
     Message,
     Outcome,
+    Pace,
     Rejected,
     Repeat,
     Result,
@@ -47,6 +48,9 @@ from providers.vendor import OneWay, Vendor
 
 NAME: Final = "webhook"
 
+PER_SECOND: Final = 100
+"""Ours, for each endpoint: one that wants less answers 429."""
+
 DEFAULT_TYPE: Final = "notification"
 """Event type of a message whose data names none."""
 
@@ -58,23 +62,26 @@ class Config:
     secrets: tuple[standard_webhooks.Secret, ...] = field(metadata=read_by(configuration.secrets))
     allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
     """`yes` only where everybody who may enter a URL may also reach the private network."""
+    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    """For each endpoint."""
 
 
 class Webhook(OneWay):
     """See `providers.contract.Provider`."""
 
     name: Final = NAME
-    capabilities: Final = Capabilities(
-        channels=frozenset({Channel.WEBHOOK}),
-        repeat=Repeat.DEDUPLICATED,
-        gives_receipts=False,
-        endpoint_of=endpoints.origin,
-    )
 
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
         """Nothing is contacted until the first `send`."""
+        self.capabilities: Final = Capabilities(
+            channels=frozenset({Channel.WEBHOOK}),
+            repeat=Repeat.DEDUPLICATED,
+            gives_receipts=False,
+            pace=Pace.even(config.per_second),
+            endpoint_of=endpoints.origin,
+        )
         self._transport = transport
         self._now = now
         self._secrets = config.secrets

@@ -10,19 +10,16 @@ import pytest
 from providers import conformance
 from providers.conformance import Subject
 from providers.contract import Channel
-from providers.email.mime import mailbox
-from providers.email.ses import Config, Ses
 from providers.transport import Transport
-from tests.providers.aws.fakes import ACCOUNT, KEY_ID, SECRET, AwsFake, SesSpeaker
+from tests.providers.aws.fakes import KEY_ID, SECRET, AwsFake, SesSpeaker
+from tests.providers.email.ses.world import made
 
 
 @pytest.fixture(params=[True, False], ids=["bulk", "single"])
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     with closing(AwsFake(SesSpeaker())) as server, closing(Transport()) as transport:
-        sender = mailbox("Shop <no-reply@shop.example>")
-        config = Config(from_=sender, endpoint=server.url, bulk=request.param, **ACCOUNT)  # type: ignore[arg-type] # texts
         yield Subject(
-            provider=Ses(config, transport=transport),
+            provider=made(server, transport, bulk=request.param),
             server=server,
             channel=Channel.EMAIL,
             address="maria@mailbox.example",

@@ -20,7 +20,13 @@ FROM = "Grüße <no-reply@shop.example>"
 
 
 def made(server: AwsFake, transport: Transport, **changed: Any) -> Ses:  # noqa: ANN401 - any setting
-    fields = {**ACCOUNT, "from_": mailbox(FROM), "endpoint": server.url, **changed}
+    fields = {
+        **ACCOUNT,
+        "from_": mailbox(FROM),
+        "endpoint": server.url,
+        "per_second": 100,
+        **changed,
+    }
     return Ses(Config(**fields), transport=transport)
 
 
