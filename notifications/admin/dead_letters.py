@@ -76,9 +76,16 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
             "mode",
             "provider",
         ),
-        *("created_at", "resolved_at", "resolution", "replay_job", "message"),
+        *("address_hash", "created_at", "resolved_at", "resolution", "replay_job", "message"),
     )
-    readonly_fields = ("delivery", "recipient", "shown_reason", "meaning", "message")
+    readonly_fields = (
+        "delivery",
+        "recipient",
+        "address_hash",
+        "shown_reason",
+        "meaning",
+        "message",
+    )
     actions = ("replay", "discard")
     actions_detail = ("replay_one", "discard_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
@@ -97,6 +104,15 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         """Who it was for, leading to what else came to them."""
         page = reverse("admin:notifications_recipient_change", args=[letter.recipient_id])
         return reading.link(page, letter.snapshot.get("user_id") or letter.recipient_id)
+
+    @display(description="Address hash")
+    def address_hash(self, letter: DeadLetter) -> str:
+        """The address as logs show it, leading to the contact."""
+        hashed = dead_letters.address_hashes([letter]).get(letter.pk)
+        if hashed is None:
+            return "the contact was erased"
+        page = reverse("admin:notifications_contact_change", args=[letter.contact_id])
+        return reading.link(page, hashed)
 
     @display(description="Delivery")
     def delivery(self, letter: DeadLetter) -> str:

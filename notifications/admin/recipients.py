@@ -17,11 +17,11 @@ from notifications.admin import person, reading
 from notifications.admin.actions import action
 from notifications.admin.fields import CapsField, ChannelOrderField, known_zone, several
 from notifications.admin.quiet_hours import HELP, QuietHoursField
-from notifications.models import Contact, Preference, Recipient
+from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
 from notifications.rules import phone
 from notifications.rules.language import known_locales, locales
-from notifications.store import address_book, suppressions
+from notifications.store import address_book, dead_letters, suppressions
 from providers.contract import Channel
 
 
@@ -130,6 +130,28 @@ class ContactForm(forms.ModelForm[Contact]):
         return wanted
 
 
+class NeedsCheckFilter(admin.SimpleListFilter):
+    """Contacts that an open dead letter was to reach."""
+
+    title = "needs a check"
+    parameter_name = "needs_check"
+
+    def lookups(
+        self,
+        request: HttpRequest,  # noqa: ARG002 - Django's signature
+        model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - Django's signature
+    ) -> list[tuple[str, str]]:
+        """One choice beside all."""
+        return [("yes", "Yes")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Contact]) -> QuerySet[Contact]:  # noqa: ARG002 - Django's signature
+        """Narrow by the letters' partial index."""
+        if self.value() != "yes":
+            return queryset
+        letters = DeadLetter.objects.filter(resolved_at=None, contact_id__isnull=False)
+        return queryset.filter(pk__in=letters.values("contact_id"))
+
+
 @admin.register(Contact)
 class ContactAdmin(ModelAdmin):
     """Addresses: searched by exactly what stands in them, shown on their own page only."""
@@ -137,10 +159,10 @@ class ContactAdmin(ModelAdmin):
     form = ContactForm
     list_display = (
         *("id", "recipient", "channel", "kind", "is_primary"),
-        *("state", "invalid_reason", "invalidated_at"),
+        *("state", "needs_check", "invalid_reason", "invalidated_at"),
     )
     list_select_related = ("recipient",)
-    list_filter = ("channel", ("invalidated_at", admin.EmptyFieldListFilter))
+    list_filter = ("channel", ("invalidated_at", admin.EmptyFieldListFilter), NeedsCheckFilter)
     search_fields = ("address__exact",)
     search_help_text = "The whole address."
     autocomplete_fields = ("recipient",)
@@ -153,7 +175,7 @@ class ContactAdmin(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
         """With what the suppression list says of them."""
-        return suppressions.told(super().get_queryset(request))
+        return dead_letters.with_open_letters(suppressions.told(super().get_queryset(request)))
 
     @display(
         description="State",
@@ -164,6 +186,11 @@ class ContactAdmin(ModelAdmin):
         if contact.invalidated_at:
             return "invalid"
         return "suppressed" if suppressions.causes_of(contact) else "valid"
+
+    @display(description="Needs a check", boolean=True)
+    def needs_check(self, contact: Contact) -> bool:
+        """An open dead letter was to reach the address."""
+        return bool(getattr(contact, "needs_check", False))
 
     @display(description="On the suppression list for")
     def suppressed_for(self, contact: Contact) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from notifications.rules import ids
 from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import AskedChannel, Instant, Text
+from notifications.store import dead_letters
 from notifications.store.keys import Scope
 
 Reason = Annotated[Text, Field(min_length=1, max_length=64)]
@@ -75,6 +77,8 @@ class DeadLetterAnswer(Answer):
     provider: str
     reason: str
     detail: str
+    address_hash: str
+    """Keyed hash of the address, as logs show it; empty when the contact was erased."""
     created_at: dt.datetime
     resolved_at: dt.datetime | None
     resolution: str
@@ -113,7 +117,8 @@ class DeadLetters(Door):
         letters = list(found.order_by("-pk")[: query.limit + 1])
         more = len(letters) > query.limit
         shown = letters[: query.limit]
-        answers = [_letter(letter).wire() for letter in shown]
+        hashes = dead_letters.address_hashes(shown)
+        answers = [_letter(letter, hashes).wire() for letter in shown]
         return Response(page(answers, following=shown[-1].pk if more else None))
 
 
@@ -176,7 +181,7 @@ class Discard(Door):
         if not discarded:
             said = f"the letter is {letter.resolution or 'in the hands of a replay job'}"
             refuse(Problem(Kind.CONFLICT, said))
-        return Response(_letter(letter).wire())
+        return Response(_letter(letter, dead_letters.address_hashes([letter])).wire())
 
 
 class OneReplayJob(Door):
@@ -212,8 +217,10 @@ def _narrowed(query: LetterQuery) -> dict[str, Any]:
     return given | {"resolved_at__isnull": not query.resolved}
 
 
-def _letter(letter: DeadLetter) -> DeadLetterAnswer:
+def _letter(letter: DeadLetter, hashes: Mapping[int, str]) -> DeadLetterAnswer:
     read = {name: getattr(letter, name, None) for name in DeadLetterAnswer.model_fields}
-    return DeadLetterAnswer.model_validate(
-        read | {"notification_id": ids.notification_of(letter.delivery_id)}
-    )
+    computed = {
+        "notification_id": ids.notification_of(letter.delivery_id),
+        "address_hash": hashes.get(letter.pk, ""),
+    }
+    return DeadLetterAnswer.model_validate(read | computed)

@@ -188,6 +188,8 @@ class ContactAnswer(Answer):
     suppressed_for: list[Cause]
     """Why its address is on the suppression list, by which nothing is sent to it; empty: it is not
     there. See `/v1/suppressions`."""
+    needs_check: bool
+    """An open dead letter was to reach this address: check whether the address still works."""
 
 
 class RecipientAnswer(Answer):

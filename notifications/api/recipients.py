@@ -24,7 +24,7 @@ from notifications.api.recipient_shapes import (
 )
 from notifications.models import Contact, Preference, Recipient
 from notifications.rules.request import UserId
-from notifications.store import address_book, suppressions
+from notifications.store import address_book, dead_letters, suppressions
 from notifications.store.keys import Scope
 from providers.contract import Channel
 
@@ -164,7 +164,10 @@ def _recipient(recipient: Recipient) -> RecipientAnswer:
         locale=recipient.locale,
         timezone=recipient.timezone,
         contacts=[
-            _contact(contact) for contact in suppressions.told(recipient.contacts.order_by("pk"))
+            _contact(contact)
+            for contact in dead_letters.with_open_letters(
+                suppressions.told(recipient.contacts.order_by("pk"))
+            )
         ],
     )
 
@@ -179,4 +182,5 @@ def _contact(contact: Contact) -> ContactAnswer:
         valid=contact.invalidated_at is None,
         invalid_reason=contact.invalid_reason,
         suppressed_for=suppressions.causes_of(contact),
+        needs_check=bool(getattr(contact, "needs_check", False)),
     )

@@ -46,6 +46,9 @@ class DeadLetter(models.Model):
     channel = models.SmallIntegerField(choices=CHANNELS)
     producer_id = models.BigIntegerField()
     recipient_id = models.BigIntegerField()
+    contact_id = models.BigIntegerField(
+        null=True, help_text="The contact that was to be reached. An open letter marks it."
+    )
     provider = models.CharField(max_length=32, blank=True)
     reason = models.CharField(max_length=64)
     detail = models.CharField(max_length=500, blank=True)
@@ -77,6 +80,11 @@ class DeadLetter(models.Model):
                 name="dead_letter_open",
             ),
             models.Index(fields=("created_at",), name="dead_letter_by_age"),
+            models.Index(
+                fields=("contact_id",),
+                condition=Q(resolved_at__isnull=True),
+                name="dead_letter_of_contact",
+            ),
             models.Index(
                 fields=("created_at",),
                 condition=Q(

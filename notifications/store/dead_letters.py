@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
-from notifications import clock
-from notifications.models import DeadLetter, ReplayJob
+from notifications import clock, conf
+from notifications.models import Contact, DeadLetter, ReplayJob
+from notifications.rules import redaction
 from notifications.rules.letters import LetterFilter
 
 
@@ -27,6 +28,26 @@ def narrow(letters: QuerySet[DeadLetter], wanted: LetterFilter) -> QuerySet[Dead
     return letters.filter(**{
         name: value for name, value in conditions.items() if value is not None
     })
+
+
+def with_open_letters(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
+    """The same contacts, each with `needs_check`: an open dead letter was to reach it."""
+    letters = DeadLetter.objects.filter(contact_id=OuterRef("pk"), resolved_at=None)
+    return contacts.annotate(needs_check=Exists(letters))
+
+
+def address_hashes(letters: Sequence[DeadLetter]) -> dict[int, str]:
+    """Letter id -> hash of the address, as the logs of the calls show it.
+
+    A letter whose contact was erased is missing.
+    """
+    wanted = {letter.contact_id for letter in letters if letter.contact_id}
+    found = Contact.objects.filter(pk__in=wanted).values_list("pk", "address")
+    key = conf.current().hash_key
+    hashes = {contact: redaction.address_hash(address, key=key) for contact, address in found}
+    return {
+        letter.pk: hashes[letter.contact_id] for letter in letters if letter.contact_id in hashes
+    }
 
 
 def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:

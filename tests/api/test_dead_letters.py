@@ -6,10 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from notifications import clock
-from notifications.models import DeadLetter
+from notifications import clock, conf
+from notifications.models import Contact, DeadLetter
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.redaction import address_hash
 from notifications.store import alerts
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
@@ -108,3 +109,24 @@ def test_alerts_are_listed_and_resolved(caller: Caller) -> None:
     assert caller.get("/v1/alerts").json()["results"] == []
     assert len(caller.get("/v1/alerts", resolved="true").json()["results"]) == 1
     assert caller.post("/v1/alerts/999999/resolve").status_code == 404
+
+
+def test_an_open_letter_tells_the_hashed_address_and_marks_the_contact_for_a_check(
+    caller: Caller,
+) -> None:
+    address = "maria@example.com"
+    contacts = [{"channel": "email", "address": address}]
+    caller.send("PUT", "/v1/recipients/maria", {"contacts": contacts})
+    letter = _letter()
+    DeadLetter.objects.filter(pk=letter.pk).update(contact_id=Contact.objects.get().pk)
+    [seen] = caller.get("/v1/dead-letters").json()["results"]
+    assert seen["address_hash"] == address_hash(address, key=conf.current().hash_key)
+    assert address not in str(seen)
+    assert _needs_check(caller) is True
+    caller.post(f"/v1/dead-letters/{letter.pk}/discard", {})
+    assert _needs_check(caller) is False
+
+
+def _needs_check(caller: Caller) -> bool:
+    answer = caller.send("PUT", "/v1/recipients/maria", {}).json()
+    return bool(answer["contacts"][0]["needs_check"])

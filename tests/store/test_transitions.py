@@ -115,6 +115,7 @@ def test_dying_twice_in_one_life_leaves_one_letter(make_delivery: MakeDelivery) 
     letter = DeadLetter.objects.get(delivery_id=delivery_id)
     assert (letter.reason, letter.detail) == ("permanent", "no such user")
     assert letter.snapshot["user_id"] == "maria"
+    assert letter.contact_id == Delivery.objects.get(id=delivery_id).contact_id
 
 
 def test_a_late_acceptance_settles_what_waits_but_not_what_is_being_sent(

@@ -1,9 +1,9 @@
 -- A dead letter for each delivery that has just failed, with a snapshot that outlives its partition. A delivery has one open letter at
 -- most. Served by primary keys.
 INSERT INTO notifications_deadletter
-    (delivery_id, mode, priority, channel, producer_id, recipient_id, provider, reason, detail, snapshot,
+    (delivery_id, mode, priority, channel, producer_id, recipient_id, contact_id, provider, reason, detail, snapshot,
      created_at, resolution)
-SELECT d.id, d.mode, d.priority, d.channel, n.producer_id, d.recipient_id, d.provider, d.reason, w.detail,
+SELECT d.id, d.mode, d.priority, d.channel, n.producer_id, d.recipient_id, d.contact_id, d.provider, d.reason, w.detail,
        jsonb_build_object('user_id', n.user_id, 'type', n.type, 'template_id', t.template_id,
                           'template_version', t.version, 'variables', n.variables, 'content', n.content,
                           'metadata', n.metadata, 'had_secrets', n.secrets IS NOT NULL),
