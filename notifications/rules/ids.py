@@ -28,6 +28,7 @@ RANDOM_BITS: Final = 62
 """12 of `rand_a` and the upper 50 of `rand_b` (RFC 9562, 5.7)."""
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MILLISECOND: Final = dt.timedelta(milliseconds=1)
+_LAST_MILLISECOND: Final = (dt.datetime(9999, 12, 30, tzinfo=dt.UTC) - _EPOCH) // _MILLISECOND
 
 
 def notification_id(*, at_ms: int, entropy: int) -> UUID:
@@ -65,8 +66,11 @@ def last_delivery_of(notification: UUID) -> UUID:
 
 
 def time_of(any_id: UUID) -> dt.datetime:
-    """The millisecond in which the notification of this id was made."""
-    return _EPOCH + (any_id.int >> 80) * _MILLISECOND
+    """The millisecond in which the notification of this id was made.
+
+    An id that somebody else made can name a time that no calendar has: it counts as the last one.
+    """
+    return _EPOCH + min(any_id.int >> 80, _LAST_MILLISECOND) * _MILLISECOND
 
 
 def day_of(any_id: UUID) -> dt.date:

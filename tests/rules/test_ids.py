@@ -62,3 +62,9 @@ def test_sql_reads_ids_as_python_does(at: int, chance: int, n: int) -> None:
         )
         found: tuple[UUID, UUID] | None = cursor.fetchone()
     assert found == (ids.notification_of(delivery), ids.last_delivery_of(delivery))
+
+
+@given(st.uuids())
+def test_any_id_has_a_day_and_the_day_after_it(any_id: UUID) -> None:
+    day = ids.day_of(any_id)
+    assert ids.floor_of(day) < ids.floor_of(day + dt.timedelta(days=1))
