@@ -6,8 +6,8 @@
 `rules.concurrency.Limit` says how many permits there are. Free permits go to urgent callers (P0 and
 P1) first, and an urgent caller may go over the limit by an eighth, so that it does not wait for
 slow calls of others. A patient caller gets its permits in a wave worth the database statement that
-each wave costs: it waits for a quarter of the limit, but for no longer than `_WAVE_SECONDS` once it
-is the first in line.
+each wave costs: a quarter of the limit, or what is free when no patient caller has been given any
+for `_WAVE_SECONDS`, because slow calls hold the others.
 
 Waiting callers hold no lock and do not poll. Whoever releases permits hands them out.
 """
@@ -81,8 +81,6 @@ class _Waiter:
     urgent: bool
     woken: threading.Condition
     granted: int = 0
-    first_since: float | None = None
-    """When it became the first patient caller in line."""
 
 
 class Gate:
@@ -94,6 +92,8 @@ class Gate:
         self._lock = threading.Lock()
         self._urgent: deque[_Waiter] = deque()
         self._patient: deque[_Waiter] = deque()
+        self._short_since: float | None = None
+        """Since when patient callers have found less than a wave."""
         self.noted_at = -_NOTE_SECONDS
 
     @property
@@ -132,9 +132,9 @@ class Gate:
             self._hand_out()
 
     def _seconds_to_wait(self, waiter: _Waiter, *, until: float, now: float) -> float:
-        if waiter.first_since is None:
+        if waiter.urgent or self._short_since is None:
             return until - now
-        patience = waiter.first_since + _WAVE_SECONDS - now
+        patience = self._short_since + _WAVE_SECONDS - now
         return min(until - now, patience) if patience > 0 else until - now
 
     def _hand_out(self) -> None:
@@ -143,6 +143,8 @@ class Gate:
             room = self._room(waiter)
             if not room:
                 return
+            if not waiter.urgent:
+                self._short_since = None
             waiter.granted = min(waiter.wanted, room)
             self._limit.started(waiter.granted)
             (self._urgent if waiter.urgent else self._patient).popleft()
@@ -151,13 +153,7 @@ class Gate:
     def _first(self) -> _Waiter | None:
         if self._urgent:
             return self._urgent[0]
-        if not self._patient:
-            return None
-        waiter = self._patient[0]
-        if waiter.first_since is None:
-            waiter.first_since = clock.monotonic()
-            waiter.woken.notify()  # it waits no longer than a wave's time from now on
-        return waiter
+        return self._patient[0] if self._patient else None
 
     def _room(self, waiter: _Waiter) -> int:
         """How many permits it could get now; 0 when it is better to wait."""
@@ -168,8 +164,11 @@ class Gate:
         wave = min(waiter.wanted, max(1, limit // 4))
         if free >= wave:
             return free
-        waited = clock.monotonic() - (waiter.first_since or 0.0)
-        return max(0, free) if waited >= _WAVE_SECONDS else 0
+        now = clock.monotonic()
+        if self._short_since is None:
+            self._short_since = now
+            waiter.woken.notify()  # it may have been waiting for longer than a wave's time
+        return max(0, free) if now - self._short_since >= _WAVE_SECONDS else 0
 
 
 _gates: dict[str, Gate] = {}

@@ -105,6 +105,15 @@ def test_a_patient_caller_does_not_wait_for_a_wave_for_ever() -> None:
         assert waiting.result(LONG) == 3
 
 
+def test_a_caller_that_asks_again_and_again_gets_what_is_free_too() -> None:
+    """As a task does that has calls in flight: it looks for results between two questions."""
+    gate = _gate(40)
+    assert gate.acquire(40, urgent=False, timeout=0) == 40
+    gate.release(3, [])
+    _until(lambda: gate.acquire(100, urgent=False, timeout=0) == 3)
+    assert gate.in_flight == 40
+
+
 def test_the_second_in_line_gets_its_turn_when_the_first_gives_up() -> None:
     gate = _gate(4)
     assert gate.acquire(4, urgent=False, timeout=0) == 4
