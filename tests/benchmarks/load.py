@@ -67,10 +67,11 @@ def item(number: int, *, priority: str, run: int, channel: str = "email") -> dic
     }
 
 
-def singles(count: int, *, priority: str) -> list[bytes]:
+def singles(count: int, *, priority: str, channel: str = "email") -> list[bytes]:
     """Bodies of single notifications that were never posted before."""
     run = next(_runs)
-    return [json.dumps(item(n, priority=priority, run=run)).encode() for n in range(count)]
+    items = (item(n, priority=priority, run=run, channel=channel) for n in range(count))
+    return [json.dumps(each).encode() for each in items]
 
 
 def batches(count: int, *, priority: str, channel: str = "email") -> list[bytes]:
@@ -202,8 +203,22 @@ def answered_at(stage: Stage, delivery_ids: Sequence[str]) -> list[float]:
     Raises:
         Undelivered: not all of them are, in time.
     """
+    return [started + seconds for started, seconds in _calls(stage, delivery_ids)]
+
+
+def called_at(stage: Stage, delivery_ids: Sequence[str]) -> list[float]:
+    """When each of these was called for, as Unix seconds; waits until all are sent.
+
+    Raises:
+        Undelivered: not all of them are, in time.
+    """
+    return [started for started, _ in _calls(stage, delivery_ids)]
+
+
+def _calls(stage: Stage, delivery_ids: Sequence[str]) -> list[tuple[float, float]]:
+    """Unix seconds of each call's start, and how many seconds it took."""
     query = (
-        "SELECT d.id::text, extract(epoch FROM d.call_started_at) + a.latency_ms / 1000.0"
+        "SELECT d.id::text, extract(epoch FROM d.call_started_at), a.latency_ms / 1000.0"
         " FROM delivery d JOIN attempt a ON a.delivery_id = d.id"
         " WHERE d.id = ANY(%s::uuid[]) AND d.status = %s"
     )
@@ -211,11 +226,11 @@ def answered_at(stage: Stage, delivery_ids: Sequence[str]) -> list[float]:
     with stage.database() as link:
         while True:
             rows = link.execute(query, [delivery_ids, Status.SENT]).fetchall()
-            moments = {str(found): float(moment) for found, moment in rows}
-            if len(moments) == len(delivery_ids):
-                return [moments[each] for each in delivery_ids]
+            calls = {str(found): (float(start), float(took)) for found, start, took in rows}
+            if len(calls) == len(delivery_ids):
+                return [calls[each] for each in delivery_ids]
             if time.monotonic() > deadline:
-                raise Undelivered(f"{len(moments)} of {len(delivery_ids)} are sent")
+                raise Undelivered(f"{len(calls)} of {len(delivery_ids)} are sent")
             _pause.wait(_POLL_SECONDS)
 
 

@@ -13,23 +13,15 @@ Compared with the rate at which plain Celery consumes tasks that do nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Event
 from typing import Final
 
-from providers.contract import Channel
 from tests.benchmarks import costs, load, plain
 from tests.benchmarks.figures import Figure, paired
+from tests.benchmarks.routes import mails_by
 from tests.benchmarks.stage import Stage
 
 _DELIVERIES: Final = 40_000
 """Several seconds, so that the relay's second weighs little."""
-_FREE_PACE: Final = 1_000_000
-"""Messages a second: SES's own limit would be the account's, and is not what is measured."""
-_SEEN_SECONDS: Final = 3.0
-"""A changed route or pace is in force everywhere after two."""
-_pause: Final = Event()
 
 
 def measure_http(stage: Stage) -> Figure:
@@ -45,7 +37,7 @@ def measure_fcm(stage: Stage) -> Figure:
 def measure_ses(stage: Stage) -> Figure:
     """Measure it with SES."""
     stage.run()
-    with _mails_by_ses(stage):
+    with mails_by(stage, "ses"):
         return _measure(stage, name="pipeline_ses", channel="email", target=8.0)
 
 
@@ -72,30 +64,6 @@ def _measure(stage: Stage, *, name: str, channel: str, target: float) -> Figure:
         met=found.ratio >= target,
         notes=(meter.each(len(rounds) * _DELIVERIES), "each delivery was called for once"),
     )
-
-
-@contextmanager
-def _mails_by_ses(stage: Stage) -> Iterator[None]:
-    with stage.database() as link:
-        link.execute(
-            "INSERT INTO notifications_providerroute"
-            " (channel, region, platform, provider, rank, weight, is_enabled, updated_at)"
-            " VALUES (%s, '', '', 'ses', 0, 1, true, now())",
-            [Channel.EMAIL],
-        )
-        link.execute(
-            "INSERT INTO notifications_providerpace (provider, burst, per_second)"
-            " VALUES ('ses', %s, %s)",
-            [_FREE_PACE, _FREE_PACE],
-        )
-    _pause.wait(_SEEN_SECONDS)
-    try:
-        yield
-    finally:
-        with stage.database() as link:
-            link.execute("DELETE FROM notifications_providerroute")
-            link.execute("DELETE FROM notifications_providerpace")
-        _pause.wait(_SEEN_SECONDS)
 
 
 def rate(stage: Stage, meter: costs.Meter, *, count: int, channel: str = "email") -> float:

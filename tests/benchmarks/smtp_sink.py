@@ -1,9 +1,9 @@
 """A mail server that takes everything and keeps nothing.
 
-    python -m tests.benchmarks.smtp_sink PORT
+    python -m tests.benchmarks.smtp_sink PORT MILLISECONDS
 
 It reads each command and each content to its end and answers at once, so what is measured is the
-client. HELP tells how many mails it took.
+client; a content it answers after so many milliseconds. HELP tells how many mails it took.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _END: Final = b"\r\n.\r\n"
 class SmtpSink(Child):
     """The sink in a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, port: int | None = None, milliseconds: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         super().__init__("smtp sink", log=folder / "smtp_sink.log")
-        self.port = free_port(str(folder))
+        self.port = port or free_port(str(folder))
+        self._milliseconds = milliseconds
 
     def start(self) -> None:
         """Start it and wait until it listens.
@@ -39,7 +40,7 @@ class SmtpSink(Child):
             NoSink: it did not start.
         """
         self.log.unlink(missing_ok=True)
-        command = [sys.executable, "-m", __spec__.name, str(self.port)]
+        command = [sys.executable, "-m", __spec__.name, str(self.port), str(self._milliseconds)]
         self.spawn(command, folder=ROOT, environ={"PATH": "/usr/bin:/bin"})
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
@@ -64,6 +65,8 @@ class Session(asyncio.Protocol):
 
     taken = 0
     """By all sessions together."""
+    seconds = 0.0
+    """Before the answer to a content, of all sessions."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -90,7 +93,9 @@ class Session(asyncio.Protocol):
         del self._buffer[: end + (len(_END) if self._in_content else 2)]
         if self._in_content:
             Session.taken += 1
-            self._transport.write(b"250 taken\r\n")
+            asyncio.get_running_loop().call_later(
+                Session.seconds, self._transport.write, b"250 taken\r\n"
+            )
         elif verb == b"DATA":
             self._transport.write(b"354 go ahead\r\n")
         elif verb == b"HELP":
@@ -104,11 +109,12 @@ class Session(asyncio.Protocol):
         return True
 
 
-async def serve(port: int) -> None:
+async def serve(port: int, *, milliseconds: int) -> None:
     """Listen until the process ends."""
+    Session.seconds = milliseconds / 1000
     server = await asyncio.get_running_loop().create_server(Session, LOOPBACK, port)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1])))
+    asyncio.run(serve(int(sys.argv[1]), milliseconds=int(sys.argv[2])))

@@ -50,6 +50,7 @@ _SETTINGS: Final = {
     "NOTIFY_SES_FROM": "Shop <no-reply@shop.example>",
     "NOTIFY_SES_ACCESS_KEY_ID": "AKIDEXAMPLE",
     "NOTIFY_SES_SECRET_ACCESS_KEY": "benchmarks-sign-with-it-and-nobody-checks",
+    "NOTIFY_SMTP_FROM": "Shop <no-reply@shop.example>",
     "NOTIFY_ROUTES": "push=fcm,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
     "chat=sandbox",
     # Counted like anybody's, but two thousand people get what else a city would.
@@ -66,6 +67,8 @@ class Stage:
             flower=free_port(f"{VAR}/flower"),
             sandbox=free_port(f"{VAR}/sandbox"),
         )
+        self.mail_port = free_port(f"{VAR}/slow_mail")
+        """Where the SMTP adapter connects; a benchmark that needs a server starts one there."""
         self.sink = Sink(VAR / "sink")
         self.google = Google(VAR / "google")
         self._stack = Stack("bench", root=ROOT, environ={}, postgres_settings=_POSTGRES)
@@ -185,6 +188,7 @@ class Stage:
             NOTIFY_PUBLIC_URL=public_url,
             NOTIFY_SANDBOX_URL=self.sink.url,
             NOTIFY_SES_ENDPOINT=self.sink.url,
+            NOTIFY_SMTP_URL=f"smtp://{LOOPBACK}:{self.mail_port}",
         )
 
     def _stop_processes(self) -> None:
