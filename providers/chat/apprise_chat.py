@@ -42,7 +42,7 @@ from providers.contract import (
 )
 from providers.endpoints import chat_account
 from providers.rounds import Unsendable
-from providers.transport import Failure, Reply, Request, Transport
+from providers.transport import PER_STRANGER, Failure, Reply, Request, Transport
 from providers.transport.guard import AddressPolicy
 from providers.vendor import OneWay, Vendor
 from providers.verdicts import Table
@@ -110,6 +110,7 @@ class AppriseChat(OneWay):
             channels=frozenset({Channel.CHAT}),
             repeat=Repeat.VISIBLE,
             gives_receipts=False,
+            concurrency=PER_STRANGER,
             batch_limit=BATCH_LIMIT,
             pace=Pace(burst=config.per_second * BURST_SECONDS, per_second=config.per_second),
             endpoint_of=chat_account,

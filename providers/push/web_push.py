@@ -53,7 +53,7 @@ from providers.contract import (
 from providers.push import keys, replacing
 from providers.push.web_push_encryption import PLAINTEXT_LIMIT_BYTES, Subscription, encrypt
 from providers.rounds import Unsendable
-from providers.transport import Reply, Request, Response, Transport
+from providers.transport import PER_STRANGER, Reply, Request, Response, Transport
 from providers.transport.guard import AddressPolicy
 from providers.vendor import OneWay, Vendor
 from providers.verdicts import Verdict
@@ -150,6 +150,7 @@ class WebPush(OneWay):
             channels=frozenset({Channel.PUSH}),
             repeat=Repeat.HIDDEN,
             gives_receipts=False,
+            concurrency=PER_STRANGER,
             address_kinds=frozenset({"web_push"}),
             pace=Pace.even(config.per_second),
         )

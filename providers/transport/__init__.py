@@ -23,7 +23,7 @@ most one copy of it goes on the wire; "never sent" is only said of a request of 
 What breaks it: a process that is stopped.
 """
 
-from providers.transport.client import Transport
+from providers.transport.client import PER_STRANGER, Transport
 from providers.transport.exchange import Failure, FailureKind, Reply, Request, Response
 
-__all__ = ["Failure", "FailureKind", "Reply", "Request", "Response", "Transport"]
+__all__ = ["PER_STRANGER", "Failure", "FailureKind", "Reply", "Request", "Response", "Transport"]

@@ -24,8 +24,10 @@ from providers.transport.loop import Loop
 PER_ORIGIN: Final = 2_000
 """In flight to one provider; `notifications.rules.concurrency` adapts the number below it."""
 
-PER_STRANGER: Final = 64
-"""In flight to one server of somebody else's, such as a webhook's: each may be a connection."""
+PER_STRANGER: Final = 128
+"""In flight to one server that a stranger named, such as a webhook's: each may be a connection.
+Adapters of such addresses name it as their `concurrency`, so that no call is marked as begun while
+it waits for a slot."""
 
 IN_TOTAL: Final = 4_000
 """In flight over all providers. Fewer where the system allows fewer open files."""

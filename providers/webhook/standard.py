@@ -42,7 +42,7 @@ from providers.contract import (
     Throttled,
     Unavailable,
 )
-from providers.transport import Failure, Reply, Request, Response, Transport
+from providers.transport import PER_STRANGER, Failure, Reply, Request, Response, Transport
 from providers.transport.guard import AddressPolicy
 from providers.vendor import OneWay, Vendor
 
@@ -79,6 +79,7 @@ class Webhook(OneWay):
             channels=frozenset({Channel.WEBHOOK}),
             repeat=Repeat.DEDUPLICATED,
             gives_receipts=False,
+            concurrency=PER_STRANGER,
             pace=Pace.even(config.per_second),
             endpoint_of=endpoints.origin,
         )

@@ -2,76 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import ssl
 import subprocess
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Semaphore, Thread
-from time import monotonic
 
 import pytest
 
-from providers.sandbox_server.wire import Answer, Connection
+from providers.sandbox_server.wire import Answer
 from providers.sandbox_server.wire import Request as Seen
-from providers.transport import Failure, FailureKind, Reply, Request, Response, Transport
+from providers.transport import Failure, FailureKind, Request, Response, Transport
 from providers.transport.easy import BODY_LIMIT_BYTES
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Bounds
 from providers.transport.loop import Loop
-from tests.providers.fakes import Listener, cut, free_port, never
-
-SECOND = timedelta(seconds=1)
-Serve = Callable[[socket.socket], None]
-
-
-def post(url: str, *, body: bytes = b"{}", guard: AddressPolicy | None = None) -> Request:
-    return Request(url=url, headers=["Content-Type: application/json"], body=body, guard=guard)
-
-
-def reply_to(transport: Transport, request: Request, *, deadline: timedelta = 2 * SECOND) -> Reply:
-    ((index, reply),) = transport.send([request], deadline=deadline)
-    assert index == 0
-    return reply
-
-
-def failed(reply: Reply) -> tuple[FailureKind, str]:
-    assert isinstance(reply, Failure)
-    return reply.kind, reply.code
-
-
-@contextmanager
-def raw_server(serve: Serve) -> Iterator[str]:
-    """Run `serve` on each connection, one after the other, until the test ends."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def accept() -> None:
-            while True:
-                try:
-                    client, _ = server.accept()
-                except OSError:
-                    return
-                with client:
-                    serve(client)
-
-        thread = Thread(target=accept, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
-        server.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
-
-
-@contextmanager
-def http_server(handler: Callable[[Seen], Answer | Awaitable[Answer | None]]) -> Iterator[str]:
-    with closing(Listener(lambda: Connection(handler))) as listener:
-        yield f"http://127.0.0.1:{listener.port}/"
+from tests.providers.fakes import cut, free_port
+from tests.providers.sending import SECOND, failed, http_server, post, raw_server, reply_to
 
 
 def test_each_request_gets_its_own_answer(transport: Transport) -> None:
@@ -119,145 +69,6 @@ def test_a_wanted_header_is_kept_and_not_carried_over_to_the_next_request(
         ]
         replies = [reply_to(transport, request) for request in wanted]
     assert [reply.header for reply in replies if isinstance(reply, Response)] == ["one", "", ""]
-
-
-def test_a_server_that_never_answers_costs_exactly_the_deadline() -> None:
-    with http_server(lambda _seen: never()) as url, closing(Transport(per_origin=64)) as transport:
-        started = monotonic()
-        requests = [post(url) for _ in range(100)]
-        replies = [reply for _, reply in transport.send(requests, deadline=SECOND / 2)]
-        assert 0.5 <= monotonic() - started < 1.0
-    assert Counter(failed(reply) for reply in replies) == {
-        (FailureKind.NO_ANSWER, "timeout"): 64,
-        (FailureKind.NEVER_SENT, "not_started"): 36,
-    }
-
-
-def test_a_deadline_begins_when_its_request_starts() -> None:
-
-    async def slowly(seen: Seen) -> Answer:
-        await asyncio.sleep(float(seen.body))
-        return Answer(status=200, body=seen.body)
-
-    with http_server(slowly) as url, closing(Transport(per_origin=1)) as transport:
-        requests = [post(url, body=seconds) for seconds in (b"0.4", b"1.7", b"0")]
-        replies = dict(transport.send(requests, deadline=2 * SECOND))
-    # The second ended later than two seconds after the call of `send`, the third never began.
-    assert isinstance(replies[0], Response)
-    assert isinstance(replies[1], Response)
-    assert replies[1].elapsed < 2 * SECOND
-    assert failed(replies[2]) == (FailureKind.NEVER_SENT, "not_started")
-    assert replies[2].elapsed == 0 * SECOND
-
-
-def test_urgent_requests_start_before_patient_ones_that_came_earlier() -> None:
-    seen: list[bytes] = []
-    released, arrived = asyncio.Event(), Semaphore(0)
-
-    async def hold_the_first(request: Seen) -> Answer:
-        seen.append(request.body)
-        arrived.release()
-        if len(seen) == 1:
-            await released.wait()
-        return Answer(status=200)
-
-    with (
-        closing(Listener(lambda: Connection(hold_the_first))) as server,
-        closing(Transport(per_origin=1)) as transport,
-    ):
-        url = f"http://127.0.0.1:{server.port}/"
-        patient = transport.send(
-            [post(url, body=b"p%d" % n) for n in range(3)], deadline=20 * SECOND
-        )
-        assert arrived.acquire(timeout=20)
-        hurry = replace(post(url, body=b"u"), urgent=True)
-        # One of the two goes over the bound, so that they need not wait for the first.
-        assert len(list(transport.send([hurry, hurry], deadline=20 * SECOND))) == 2
-        server.run(_set(released))
-        assert len(list(patient)) == 3
-    assert seen == [b"p0", b"u", b"u", b"p1", b"p2"]
-
-
-async def _set(event: asyncio.Event) -> None:
-    event.set()
-
-
-def test_a_server_of_a_strangers_is_not_flooded() -> None:
-    now = most = 0
-
-    async def slowly(_seen: Seen) -> Answer:
-        nonlocal now, most
-        now += 1
-        most = max(most, now)
-        await asyncio.sleep(0.02)
-        now -= 1
-        return Answer(status=200)
-
-    private = AddressPolicy(allow_private=True)
-    with http_server(slowly) as url, closing(Transport(per_stranger=5)) as transport:
-        replies = transport.send([post(url, guard=private)] * 50, deadline=9 * SECOND)
-        assert all(isinstance(reply, Response) for _, reply in replies)
-        assert most == 5
-        replies = transport.send([post(url)] * 50, deadline=9 * SECOND)
-        assert all(isinstance(reply, Response) for _, reply in replies)
-        assert most > 5  # the same server in our own settings is no stranger
-
-
-def test_two_thousand_requests_are_in_flight_at_once(transport: Transport) -> None:
-    count = 0
-    arrived, everyone = Semaphore(0), asyncio.Event()
-
-    async def together(_seen: Seen) -> Answer:
-        nonlocal count
-        count += 1
-        if count % 100 == 0:
-            arrived.release()
-        if count == 2_000:
-            everyone.set()
-        await everyone.wait()
-        return Answer(status=200)
-
-    waiting = []
-    with http_server(together) as url:
-        for _ in range(20):  # not all at once: the test's server accepts a hundred at a time
-            waiting.append(transport.send([post(url)] * 100, deadline=60 * SECOND))
-            assert arrived.acquire(timeout=60)
-        replies = [reply for sent in waiting for _, reply in sent]
-    assert Counter(type(reply) for reply in replies) == {Response: 2_000}
-
-
-def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> None:
-    with (
-        http_server(lambda _seen: never()) as hung,
-        http_server(lambda _seen: Answer(status=200)) as well,
-    ):
-        waiting = transport.send([post(hung) for _ in range(200)], deadline=5 * SECOND)
-        assert isinstance(reply_to(transport, post(well), deadline=SECOND), Response)
-        waiting.close()
-
-
-def test_what_a_caller_abandoned_is_never_started() -> None:
-    arrived, answers = SimpleQueue[bytes](), Semaphore(0)
-
-    def serve(client: socket.socket) -> None:
-        while data := client.recv(65536):
-            arrived.put(data)
-            answers.acquire(timeout=5)
-            client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-
-    with closing(Transport(per_origin=1)) as transport, raw_server(serve) as url:
-        # The first is answered, the second is being read, the third still waits.
-        replies = transport.send([post(url, body=b"%d" % n) for n in range(3)], deadline=SECOND * 5)
-        answers.release()
-        next(replies)
-        while not arrived.get(timeout=5).endswith(b"1"):
-            pass
-        replies.close()
-        other = transport.send([post(url, body=b"other")], deadline=5 * SECOND)
-        answers.release(2)
-        assert isinstance(next(other)[1], Response)
-        assert arrived.get(timeout=5).endswith(b"other")
-        assert arrived.empty()
 
 
 def test_a_connection_that_dies_after_the_request_is_never_retried_in_secret(
