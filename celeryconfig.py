@@ -19,7 +19,7 @@ _on_redis = broker_url.startswith(("redis", "valkey"))
 
 # --- Queues
 KEY_PREFIX = "notify:"  # of every key in the broker, for a Redis that others use as well
-OPS = "ops"  # the tick and its sweeps
+OPS = "ops"  # the sweeps
 _arguments = {} if _on_redis else {"x-queue-type": "quorum"}
 # On Redis the nameless exchange is one LPUSH. On RabbitMQ a countdown needs a topic exchange.
 _exchange = Exchange("") if _on_redis else Exchange("notify", type="topic")
@@ -36,7 +36,7 @@ broker_transport_options = (
         "queue_order_strategy": "notifications.lanes.WeightedOrder",
         "visibility_timeout": 600,
         # Of a blocking pop, seconds: how soon a worker asks again for a channel that had to rest.
-        "polling_interval": 0.5,
+        "polling_interval": 1.0,
         # Over the 1 s of a blocking pop; without one a silent broker hangs a publisher for ever.
         "socket_timeout": 2.0,
         "socket_connect_timeout": 2.0,
@@ -73,15 +73,8 @@ task_send_sent_event = False
 worker_hijack_root_logger = False
 worker_redirect_stdouts = False
 
-# --- Beat: one tick; which sweeps are due is decided in Postgres
+# --- Beat: the periodic tasks are rows, which `migrate` creates and operators change in the admin
 beat_scheduler = "notifyproj.beat:Scheduler"  # the database's, safe from a clock put back
 beat_max_loop_interval = 1
-beat_schedule = {
-    "tick": {
-        "task": "tick",
-        "schedule": 1.0,
-        "options": {"queue": OPS, "expires": 5, "argsrepr": "", "kwargsrepr": ""},
-    },
-}
 timezone = "UTC"
 enable_utc = True

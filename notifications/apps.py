@@ -21,12 +21,13 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have partitions and the sessions' settings from the first moment.
+        """Have partitions, periodic tasks and the sessions' settings from the first moment.
 
-        Every migrate, which every deployment runs, makes them.
+        Every migrate, which every deployment runs, makes those that are missing.
         """
         post_migrate.connect(_store_session_settings, sender=self)
         post_migrate.connect(_make_partitions, sender=self)
+        post_migrate.connect(_make_periodic_tasks, sender=self)
         checks.register(_check_session_settings, checks.Tags.database)
         request_started.connect(_drop_broken_connection)
         gc.freeze()  # what is loaded by now stays: no need to look at it again
@@ -72,3 +73,9 @@ def _drop_broken_connection(**_signal: Any) -> None:  # noqa: ANN401 - Django's 
     from notifications.store import db  # noqa: PLC0415 - the models are ready only now
 
     db.drop_broken()
+
+
+def _make_periodic_tasks(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
+    from notifications import sweeps  # noqa: PLC0415 - the models are ready only now
+
+    sweeps.create_periodic_tasks()

@@ -32,6 +32,8 @@ class Conf:
     """Keys the address hashes in logs."""
     public_url: str = "http://127.0.0.1:8000"
     """Where producers, providers and browsers reach this service."""
+    flower_url: str = ""
+    """Where operators reach Flower, for the admin's menu; empty: the menu has no such link."""
     routes: Mapping[Channel, str] = field(default_factory=dict)
     """Provider by channel, for live mode."""
     test_provider: str = "sandbox"

@@ -194,6 +194,12 @@ class Environment(BaseModel):
         default=LogLevel.INFO,
         description=f"one of {', '.join(LogLevel)}",
     )
+    flower_url: PublicUrl | None = Field(
+        alias="NOTIFY_FLOWER_URL",
+        default=None,
+        description="where operators reach Flower, such as https://flower.example.com: the admin's"
+        " menu links to it",
+    )
     flower_user: str = Field(
         alias="NOTIFY_FLOWER_USER", default="operator", description="who may sign in to Flower"
     )

@@ -154,6 +154,7 @@ NOTIFICATIONS = Conf(
     encryption_keys=ENVIRONMENT.encryption_keys,
     hash_key=hashlib.sha256(b"address-hash" + SECRET_KEY.encode()).digest(),
     public_url=ENVIRONMENT.public_url,
+    flower_url=ENVIRONMENT.flower_url or "",
     routes=ENVIRONMENT.routes,
     dry_run=ENVIRONMENT.delivery is environment.Delivery.DRY_RUN,
     allowed=ENVIRONMENT.allowed_recipients,

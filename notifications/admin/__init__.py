@@ -12,6 +12,7 @@
     retry_presets                how failed calls are tried again, with each timetable
     provider_routes              which provider takes what, in force within two seconds
     schedules                    what recurs, paused by hand; who stands in which line
+    periodic_tasks               what beat sends: interval, on or off, last run and result
     notification_types, alerts, housekeeping
 
 Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
@@ -29,6 +30,7 @@ from notifications.admin import (
     notification_types,
     notifications,
     paces,
+    periodic_tasks,
     producers,
     provider_routes,
     recipients,
@@ -49,6 +51,7 @@ __all__ = [
     "notification_types",
     "notifications",
     "paces",
+    "periodic_tasks",
     "producers",
     "provider_routes",
     "recipients",

@@ -8,6 +8,8 @@ from typing import Any, Final
 from django.http import HttpRequest
 from django.urls import reverse
 
+from notifications import conf
+
 _MENU: Final = (
     (
         "Now",
@@ -54,16 +56,17 @@ _MENU: Final = (
         (
             ("Provider routes", "fork_right", "providerroute"),
             ("Provider paces", "speed", "providerpace"),
-            ("Sweeps", "mop", "sweeprun"),
+            ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
+            ("Sweep runs", "mop", "sweeprun"),
         ),
     ),
 )
-"""Group -> (title, symbol, model); `index` is the overview."""
+"""Group -> (title, symbol, model); `index` is the overview, `app.model` one of another app."""
 
 
 def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
     """The menu as unfold wants it; an item is left out for who may not view its model."""
-    return [
+    groups: list[dict[str, Any]] = [
         {
             "title": group,
             "items": [
@@ -78,15 +81,32 @@ def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
         }
         for group, items in _MENU
     ]
+    if flower := conf.current().flower_url:
+        groups[-1]["items"].append({
+            "title": "Flower",
+            "icon": "local_florist",
+            "link": flower,
+            "permission": _may_view("django_celery_beat.periodictask"),
+        })
+    return groups
 
 
 def _link(model: str) -> str:
-    name = "index" if model == "index" else f"notifications_{model}_changelist"
-    return reverse(f"admin:{name}")
+    if model == "index":
+        return reverse("admin:index")
+    app, name = _names(model)
+    return reverse(f"admin:{app}_{name}_changelist")
+
+
+def _names(model: str) -> tuple[str, str]:
+    app, _, name = model.rpartition(".")
+    return app or "notifications", name
 
 
 def _may_view(model: str) -> Callable[[HttpRequest], bool]:
+    app, name = _names(model)
+
     def allowed(request: HttpRequest) -> bool:
-        return model == "index" or request.user.has_perm(f"notifications.view_{model}")
+        return model == "index" or request.user.has_perm(f"{app}.view_{name}")
 
     return allowed

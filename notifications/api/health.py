@@ -29,22 +29,18 @@ from rest_framework.response import Response
 from notifications import broker, clock
 from notifications.api.door import OpenDoor
 from notifications.models import Alert, SweepRun
-from notifications.rules.alerts import BEAT, AlertKind
 from notifications.rules.lane import LANES
 from notifications.store import (
-    alerts,
     backlog,
     db,
     host_clock,
     session_settings,
     standings,
     state,
-    sweep_runs,
     tallies,
 )
+from notifications.sweeps import overdue
 
-BEAT_IS_DEAD_AFTER: Final = dt.timedelta(seconds=30)
-"""Beat ticks once a second; a restart of it takes less."""
 Family = GaugeMetricFamily | CounterMetricFamily
 BEHIND: Final = dt.timedelta(seconds=15)
 """What is due is taken within a second or two; this is not a hiccup any more."""
@@ -133,9 +129,7 @@ def _look() -> dict[str, Any]:
     ]
     if not is_taking:
         wrong.append("the broker is away: workers take what is due from the database")
-    if beat := _dead_beat(ages):
-        wrong.append(beat)
-    wrong += _unfinished_sweeps()
+    wrong += [trouble.text for trouble in overdue.look()]
     wrong += [
         f"database sessions have {name}={value}, not {session_settings.WANTED[name]}: run"
         " `manage.py migrate` as the role of the processes"
@@ -160,29 +154,6 @@ def _sweep_ages() -> dict[str, dt.timedelta]:
     return {run.name: now - run.started_at for run in SweepRun.objects.order_by("name")}
 
 
-def _dead_beat(ages: Mapping[str, dt.timedelta]) -> str:
-    """Say that beat is dead, and raise the alert; empty when it lives."""
-    if not ages:
-        return f"{BEAT} has never run: start beat and a worker for ops"
-    if (age := min(ages.values())) < BEAT_IS_DEAD_AFTER:
-        return ""
-    said = f"{BEAT} last ran {age.total_seconds():.0f} s ago: beat or the ops worker is dead"
-    alerts.raise_once(AlertKind.BEAT_DEAD, BEAT, said)
-    return said
-
-
-def _unfinished_sweeps() -> list[str]:
-    """Say which sweeps began and do not end, and raise an alert for each."""
-    found = sweep_runs.unfinished(now=clock.now())
-    told = {
-        name: f"{name} began {age.total_seconds():.0f} s ago and has not ended"
-        for name, age in found.items()
-    }
-    for name, detail in told.items():
-        alerts.raise_once(AlertKind.SWEEP_UNFINISHED, name, detail)
-    return list(told.values())
-
-
 class _Figures:
     """What the database and the state Redis know, asked at each scrape."""
 
@@ -203,8 +174,7 @@ class _Figures:
 
 def _from_database() -> Iterator[Family]:
     ages = _sweep_ages()
-    _dead_beat(ages)
-    _unfinished_sweeps()
+    overdue.look()
     yield _family(
         "sweep_age_seconds",
         "Seconds since a sweep last began",

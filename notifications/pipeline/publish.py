@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from uuid import UUID
 
 import structlog
+from django.db import Error
 
 from notifications import lanes
 from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store import db, spans
 from notifications.store.inserts import NewDelivery
 from providers.contract import Channel
 
@@ -22,15 +26,30 @@ _log = structlog.get_logger(__name__)
 
 
 def at_once(born: Iterable[NewDelivery]) -> None:
-    """Publish what was stored as published. Never fails: the relay follows two seconds later."""
+    """Publish what was stored as published. What the broker does not take is due now.
+
+    Never fails: the rows come due by themselves after two seconds.
+    """
     by_lane: dict[Lane, list[UUID]] = defaultdict(list)
     for each in born:
         if each.is_published:
             lane = Lane(Mode(each.mode), Priority(each.priority), Channel(each.channel))
             by_lane[lane].append(each.id)
-    for lane, delivery_ids in by_lane.items():
-        if not publish(lane, lanes.chunks(delivery_ids, lane=lane)):
-            return
+    left = [
+        delivery_id
+        for lane, delivery_ids in by_lane.items()
+        if not publish(lane, lanes.chunks(delivery_ids, lane=lane))
+        for delivery_id in delivery_ids
+    ]
+    if left:
+        with suppress(Error):
+            make_due(left)
+
+
+def make_due(delivery_ids: Sequence[UUID]) -> None:
+    """Make queued rows (at least one) due now that nobody has published after all."""
+    ids = list(delivery_ids)
+    db.run("due_now", {**spans.around(ids), "ids": ids, "queued": Status.QUEUED})
 
 
 def publish(lane: Lane, messages: Sequence[Sequence[UUID]]) -> bool:

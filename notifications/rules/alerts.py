@@ -65,6 +65,14 @@ class AlertKind(StrEnum):
         "sweep_failed",
         "A sweep, or some of its rows, raised an exception: the log of the ops worker has it.",
     )
+    SWEEP_LATE = (
+        "sweep_late",
+        "A sweep has not begun for a while although others have: see Periodic tasks.",
+    )
+    SWEEP_OFF = (
+        "sweep_off",
+        "An operator has switched a periodic task off: switch it on in Periodic tasks.",
+    )
     SWEEP_UNFINISHED = (
         "sweep_unfinished",
         "A sweep began and does not end: look for locks in the database, and at the ops worker.",
@@ -75,7 +83,7 @@ class AlertKind(StrEnum):
     )
 
 
-BEAT: Final = "tick"
+BEAT: Final = "beat"
 """The subject of `BEAT_DEAD`."""
 RENEWED: Final = frozenset({
     AlertKind.NO_PROVIDER,

@@ -4,27 +4,24 @@ Each sweep is a module of this package with one function,
 
     run_once(*, now, limit) -> Swept
 
-and a line in SWEEPS. Several `ops` processes may run the same sweep at once: sweeps over deliveries
-share the lanes and skip rows that are locked (`rounds`), the others lock the rows that they change.
+and a line in SWEEPS. Beat sends each as a task of its own (`sweep_relay`), in the interval that its
+periodic task has in the database; SWEEPS names the interval of a new installation. Several `ops`
+processes may run the same sweep at once: sweeps over deliveries share the lanes and skip rows that
+are locked (`rounds`), the others lock the rows that they change.
 
-    relay            publish what is queued                                           each second
-    rescue           settle or queue rows whose lease ran out                         each second
-    recheck_unknown  resend once, or close, what nobody answered                      each second
-    retry            queue what is due for its next try                               each second
-    release          queue what was scheduled or held, merge digests                  each second
-    resume           release what a breaker held, now that it is closed               each second
-    replays          work off replay jobs                                             each second
-    schedules        make notifications of what recurs, a day ahead                   each second
-    dead_letters     alert on growth, discard past retention                          each minute
-    breakers         resolve alerts whose cause is gone, bound breakers' events       each minute
-    ordering         forget places and ordering keys that are out of use              each minute
-    ordering         wake heads whose wake-up was lost, forget ordering keys          each second
-    replays          work off replay jobs                                             each second
-    schedules        make notifications of what recurs, a day ahead                   each second
-    dead_letters     alert on growth, discard past retention                          each minute
-    breakers         resolve alerts of those that are closed, bound their events      each minute
-    housekeeping     wipe secrets, delete expired keys, bound the rejected log        each minute
-    partitions       make days ahead, drop days past retention                        each hour
+    relay            publish what is queued                                          every 1 s
+    release          queue what was scheduled or held, merge digests                 every 1 s
+    rescue           settle or queue rows whose lease ran out                        every 3 s
+    retry            queue what is due for its next try                              every 5 s
+    resume           release what a breaker held, now that it is closed              every 3 s
+    replays          work off replay jobs                                            every 5 s
+    recheck_unknown  resend once, or close, what nobody answered                     every 10 s
+    schedules        make notifications of what recurs, a day ahead                  every 10 s
+    dead_letters     alert on growth, discard past retention                         each minute
+    breakers         resolve alerts whose cause is gone, bound breakers' events     each minute
+    ordering         forget places and ordering keys that are out of use             each minute
+    housekeeping     wipe secrets, delete expired keys, bound the rejected log       each minute
+    partitions       make days ahead, drop days past retention                      each hour
 
 Safe to run twice (every move is guarded by the status it expects), to run late (rows stay due),
 never to run (nothing is lost; it waits; the web process raises an alert). An exception in one sweep
@@ -42,7 +39,7 @@ from django.db import Error, connection
 
 from notifications import clock
 from notifications.rules.alerts import AlertKind
-from notifications.store import alerts, sweep_runs
+from notifications.store import alerts, periodic, sweep_runs
 from notifications.store.sweep_runs import Ended
 from notifications.sweeps import (
     breakers,
@@ -77,50 +74,138 @@ class Sweep:
 
     name: str
     every: dt.timedelta
+    """Of a new installation; the periodic task's row has the interval in force."""
     limit: int
     run_once: RunOnce
+    stops: str
+    """What an operator stops by switching it off."""
 
 
 _SECOND: Final = dt.timedelta(seconds=1)
 _MINUTE: Final = dt.timedelta(minutes=1)
 _EARLY: Final = 0.9
-"""Part of the interval after which a run may begin: a tick can come a little early."""
+"""Part of the interval after which a run may begin: a message can come a little early."""
 
 SWEEPS: Final = {
     sweep.name: sweep
     for sweep in (
-        Sweep("relay", _SECOND, 20_000, relay.run_once),
-        Sweep("rescue", _SECOND, 500, rescue.run_once),
-        Sweep("recheck_unknown", _SECOND, 500, recheck_unknown.run_once),
-        Sweep("retry", _SECOND, 500, retry.run_once),
-        Sweep("release", _SECOND, 500, release.run_once),
-        Sweep("resume", _SECOND, 1_000, resume.run_once),
-        Sweep("ordering", _SECOND, 200, ordering.run_once),
-        Sweep("replays", _SECOND, 200, replays.run_once),
-        Sweep("schedules", _SECOND, 50, schedules.run_once),
-        Sweep("dead_letters", _MINUTE, 5_000, dead_letters.run_once),
-        Sweep("breakers", _MINUTE, 5_000, breakers.run_once),
-        Sweep("housekeeping", _MINUTE, 5_000, housekeeping.run_once),
-        Sweep("partitions", dt.timedelta(hours=1), 500, partitions.run_once),
+        Sweep(
+            "relay",
+            _SECOND,
+            20_000,
+            relay.run_once,
+            "P2 and P3 are not published; P0 and P1 that were not published at once stay.",
+        ),
+        Sweep(
+            "release",
+            _SECOND,
+            500,
+            release.run_once,
+            "Scheduled notifications, quiet hours, holds and digests do not end.",
+        ),
+        Sweep(
+            "rescue",
+            3 * _SECOND,
+            500,
+            rescue.run_once,
+            "What a killed worker was sending stays where it is.",
+        ),
+        Sweep(
+            "retry",
+            5 * _SECOND,
+            500,
+            retry.run_once,
+            "A retry whose message was lost does not come.",
+        ),
+        Sweep(
+            "resume",
+            3 * _SECOND,
+            3_000,
+            resume.run_once,
+            "P0 and P1 that a breaker held wait longer than it rests.",
+        ),
+        Sweep(
+            "replays",
+            5 * _SECOND,
+            200,
+            replays.run_once,
+            "Replays of dead letters stand still.",
+        ),
+        Sweep(
+            "recheck_unknown",
+            10 * _SECOND,
+            500,
+            recheck_unknown.run_once,
+            "What no provider answered is neither sent again nor closed.",
+        ),
+        Sweep(
+            "schedules",
+            10 * _SECOND,
+            50,
+            schedules.run_once,
+            "Recurring schedules make no notifications.",
+        ),
+        Sweep(
+            "dead_letters",
+            _MINUTE,
+            5_000,
+            dead_letters.run_once,
+            "Dead letters raise no alert and are kept for ever.",
+        ),
+        Sweep(
+            "breakers",
+            _MINUTE,
+            5_000,
+            breakers.run_once,
+            "Alerts of breakers that have closed stay open.",
+        ),
+        Sweep(
+            "ordering",
+            _MINUTE,
+            5_000,
+            ordering.run_once,
+            "Places of ordering keys that are out of use are kept.",
+        ),
+        Sweep(
+            "housekeeping",
+            _MINUTE,
+            5_000,
+            housekeeping.run_once,
+            "Secrets, expired keys and refused requests are kept.",
+        ),
+        Sweep(
+            "partitions",
+            60 * _MINUTE,
+            500,
+            partitions.run_once,
+            "No days are made ahead: after two weeks nothing is accepted. None is dropped.",
+        ),
     )
 }
-"""By name, in the order in which one process runs them: the relay first."""
+"""By name."""
 
 
-def tick() -> None:
-    """Run every sweep whose time has come."""
-    for name in SWEEPS:
-        run(name)
+def create_periodic_tasks() -> None:
+    """Give each sweep a periodic task, unless it has one."""
+    periodic.create_missing([
+        periodic.New(name=each.name, every=each.every, description=f"If off: {each.stops}")
+        for each in SWEEPS.values()
+    ])
 
 
-def run(name: str) -> Swept:
+def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
     """Run one sweep, unless a run of it began within its interval.
 
     Never raises: an exception is logged and becomes an alert.
+
+    Args:
+        name: the sweep's.
+        every: the interval; without it that of its periodic task.
     """
     sweep = SWEEPS[name]
     try:
-        if not sweep_runs.begin(name, every=sweep.every * _EARLY):
+        interval = _interval(sweep) if every is None else every
+        if not sweep_runs.begin(name, every=interval * _EARLY):
             return Swept()
         swept, detail = _fenced(sweep)
         ended = sweep_runs.end(name, moved=swept.moved, failed=swept.failed)
@@ -131,6 +216,11 @@ def run(name: str) -> Swept:
         connection.close()
         return Swept(failed=1)
     return swept
+
+
+def _interval(sweep: Sweep) -> dt.timedelta:
+    rhythm = periodic.rhythms().get(sweep.name)
+    return rhythm.every if rhythm and rhythm.every else sweep.every
 
 
 def _fenced(sweep: Sweep) -> tuple[Swept, str]:

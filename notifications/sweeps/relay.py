@@ -39,8 +39,9 @@ from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
 
-_LOST_AFTER: Final = dt.timedelta(seconds=15)
+LOST_AFTER: Final = dt.timedelta(seconds=15)
 """A published row that no worker claimed for this long, in a lane with nothing ready, was lost."""
+AT_ONCE: Final = dt.timedelta(0)
 _EVER: Final = dt.timedelta(days=1_000)
 
 
@@ -71,7 +72,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     for lane, span in sorted(waiting, key=itemgetter(0)):
         try:
             if not depths[lane.name]:
-                _make_lost_due(lane, span, limit)
+                make_lost_due(lane, span, limit=limit)
             published = _publish(lane, span, rooms.get(lane, 0), is_recent=span is recent)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
@@ -83,22 +84,38 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _publish(lane: Lane, span: Span, free: int, *, is_recent: bool) -> int:
-    if free <= 0:
+    messages = take(lane, span, free, is_recent=is_recent)
+    ids = [each for message in messages for each in message]
+    if not ids:
         return 0
+    if not publish.publish(lane, messages):
+        publish.make_due(ids)
+        return 0
+    return len(ids)
+
+
+def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence[UUID]]:
+    """Take up to `free` due rows of a lane, cut into messages; moves their next look.
+
+    The caller publishes or delivers them, or makes them due again.
+
+    Args:
+        lane: whose rows.
+        span: the range of ids to look in.
+        free: how many at most.
+        is_recent: whether `span` is the first of `spans.current()`.
+    """
+    if free <= 0:
+        return []
     with transaction.atomic():
         if not locks.try_for_transaction(f"relay {lane.name}"):
-            return 0
+            return []
         rows = db.rows("publish", {**span, **_of(lane), "room": free})
     if is_recent and not lane.priority.is_urgent:
         fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
-    if not rows:
-        return 0
-    ids = [row["id"] for row in rows]
-    if not publish.publish(lane, _messages(lane, rows)):
-        db.run("due_now", {**span, "ids": ids, "queued": Status.QUEUED})
-        return 0
-    room.used(lane, len(ids))
-    return len(ids)
+    if rows:
+        room.used(lane, len(rows))
+    return _messages(lane, rows)
 
 
 def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
@@ -113,8 +130,11 @@ def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UU
     ]
 
 
-def _make_lost_due(lane: Lane, span: Span, limit: int) -> None:
-    parameters = {**span, **_of(lane), "older_than": _LOST_AFTER, "limit": limit}
+def make_lost_due(
+    lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta = LOST_AFTER
+) -> None:
+    """Make rows due now that were published so long ago and that no worker has claimed."""
+    parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit}
     if lost := db.run("publish_again", parameters):
         _log.warning("lost_by_broker", lane=lane.name, count=lost)
 

@@ -25,7 +25,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     A hold is left to its own message for some seconds, as a retry is; a schedule has none.
     """
     del now  # Postgres's clock decides what is due
-    held = Due("release", Status.SCHEDULED, limit, grace=rounds.RETRY_GRACE)
+    held = Due("release", Status.SCHEDULED, limit, grace=rounds.retry_grace())
     scheduled = Due("release", Status.SCHEDULED, limit)
     return rounds.work(held, release_rows) + rounds.work(scheduled, _resolve)
 

@@ -1,4 +1,4 @@
-"""Resume: when a breaker closes, the P0 and P1 that it held come due, some each second.
+"""Resume: when a breaker closes, the P0 and P1 that it held come due, a bounded number in each run.
 
 While a provider rests only a bounded number of them look again (`rules.breaker`); the others wait
 for minutes or hours, up to their time to live. The process that sees a breaker close notes it in
@@ -15,7 +15,7 @@ from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store import breakers, db, spans, standings, state
 from notifications.store.spans import Span
-from notifications.sweeps.rounds import RETRY_GRACE, Swept
+from notifications.sweeps.rounds import Swept, retry_grace
 from providers.contract import Channel
 
 
@@ -51,7 +51,7 @@ def _released(channel: Channel, span: Span, *, limit: int) -> int:
         "scheduled": Status.SCHEDULED,
         "live": Mode.LIVE,
         "reason": Reason.BREAKER,
-        "grace": RETRY_GRACE,
+        "grace": retry_grace(),
         "limit": limit,
     }
     return len(db.alone("resume", parameters))

@@ -15,7 +15,7 @@ from notifications.sweeps.rounds import Due, Swept
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Queue them again."""
     del now  # Postgres's clock decides what is due
-    due = Due("retry", Status.RETRYING, limit, grace=rounds.RETRY_GRACE)
+    due = Due("retry", Status.RETRYING, limit, grace=rounds.retry_grace())
     return rounds.work(
         due, lambda rows, _span: release.back_to_queue(rows, REQUEUE, reason=Reason.RETRY_DUE)
     )

@@ -19,7 +19,7 @@ from typing import Any, Final
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
 
-from notifications import clock
+from notifications import broker, clock
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
 from notifications.store import db, spans
@@ -83,6 +83,11 @@ def work(due: Due, act: Act, *, seconds: float = SECONDS) -> Swept:
                     full.append(lane)
             lanes = full if clock.monotonic() < ends_at else []
     return done
+
+
+def retry_grace() -> dt.timedelta:
+    """How long a sweep leaves a row to its retry message; no time while the broker is away."""
+    return RETRY_GRACE if broker.takes_messages() else NO_GRACE
 
 
 def lanes_due(status: Status, span: Span, *, within: dt.timedelta) -> list[Lane]:

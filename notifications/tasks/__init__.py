@@ -4,7 +4,6 @@ deliver_push(ids), deliver_sms(ids) ...   on every lane; their retries are Celer
 tick()                                    on `ops`, once a second from beat
 """
 
-from notifications.tasks.deliver import TASKS
-from notifications.tasks.tick import tick
+from notifications.tasks import deliver, direct, sweep
 
-__all__ = ["TASKS", "tick"]
+__all__ = ["deliver", "direct", "sweep"]

@@ -5,7 +5,8 @@ Named in `celeryconfig.worker_consumer`. It differs in three things:
 * Celery 5.7 with kombu 5.7 ends the process ("Unrecoverable error: AttributeError 'NoneType' object
   has no attribute 'hostname'") when a busy worker loses Redis: closing the lost connection tries to
   put unacknowledged messages back through a transport that was just emptied, and a task that ends
-  later acknowledges its message there. Both are no errors here: the rows are due in Postgres.
+  later acknowledges its message there. It also ends when Redis refuses to note a message that was
+  just popped ("OOM command not allowed"). None of these ends it here: the rows are due in Postgres.
 * It reconnects within two seconds of the broker's return, where Celery waits up to thirty.
 * It tells `is_connected`, so that the worker takes its work from Postgres meanwhile.
 """
@@ -17,6 +18,7 @@ from typing import Any, Final
 import structlog
 from celery.worker import consumer
 from celery.worker.state import maybe_shutdown
+from redis.exceptions import RedisError
 
 _log = structlog.get_logger(__name__)
 _FIRST_PAUSE: Final = 0.5
@@ -31,7 +33,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
         """Celery's protocol."""
         super().__init__(*args, **kwargs)
         # Requests get these as well: what they log instead of raising when they acknowledge.
-        self.connection_errors = (*self.conninfo.connection_errors, AttributeError)
+        self.connection_errors = (*self.conninfo.connection_errors, RedisError, AttributeError)
 
     @property
     def is_connected(self) -> bool:

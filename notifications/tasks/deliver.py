@@ -22,7 +22,8 @@ from providers.contract import Channel
 _log = structlog.get_logger(__name__)
 _FULL_HOUSE: Final = 0.25
 """Seconds after which a task looks again for a free slot of its channel."""
-_slots = Slots()
+SLOTS: Final = Slots()
+"""Of this process, whichever way its work comes."""
 
 
 class TryAgain(Exception):
@@ -33,7 +34,7 @@ class TryAgain(Exception):
 def _set_limits(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
     """Count the channels that this worker consumes."""
     names = [name for name in instance.app.amqp.queues.consume_from if "." in name]
-    _slots.limit(instance.concurrency, channels={name.rpartition(".")[2] for name in names})
+    SLOTS.limit(instance.concurrency, channels={name.rpartition(".")[2] for name in names})
 
 
 @worker_shutting_down.connect
@@ -52,7 +53,7 @@ def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
     if stopping.is_stopping():
         raise Reject(requeue=True)
     lane: str = (self.request.delivery_info or {}).get("routing_key", "")
-    with _slots.taken(lane) as free:
+    with SLOTS.taken(lane) as free:
         if not free:
             raise _again(self, lane, delivery_ids, countdown=_FULL_HOUSE) or Ignore()
         groups = pipeline.deliver([UUID(each) for each in delivery_ids])

@@ -45,29 +45,44 @@ class Slots:
     @contextmanager
     def taken(self, lane: str) -> Iterator[bool]:
         """Hold one slot for this lane; yields False when its groups have their shares already."""
-        groups = [part for part in lane.split(".") if part in self._limits]
-        with self._changed:
-            free = self._is_free(groups) or self._comes_free(groups)
-            if free:
-                self._busy.update(groups)
+        free = self.take(lane, patience_seconds=self._patience)
         try:
             yield free
         finally:
-            with self._changed:
-                if free:
-                    self._busy.subtract(groups)
-                    lanes.wake(groups)
-                    self._changed.notify_all()
-                else:
-                    lanes.rest(lane)
+            if free:
+                self.give_back(lane)
+            else:
+                lanes.rest(lane)
+
+    def take(self, lane: str, *, patience_seconds: float = 0.0) -> bool:
+        """Take one slot for this lane if one comes free in so many seconds; then give it back."""
+        groups = self._groups(lane)
+        with self._changed:
+            free = self._is_free(groups) or self._comes_free(groups, patience_seconds)
+            if free:
+                self._busy.update(groups)
+            return free
+
+    def give_back(self, lane: str) -> None:
+        """A slot that was taken for this lane is free again."""
+        groups = self._groups(lane)
+        with self._changed:
+            self._busy.subtract(groups)
+            lanes.wake(groups)
+            self._changed.notify_all()
+
+    def _groups(self, lane: str) -> list[str]:
+        return [part for part in lane.split(".") if part in self._limits]
 
     def _is_free(self, groups: Sequence[str]) -> bool:
         return all(self._busy[group] < self._limits[group] for group in groups)
 
-    def _comes_free(self, groups: Sequence[str]) -> bool:
-        if any(self._waiting[group] >= max(1, self._limits[group] // 2) for group in groups):
+    def _comes_free(self, groups: Sequence[str], seconds: float) -> bool:
+        if not seconds or any(
+            self._waiting[group] >= max(1, self._limits[group] // 2) for group in groups
+        ):
             return False
         self._waiting.update(groups)
-        free = self._changed.wait_for(lambda: self._is_free(groups), timeout=self._patience)
+        free = self._changed.wait_for(lambda: self._is_free(groups), timeout=seconds)
         self._waiting.subtract(groups)
         return free

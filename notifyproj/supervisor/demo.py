@@ -93,6 +93,7 @@ def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:
     defaults = {
         "NOTIFY_PUBLIC_URL": public_url,
         "NOTIFY_ALLOWED_HOSTS": "localhost",
+        "NOTIFY_FLOWER_URL": f"http://{LOOPBACK}:{ports.flower}",
         "NOTIFY_SANDBOX_URL": f"http://{LOOPBACK}:{ports.sandbox}",
         "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
         "chat=sandbox",

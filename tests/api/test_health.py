@@ -68,7 +68,7 @@ def test_a_sweep_that_begins_and_does_not_end_is_named_and_raises_an_alert_until
 
 
 def test_a_beat_that_never_began_is_seen() -> None:
-    assert _ready() == (200, "degraded", ["tick has never run: start beat and a worker for ops"])
+    assert _ready() == (200, "degraded", ["no sweep has ever run: start beat and a worker for ops"])
 
 
 def test_a_broker_that_is_away_leaves_accepting_safe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def _fail(**_arguments: object) -> Swept:
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> str:
     """A sweep that raises at every run."""
-    sweep = sweeps.Sweep("rescue", dt.timedelta(0), 1, _fail)
+    sweep = sweeps.Sweep("rescue", dt.timedelta(0), 1, _fail, "")
     monkeypatch.setitem(SWEEPS, "rescue", sweep)
     return "rescue"
 
@@ -44,15 +44,16 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_sweep_that_raises_stops_no_other_and_raises_an_alert_until_it_works(
     failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweeps.tick()
+    for name in SWEEPS:
+        sweeps.run(name)
     assert set(SweepRun.objects.exclude(finished_at=None).values_list("name", flat=True)) == set(
         SWEEPS
     )
     assert SweepRun.objects.get(name=failing).failed == 1
     assert _alerts() == [failing]
-    works = sweeps.Sweep(failing, dt.timedelta(0), 1, lambda **_arguments: Swept())
+    works = sweeps.Sweep(failing, dt.timedelta(0), 1, lambda **_arguments: Swept(), "")
     monkeypatch.setitem(SWEEPS, failing, works)
-    sweeps.run(failing)
+    sweeps.run(failing, every=dt.timedelta(0))
     assert _alerts() == []
 
 

@@ -1,0 +1,86 @@
+"""Beat's periodic tasks as rows of django-celery-beat: the interval and on/off of each sweep.
+
+`migrate` creates a row for each sweep that has none, and never changes one that is there, so what
+an operator has set survives each restart and each deployment.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
+
+PREFIX: Final = "sweep_"
+QUEUE: Final = "ops"
+_SHORTEST_LIFE: Final = 5
+"""Seconds that a message may wait for a worker: a later one does its work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class New:
+    """A sweep as its row is created."""
+
+    name: str
+    every: dt.timedelta
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    """What an operator has set for one sweep."""
+
+    every: dt.timedelta | None
+    """None: a crontab, which an operator has chosen instead of an interval."""
+    is_on: bool
+
+
+def task_name(sweep: str) -> str:
+    """Return the name of the Celery task that runs this sweep."""
+    return PREFIX + sweep
+
+
+def rhythms() -> dict[str, Rhythm]:
+    """Return what is set for each sweep that has a row, by the sweep's name."""
+    rows = PeriodicTask.objects.filter(task__startswith=PREFIX).select_related("interval")
+    return {
+        row.task.removeprefix(PREFIX): Rhythm(every=interval_of(row), is_on=row.enabled)
+        for row in rows
+    }
+
+
+def interval_of(task: PeriodicTask) -> dt.timedelta | None:
+    """Return a periodic task's interval; None when it has a crontab instead."""
+    if task.interval is None:
+        return None
+    return dt.timedelta(**{task.interval.period: task.interval.every})
+
+
+def set_interval(task: PeriodicTask, seconds: int) -> None:
+    """Give a periodic task another interval. The caller saves it."""
+    task.interval, _ = IntervalSchedule.objects.get_or_create(
+        every=seconds, period=IntervalSchedule.SECONDS
+    )
+    task.crontab = task.solar = task.clocked = None
+    task.expire_seconds = max(seconds, _SHORTEST_LIFE)
+
+
+def create_missing(sweeps: Collection[New]) -> None:
+    """Create the rows that are missing, and delete those of tasks that exist no more."""
+    known = [task_name(sweep.name) for sweep in sweeps]
+    ours = PeriodicTask.objects.filter(task__startswith=PREFIX)
+    ours.exclude(task__in=known).delete()
+    PeriodicTask.objects.filter(name="tick", task="tick").delete()  # of releases before 1.0
+    there = set(PeriodicTask.objects.filter(task__in=known).values_list("task", flat=True))
+    for sweep in sweeps:
+        if task_name(sweep.name) not in there:
+            task = PeriodicTask(
+                name=sweep.name,
+                task=task_name(sweep.name),
+                queue=QUEUE,
+                description=sweep.description,
+            )
+            set_interval(task, int(sweep.every.total_seconds()))
+            task.save()

@@ -1,0 +1,103 @@
+"""Overdue: what an operator must know of the sweeps themselves; each is an alert while it lasts.
+
+    beat_dead          no sweep has begun for half a minute
+    sweep_off          an operator has switched its periodic task off
+    sweep_late         it has not begun for three intervals and half a minute, although others have
+    sweep_unfinished   it began and does not end
+
+A dead beat cannot tell of itself, so the web process looks, whenever somebody asks for `/readyz` or
+`/metrics`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from notifications import clock
+from notifications.models import Alert, SweepRun
+from notifications.rules.alerts import BEAT, AlertKind
+from notifications.store import alerts, periodic, sweep_runs
+from notifications.sweeps import SWEEPS
+
+_KINDS: Final = (
+    AlertKind.BEAT_DEAD,
+    AlertKind.SWEEP_OFF,
+    AlertKind.SWEEP_LATE,
+    AlertKind.SWEEP_UNFINISHED,
+)
+PATIENCE: Final = dt.timedelta(seconds=30)
+"""A restart of beat takes less."""
+_INTERVALS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """One thing that is wrong with the sweeps."""
+
+    kind: AlertKind
+    subject: str
+    """The sweep's name, or beat."""
+    text: str
+
+
+def look() -> list[Trouble]:
+    """Find what is wrong now; raise an alert for each, resolve those that are over."""
+    runs = {run.name: run for run in SweepRun.objects.filter(name__in=SWEEPS)}
+    now = clock.now()
+    found = [*_unfinished(now), *_troubles(runs, periodic.rhythms(), now=now)]
+    for trouble in found:
+        alerts.raise_once(trouble.kind, trouble.subject, trouble.text)
+    current = {(trouble.kind.value, trouble.subject) for trouble in found}
+    for kind in _KINDS:
+        still_open = Alert.objects.filter(kind=kind, resolved_at=None)
+        for subject in still_open.values_list("subject", flat=True):
+            if (kind.value, subject) not in current:
+                alerts.resolve(kind, subject)
+    return found
+
+
+def _unfinished(now: dt.datetime) -> list[Trouble]:
+    return [
+        Trouble(
+            kind=AlertKind.SWEEP_UNFINISHED,
+            subject=name,
+            text=f"{name} began {age.total_seconds():.0f} s ago and has not ended",
+        )
+        for name, age in sweep_runs.unfinished(now=now).items()
+    ]
+
+
+def _troubles(
+    runs: Mapping[str, SweepRun], rhythms: Mapping[str, periodic.Rhythm], *, now: dt.datetime
+) -> list[Trouble]:
+    off = {name for name, rhythm in rhythms.items() if not rhythm.is_on and name in SWEEPS}
+    found = [
+        Trouble(
+            kind=AlertKind.SWEEP_OFF,
+            subject=name,
+            text=f"{name} is switched off: {SWEEPS[name].stops}",
+        )
+        for name in sorted(off)
+    ]
+    if dead := _dead_beat(runs, now):
+        return [*found, dead]
+    for name, run in sorted(runs.items()):
+        rhythm = rhythms.get(name)
+        every = (rhythm and rhythm.every) or SWEEPS[name].every
+        if name not in off and now - run.started_at > every * _INTERVALS + PATIENCE:
+            text = f"{name} last began at {run.started_at:%Y-%m-%d %H:%M}"
+            found.append(Trouble(kind=AlertKind.SWEEP_LATE, subject=name, text=text))
+    return found
+
+
+def _dead_beat(runs: Mapping[str, SweepRun], now: dt.datetime) -> Trouble | None:
+    if not runs:
+        text = "no sweep has ever run: start beat and a worker for ops"
+    elif (age := min(now - run.started_at for run in runs.values())) >= PATIENCE:
+        text = f"sweeps last ran {age.total_seconds():.0f} s ago: beat or the ops worker is dead"
+    else:
+        return None
+    return Trouble(kind=AlertKind.BEAT_DEAD, subject=BEAT, text=text)

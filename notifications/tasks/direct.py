@@ -1,0 +1,214 @@
+"""Direct: work from Postgres while the broker is away, so that a dead broker is no outage.
+
+A thread of each worker process asks the broker each second to take a write. While it does not, or
+while this process's consumer has no connection, the thread takes due rows of the process's lanes as
+the relay does, P0 before P1 before the rest, and delivers them in the process's pool. A process
+that serves `ops` runs the sweeps meanwhile, so retries, releases and rescues go on.
+
+Nothing is sent twice when the broker comes back: its old messages name rows that are claimed or
+final by then. Rows that a process had taken when it died come due again as if the broker had lost
+them.
+
+While the broker takes writes, the cost is one command a second for each process.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from celery.signals import celeryd_after_setup
+from celery.worker.state import active_requests
+from django.db import connection
+
+from notifications import broker, clock, lanes, stopping, sweeps
+from notifications.pipeline import deliver as pipeline
+from notifications.pipeline import publish
+from notifications.rules.lane import LANES, Lane
+from notifications.rules.states import Status
+from notifications.store import db, periodic, spans
+from notifications.store.spans import Span
+from notifications.sweeps import relay, room, rounds
+from notifications.tasks.deliver import SLOTS
+
+_log = structlog.get_logger(__name__)
+
+_PROBE_EVERY: Final = 1.0
+"""Seconds between two probes of a broker that takes writes."""
+_LOOK_EVERY: Final = 0.2
+"""Seconds between two looks for due rows while it does not: an OTP waits half of it on average."""
+_LOST_LIMIT: Final = 20_000
+"""Rows of a lane that are made due when the broker goes away with the messages that named them."""
+_SECOND: Final = dt.timedelta(seconds=1)
+_PATIENT: Final = dt.timedelta(seconds=10)
+"""A sweep with a longer interval keeps it."""
+
+Submit = Callable[[Callable[[], None]], None]
+"""Runs a function in the worker's pool."""
+
+
+class Direct:
+    """What one worker process does while the broker is away.
+
+    Args:
+        queues: what the process consumes.
+        slots: how many tasks it runs at one time.
+        submit: hands a function to its pool.
+        busy: how many Celery tasks run in it now.
+    """
+
+    def __init__(
+        self, queues: Sequence[str], *, slots: int, submit: Submit, busy: Callable[[], int]
+    ) -> None:
+        self._lanes = {lane for lane in LANES if lane.name in queues}
+        self._sweep_at = dict.fromkeys(sweeps.SWEEPS, 0.0) if periodic.QUEUE in queues else {}
+        self._slots = slots
+        self._submit = submit
+        self._busy = busy
+        self._lock = threading.Lock()
+        self._in_flight: list[object] = []
+
+    def begin(self) -> None:
+        """The broker has just gone away: what it had is due now."""
+        for span in spans.current():
+            for lane in sorted(self._lanes):
+                relay.make_lost_due(lane, span, limit=_LOST_LIMIT, older_than=relay.AT_ONCE)
+
+    def look(self) -> int:
+        """Start what is due and has a free slot; returns how many sweeps and messages began."""
+        begun = self._look_at_sweeps()
+        if self._lanes:
+            recent, *older = spans.current()
+            begun += self._look_at(recent, is_recent=True)
+            begun += sum(self._look_at(span, is_recent=False) for span in older)
+        return begun
+
+    def _look_at(self, span: Span, *, is_recent: bool) -> int:
+        begun = 0
+        for lane, most in self._due(span):
+            while self._free() and SLOTS.take(lane.name):
+                free = min(most, lanes.chunk_size(lane))
+                messages = _take(lane, span, free, is_recent=is_recent)
+                if not messages:
+                    break
+                self._start(lane, partial(_deliver, lane.name, messages))
+                begun += 1
+        return begun
+
+    def _look_at_sweeps(self) -> int:
+        """Start the sweeps whose time has come, the one that waits longest first.
+
+        Those that run every few seconds run each second: no message goes before them now.
+        """
+        if not self._sweep_at:
+            return 0
+        begun, moment, rhythms = 0, clock.monotonic(), periodic.rhythms()
+        for name, at in sorted(self._sweep_at.items(), key=itemgetter(1)):
+            rhythm = rhythms.get(name)
+            if at > moment or name in self._in_flight or (rhythm and not rhythm.is_on):
+                continue
+            if self._free():
+                every = (rhythm and rhythm.every) or sweeps.SWEEPS[name].every
+                every = every if every > _PATIENT else _SECOND
+                self._sweep_at[name] = moment + every.total_seconds()
+                self._start(name, partial(sweeps.run, name, every=every))
+                begun += 1
+        return begun
+
+    def _due(self, span: Span) -> Iterator[tuple[Lane, int]]:
+        """Lanes of this process with a due row, urgent ones first, and how many may leave now."""
+        due = rounds.lanes_due(Status.QUEUED, span, within=rounds.NO_GRACE)
+        mine = [lane for lane in due if lane in self._lanes]
+        rooms = room.of(dict.fromkeys(mine, 0)) if mine else {}
+        yield from ((lane, rooms[lane]) for lane in mine if lane in rooms)
+
+    def _free(self) -> bool:
+        return len(self._in_flight) + self._busy() < self._slots
+
+    def _start(self, what: object, run: Callable[[], object]) -> None:
+        with self._lock:
+            self._in_flight.append(what)
+        try:
+            self._submit(partial(self._run, what, run))
+        except BaseException:
+            with self._lock:
+                self._in_flight.remove(what)
+            raise
+
+    def _run(self, what: object, run: Callable[[], object]) -> None:
+        try:
+            db.drop_broken()
+            run()
+        except Exception:  # noqa: BLE001 - logged, as of a task; its rows come due again
+            _log.exception("direct_work_failed", what=str(what))
+        finally:
+            with self._lock:
+                self._in_flight.remove(what)
+
+
+def _take(lane: Lane, span: Span, most: int, *, is_recent: bool) -> list[Sequence[UUID]]:
+    """Messages of due rows; without any, the lane's slot is given back."""
+    messages: list[Sequence[UUID]] = []
+    try:
+        messages = relay.take(lane, span, most, is_recent=is_recent)
+    finally:
+        if not messages:
+            SLOTS.give_back(lane.name)
+    return messages
+
+
+def _deliver(lane: str, messages: Sequence[Sequence[UUID]]) -> None:
+    """Deliver rows in this thread; retries and holds come due in Postgres."""
+    try:
+        for delivery_ids in messages:
+            if stopping.is_stopping():
+                publish.make_due(delivery_ids)
+            else:
+                pipeline.deliver(delivery_ids)
+    finally:
+        SLOTS.give_back(lane)
+
+
+def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
+    """Work directly whenever the broker is away, until the process stops."""
+    pause, is_away, seconds = threading.Event(), False, _PROBE_EVERY
+    while not pause.wait(seconds) and not stopping.is_stopping():
+        was_away = is_away
+        try:
+            is_away = not (broker.probe() and is_connected())
+            if is_away and not was_away:
+                _log.warning("broker_away")
+                direct.begin()
+            if is_away:
+                direct.look()
+            elif was_away:
+                _log.warning("broker_back")
+                connection.close()
+            seconds = _LOOK_EVERY if is_away else _PROBE_EVERY
+        except Exception:  # noqa: BLE001 - whatever it is, the next look must come
+            _log.exception("direct_look_failed")
+            connection.close()
+            seconds = _PROBE_EVERY
+
+
+@celeryd_after_setup.connect
+def _start(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
+    """Watch the broker beside this worker."""
+
+    def submit(run: Callable[[], None]) -> None:
+        instance.pool.apply_async(run)  # there is no pool before the worker has started
+
+    def is_connected() -> bool:
+        consumer = getattr(instance, "consumer", None)
+        return consumer is None or bool(consumer.is_connected)  # None: the worker is starting
+
+    queues = list(instance.app.amqp.queues.consume_from)
+    busy = partial(len, active_requests)
+    direct = Direct(queues, slots=instance.concurrency, submit=submit, busy=busy)
+    threading.Thread(target=watch, args=(direct, is_connected), name="direct", daemon=True).start()

@@ -1,0 +1,112 @@
+"""Beat's periodic tasks: created once, changed by operators, and told when they do not run."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django_celery_beat.models import PeriodicTask
+
+from notifications import clock, sweeps
+from notifications.models import Alert, SweepRun
+from notifications.rules.alerts import BEAT, AlertKind
+from notifications.store import periodic, sweep_runs
+from notifications.sweeps import SWEEPS, overdue
+from notifications.tasks.sweep import TASKS
+
+pytestmark = pytest.mark.django_db
+
+_MINUTE = dt.timedelta(minutes=1)
+
+
+@pytest.fixture(autouse=True)
+def _created() -> None:
+    sweeps.create_periodic_tasks()
+
+
+def _ran(name: str, *, ago: dt.timedelta) -> None:
+    SweepRun.objects.update_or_create(name=name, defaults={"started_at": clock.now() - ago})
+
+
+def _all_ran() -> None:
+    for name in SWEEPS:
+        _ran(name, ago=dt.timedelta(seconds=1))
+
+
+def _open() -> set[tuple[str, str]]:
+    return set(Alert.objects.filter(resolved_at=None).values_list("kind", "subject"))
+
+
+def test_each_sweep_has_a_row_whose_task_exists() -> None:
+    rows = PeriodicTask.objects.filter(task__startswith=periodic.PREFIX)
+    assert {row.name for row in rows} == set(SWEEPS)
+    assert {row.task for row in rows} == {periodic.task_name(name) for name in TASKS}
+    assert all(row.queue == periodic.QUEUE and row.enabled for row in rows)
+    assert {row.name: periodic.interval_of(row) for row in rows} == {
+        name: sweep.every for name, sweep in SWEEPS.items()
+    }
+
+
+def test_what_an_operator_has_set_stays_and_a_task_of_old_goes() -> None:
+    relay = PeriodicTask.objects.get(name="relay")
+    periodic.set_interval(relay, 7)
+    relay.enabled = False
+    relay.save()
+    PeriodicTask.objects.filter(name="retry").delete()
+    PeriodicTask.objects.filter(name="release").update(name="gone", task="sweep_gone")
+    sweeps.create_periodic_tasks()
+    assert periodic.rhythms()["relay"] == periodic.Rhythm(
+        every=dt.timedelta(seconds=7), is_on=False
+    )
+    assert set(periodic.rhythms()) == set(SWEEPS)
+
+
+def test_a_doubled_message_runs_no_sweep_twice_in_its_interval() -> None:
+    relay = PeriodicTask.objects.get(name="relay")
+    periodic.set_interval(relay, 3600)
+    relay.save()
+    sweeps.run("relay")
+    first = SweepRun.objects.get(name="relay").started_at
+    sweeps.run("relay")
+    assert SweepRun.objects.get(name="relay").started_at == first
+
+
+def test_all_is_well() -> None:
+    _all_ran()
+    assert overdue.look() == []
+
+
+def test_a_sweep_that_is_off_is_an_alert_until_it_is_on() -> None:
+    _all_ran()
+    PeriodicTask.objects.filter(name="rescue").update(enabled=False)
+    [told] = overdue.look()
+    assert SWEEPS["rescue"].stops in told.text
+    assert _open() == {(AlertKind.SWEEP_OFF, "rescue")}
+    PeriodicTask.objects.filter(name="rescue").update(enabled=True)
+    assert overdue.look() == []
+    assert _open() == set()
+
+
+def test_a_sweep_that_begins_and_does_not_end_is_an_alert_until_it_ends() -> None:
+    _all_ran()
+    assert sweep_runs.begin("relay", every=dt.timedelta(0))
+    SweepRun.objects.filter(name="relay").update(running_since=clock.now() - 6 * _MINUTE)
+    overdue.look()
+    assert _open() == {(AlertKind.SWEEP_UNFINISHED, "relay")}
+    sweep_runs.end("relay", moved=0, failed=0)
+    overdue.look()
+    assert _open() == set()
+
+
+def test_a_sweep_whose_messages_do_not_come_is_an_alert() -> None:
+    _all_ran()
+    _ran("dead_letters", ago=4 * _MINUTE)
+    overdue.look()
+    assert _open() == {(AlertKind.SWEEP_LATE, "dead_letters")}
+
+
+def test_a_dead_beat_is_one_alert_and_not_one_for_each_sweep() -> None:
+    for name in SWEEPS:
+        _ran(name, ago=5 * _MINUTE)
+    overdue.look()
+    assert _open() == {(AlertKind.BEAT_DEAD, BEAT)}
