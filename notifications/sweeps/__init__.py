@@ -12,8 +12,8 @@ are locked (`rounds`), the others lock the rows that they change.
     relay            publish what is queued                                          every 1 s
     release          queue what was scheduled or held, merge digests                 every 1 s
     rescue           settle or queue rows whose lease ran out                        every 3 s
-    retry            queue what is due for its next try                              every 5 s
-    resume           release what a breaker held, now that it is closed              every 3 s
+    retry            queue what is due for its next try                              every 10 s
+    resume           release what a breaker held, now that it is closed              every 5 s
     replays          work off replay jobs                                            every 5 s
     recheck_unknown  resend once, or close, what nobody answered                     every 10 s
     schedules        make notifications of what recurs, a day ahead                  every 10 s
@@ -112,15 +112,15 @@ SWEEPS: Final = {
         ),
         Sweep(
             "retry",
-            5 * _SECOND,
+            10 * _SECOND,
             500,
             retry.run_once,
             "A retry whose message was lost does not come.",
         ),
         Sweep(
             "resume",
-            3 * _SECOND,
-            3_000,
+            5 * _SECOND,
+            5_000,
             resume.run_once,
             "P0 and P1 that a breaker held wait longer than it rests.",
         ),

@@ -32,9 +32,8 @@ class TryAgain(Exception):
 
 @celeryd_after_setup.connect
 def _set_limits(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
-    """Count the channels that this worker consumes."""
-    names = [name for name in instance.app.amqp.queues.consume_from if "." in name]
-    SLOTS.limit(instance.concurrency, channels={name.rpartition(".")[2] for name in names})
+    """Divide this worker's slots among the lanes that it consumes."""
+    SLOTS.limit(instance.concurrency, queues=list(instance.app.amqp.queues.consume_from))
 
 
 @worker_shutting_down.connect

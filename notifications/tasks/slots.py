@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from notifications import lanes
+from notifications import clock, lanes
 from notifications.rules.lane import Priority
 
 _BULK: Final = Priority.P3.name.lower()
@@ -16,31 +16,48 @@ PATIENCE_SECONDS: Final = 1.0
 """How long a task waits for a slot before it goes back. As long as a worker's poll of its queues,
 in which it leaves out those that it can do nothing for; without what waits here it would run dry
 meanwhile."""
+_QUIET_SECONDS: Final = 5.0
+"""How long no task of another priority has come before P3 may use what is idle."""
 
 
 class Slots:
     """How many of a process's slots may work for one channel, and how many for marketing.
 
     A channel gets half of them where the process serves several, so that a hung provider holds up
-    its own lanes only. P3 gets a quarter everywhere: what comes in while a campaign goes out finds
-    a free slot, a free processor and a database that is not busy.
+    its own lanes only. P3 gets a quarter while other priorities have work, so that they find a free
+    processor and a database that is not busy. When none of them has come for some seconds, P3 gets
+    all but a quarter: the next one still finds a free slot. A process that serves nothing else
+    gives P3 all of them.
 
     Half as many more of a group's tasks may wait for a moment. What comes on top goes back, and the
     group's queues rest until a slot is free, so that a long backlog does not circle through the
     worker.
     """
 
-    def __init__(self, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+        time: Callable[[], float] = clock.monotonic,
+    ) -> None:
         self._patience = patience_seconds
         self._changed = threading.Condition()
         self._busy: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
         self._limits: Mapping[str, int] = {}
+        self._idle_bulk = 0
+        self._time = time
+        self._others_came_at = float("-inf")
 
-    def limit(self, slots: int, *, channels: Collection[str]) -> None:
-        """Divide these slots among what the process serves."""
+    def limit(self, slots: int, *, queues: Collection[str]) -> None:
+        """Divide these slots among the lanes that the process serves."""
+        lanes_served = [name.split(".") for name in queues if "." in name]
+        channels = {parts[-1] for parts in lanes_served}
         shares = dict.fromkeys(channels, max(1, slots // 2)) if len(channels) > 1 else {}
-        self._limits = {**shares, _BULK: max(1, slots // 4)}
+        quarter = max(1, slots // 4)
+        is_bulk_only = all(_BULK in parts for parts in lanes_served)
+        self._limits = {**shares, _BULK: slots if is_bulk_only else quarter}
+        self._idle_bulk = slots if is_bulk_only else max(quarter, slots - quarter)
 
     @contextmanager
     def taken(self, lane: str) -> Iterator[bool]:
@@ -58,6 +75,8 @@ class Slots:
         """Take one slot for this lane if one comes free in so many seconds; then give it back."""
         groups = self._groups(lane)
         with self._changed:
+            if _BULK not in groups:
+                self._others_came_at = self._time()
             free = self._is_free(groups) or self._comes_free(groups, patience_seconds)
             if free:
                 self._busy.update(groups)
@@ -75,7 +94,12 @@ class Slots:
         return [part for part in lane.split(".") if part in self._limits]
 
     def _is_free(self, groups: Sequence[str]) -> bool:
-        return all(self._busy[group] < self._limits[group] for group in groups)
+        return all(self._busy[group] < self._share(group) for group in groups)
+
+    def _share(self, group: str) -> int:
+        if group == _BULK and self._time() - self._others_came_at > _QUIET_SECONDS:
+            return self._idle_bulk
+        return self._limits[group]
 
     def _comes_free(self, groups: Sequence[str], seconds: float) -> bool:
         if not seconds or any(

@@ -76,7 +76,8 @@ def _worker(name: str, *, queues: list[str], concurrency: int, yields: bool = Fa
         arguments=(
             *(*_CELERY, "worker", f"--hostname={name}@%h", f"--queues={','.join(queues)}"),
             *("--pool=threads", f"--concurrency={concurrency}", "--loglevel=INFO"),
-            *("--without-gossip", "--without-mingle"),  # chatter between workers that nobody reads
+            *("--without-gossip", "--without-mingle"),  # messages between workers without a reader
+            "--heartbeat-interval=10",  # for Flower: a worker that is silent for twenty is offline
         ),
         ready=Says(" ready."),
     )

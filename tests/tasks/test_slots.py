@@ -13,10 +13,12 @@ from notifications.tasks.slots import Slots
 SLOTS = 8
 
 
-def slots_of(*channels: str) -> Slots:
+def slots_of(*channels: str, priorities: Sequence[str] = ("p1", "p3")) -> Slots:
+    """Slots of a process that serves these lanes; other priorities have work at the moment."""
     slots = Slots(patience_seconds=0.01)
-    slots.limit(SLOTS, channels=channels)
-    return slots
+    slots.limit(SLOTS, queues=[f"{each}.{channel}" for each in priorities for channel in channels])
+    with slots.taken("p1.push"):
+        return slots
 
 
 @contextmanager
@@ -47,6 +49,29 @@ def test_marketing_of_all_channels_together_gets_one_share() -> None:
         assert taken == [True, True, False]
 
 
+def test_marketing_uses_what_is_idle_and_leaves_a_quarter_free() -> None:
+    now = [0.0]
+    slots = Slots(patience_seconds=0.01, time=lambda: now[0])
+    slots.limit(SLOTS, queues=["p1.email", "p3.email"])
+    idle = SLOTS - SLOTS // 4
+    with all_taken(slots, ["p3.email"] * SLOTS) as taken:
+        assert taken == [True] * idle + [False] * (SLOTS - idle)
+        with slots.taken("p1.email") as free:
+            assert free
+    with all_taken(slots, ["p3.email"] * SLOTS) as taken:
+        assert taken.count(True) == SLOTS // 4, "another priority came a moment ago"
+    now[0] += 6
+    with all_taken(slots, ["p3.email"] * SLOTS) as taken:
+        assert taken.count(True) == idle
+
+
+def test_a_process_for_marketing_alone_uses_all_its_slots() -> None:
+    slots = Slots(patience_seconds=0.01)
+    slots.limit(SLOTS, queues=["p3.email"])
+    with all_taken(slots, ["p3.email"] * SLOTS) as taken:
+        assert taken == [True] * SLOTS
+
+
 def test_a_full_share_leaves_room_for_others() -> None:
     slots = slots_of("email", "sms")
     with all_taken(slots, ["p3.email"] * 2), all_taken(slots, ["p1.email"] * 3) as urgent:
@@ -57,7 +82,7 @@ def test_a_full_share_leaves_room_for_others() -> None:
 
 def test_a_slot_that_comes_free_in_time_is_taken() -> None:
     slots = Slots(patience_seconds=5)
-    slots.limit(4, channels=["email"])
+    slots.limit(1, queues=["p1.email", "p3.email"])
     taken: list[bool] = []
 
     def wait() -> None:
