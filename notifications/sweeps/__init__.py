@@ -9,18 +9,18 @@ periodic task has in the database; SWEEPS names the interval of a new installati
 processes may run the same sweep at once: sweeps over deliveries share the lanes and skip rows that
 are locked (`rounds`), the others lock the rows that they change.
 
-    relay            publish what is queued                                          every 1 s
-    release          queue what was scheduled or held, merge digests                 every 1 s
-    rescue           settle or queue rows whose lease ran out                        every 3 s
-    retry            queue what is due for its next try                              every 10 s
-    resume           release what a breaker held, now that it is closed              every 5 s
-    replays          work off replay jobs                                            every 5 s
-    recheck_unknown  resend once, or close, what nobody answered                     every 10 s
-    schedules        make notifications of what recurs, a day ahead                  every 10 s
-    dead_letters     alert on growth, discard past retention                         each minute
+    relay            publish what is queued                                         every 1 s
+    release          queue what was scheduled or held, merge digests                every 1 s
+    rescue           settle or queue rows whose lease ran out                       every 3 s
+    retry            queue what is due for its next try                             every 10 s
+    resume           release what a breaker held, now that it is closed             every 5 s
+    replays          work off replay jobs                                           every 5 s
+    ordering         wake heads whose wake-up was lost, forget ordering keys        every 5 s
+    recheck_unknown  resend once, or close, what nobody answered                    every 10 s
+    schedules        make notifications of what recurs, a day ahead                 every 10 s
+    dead_letters     alert on growth, discard past retention                        each minute
     breakers         resolve alerts whose cause is gone, bound breakers' events     each minute
-    ordering         forget places and ordering keys that are out of use             each minute
-    housekeeping     wipe secrets, delete expired keys, bound the rejected log       each minute
+    housekeeping     wipe secrets, delete expired keys, bound the rejected log      each minute
     partitions       make days ahead, drop days past retention                      each hour
 
 Safe to run twice (every move is guarded by the status it expects), to run late (rows stay due),
@@ -161,10 +161,10 @@ SWEEPS: Final = {
         ),
         Sweep(
             "ordering",
-            _MINUTE,
-            5_000,
+            5 * _SECOND,
+            1_000,
             ordering.run_once,
-            "Places of ordering keys that are out of use are kept.",
+            "A line whose wake-up was lost stands still, and its keys are kept.",
         ),
         Sweep(
             "housekeeping",

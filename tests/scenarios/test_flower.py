@@ -25,11 +25,12 @@ def flower(world: World) -> Iterator[Process]:
     process.start()
     process.wait_ready()
     somebody = world.person(email="x@sandbox.example")
-    # It answers before it listens to events.
-    until(
-        lambda: world.send_otp(somebody) and _tasks(world, "deliver_email"),
-        what="Flower sees tasks",
-    )
+
+    def sees_a_code() -> list[dict[str, Any]]:
+        world.send_otp(somebody)
+        return _tasks(world, "deliver_email")
+
+    until(sees_a_code, what="Flower listens to events")  # it answers before it does
     yield process
     process.kill()
 
