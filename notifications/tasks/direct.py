@@ -202,13 +202,16 @@ def _start(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery i
     """Watch the broker beside this worker."""
 
     def submit(run: Callable[[], None]) -> None:
-        instance.pool.apply_async(run)  # there is no pool before the worker has started
+        instance.pool.apply_async(run)
+
+    def busy() -> int:
+        is_started = getattr(instance, "pool", None) is not None
+        return len(active_requests) if is_started else instance.concurrency
 
     def is_connected() -> bool:
         consumer = getattr(instance, "consumer", None)
         return consumer is None or bool(consumer.is_connected)  # None: the worker is starting
 
     queues = list(instance.app.amqp.queues.consume_from)
-    busy = partial(len, active_requests)
     direct = Direct(queues, slots=instance.concurrency, submit=submit, busy=busy)
     threading.Thread(target=watch, args=(direct, is_connected), name="direct", daemon=True).start()
