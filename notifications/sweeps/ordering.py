@@ -18,7 +18,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     Safe at any time: a key in use is kept, and a head is woken only while it waits for its turn.
     """
     del now  # Postgres's clock decides
-    ends_at = clock.monotonic() + rounds.SECONDS
+    ends_at = rounds.deadline()
     done = Swept()
     while True:
         with transaction.atomic():

@@ -27,7 +27,9 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     del now  # Postgres's clock decides what is due
     held = Due("release", Status.SCHEDULED, limit, grace=rounds.retry_grace())
     scheduled = Due("release", Status.SCHEDULED, limit)
-    return rounds.work(held, release_rows) + rounds.work(scheduled, _resolve)
+    ends_at = rounds.deadline()
+    done = rounds.work(scheduled, _resolve, ends_at=ends_at)
+    return done + rounds.work(held, release_rows, ends_at=ends_at)
 
 
 def release_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:

@@ -38,8 +38,9 @@ RETRY_GRACE: Final = dt.timedelta(seconds=5)
 DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 """A lock that was not granted in time or a lost connection: no row's fault, so the lane waits."""
 NO_GRACE: Final = dt.timedelta(0)
-SECONDS: Final = 2.0
-"""How long a run goes on with new rounds. The next run may begin meanwhile in another process."""
+SECONDS: Final = 0.8
+"""How long a run goes on with new rounds: under its interval, so that runs do not pile up in the
+threads of `ops` and keep the relay waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,20 @@ class Due:
     """For how long a row has been due before the sweep takes it."""
 
 
-def work(due: Due, act: Act, *, seconds: float = SECONDS) -> Swept:
-    """Act on all rows that are due, batch by batch, for at most about `seconds`."""
-    ends_at = clock.monotonic() + seconds
+def deadline() -> float:
+    """When a run that begins now ends, on the monotonic clock."""
+    return clock.monotonic() + SECONDS
+
+
+def work(due: Due, act: Act, *, ends_at: float | None = None) -> Swept:
+    """Act on all rows that are due, batch by batch, until the run ends; at least one batch a lane.
+
+    Args:
+        due: which rows.
+        act: what is done with those of one batch.
+        ends_at: as `deadline` gives it; None: a whole run from now on.
+    """
+    ends_at = deadline() if ends_at is None else ends_at
     done = Swept()
     for span in spans.current():
         lanes = lanes_due(due.status, span, within=-due.grace)

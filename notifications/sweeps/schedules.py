@@ -33,7 +33,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     `pipeline.recur`. One that fails stops no other: it shows its problem, raises an alert, and is
     tried again every hour.
     """
-    ends_at = clock.monotonic() + rounds.SECONDS
+    ends_at = rounds.deadline()
     done = Swept()
     seen: set[int] = set()
     while batch := list(_due(now, seen)[:limit]):

@@ -26,7 +26,7 @@ from notifications.pipeline.accept import Caller
 from notifications.rules.alerts import AlertKind
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
-from notifications.sweeps import schedules
+from notifications.sweeps import rounds, schedules
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.pipeline.conftest import Reach
@@ -34,6 +34,12 @@ from tests.pipeline.conftest import Reach
 HOUR = dt.timedelta(hours=1)
 DAY = dt.timedelta(days=1)
 HOURLY = "FREQ=HOURLY;BYMINUTE=0"
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep gets as far on a slow machine as on a fast one."""
+    monkeypatch.setattr(rounds, "SECONDS", 60.0)
 
 
 @pytest.fixture

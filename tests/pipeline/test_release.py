@@ -21,12 +21,18 @@ from notifications.rules import ids
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
 from notifications.store import fair_queue, spans
-from notifications.sweeps import release
+from notifications.sweeps import release, rounds
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach
 
 _HOUR = dt.timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep gets as far on a slow machine as on a fast one."""
+    monkeypatch.setattr(rounds, "SECONDS", 60.0)
 
 
 @pytest.fixture

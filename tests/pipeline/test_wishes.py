@@ -17,6 +17,7 @@ from notifications.rules import ids
 from notifications.rules.states import Status
 from notifications.store import producer_days
 from notifications.sweeps import release as sweep
+from notifications.sweeps import rounds
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -25,6 +26,12 @@ HOUR = dt.timedelta(hours=1)
 SECOND = dt.timedelta(seconds=1)
 
 pytestmark = pytest.mark.usefixtures("outbox")
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep gets as far on a slow machine as on a fast one."""
+    monkeypatch.setattr(rounds, "SECONDS", 60.0)
 
 
 @pytest.fixture
