@@ -42,10 +42,15 @@ def checked(text: str) -> str:
             "must have 1 to 64 ASCII letters, digits or !#$%&'*+/=?^_`{|}~- before the @, "
             "with single dots between them"
         )
-    return f"{local}@{_ascii(domain)}"
+    return f"{local}@{ascii_domain(domain)}"
 
 
-def _ascii(domain: str) -> str:
+def ascii_domain(domain: str) -> str:
+    """Give a domain name as DNS has it.
+
+    Raises:
+        MalformedAddress: it is none.
+    """
     wanted = MalformedAddress("must have a domain name after the @, like example.com")
     if len(domain) > _DOMAIN_LIMIT:
         raise wanted

@@ -6,6 +6,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
+from providers import mailboxes
 from providers.contract import Channel
 
 
@@ -38,6 +39,17 @@ LONGEST_ADDRESS: Final = 2_048
 _NUMBER: Final = re.compile(r"\+[1-9]\d{6,14}")
 """E.164."""
 _MAILBOX: Final = re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}")
+
+
+def listed_as(channel: Channel, address: str) -> str:
+    """An address as contacts have it: the domain of a mailbox in ASCII."""
+    local, at, domain = address.rpartition("@")
+    if channel is not Channel.EMAIL or domain.isascii():
+        return address
+    try:
+        return local + at + mailboxes.ascii_domain(domain)
+    except mailboxes.MalformedAddress:
+        return address
 
 
 def address_fault(channel: Channel, address: str) -> str:

@@ -20,7 +20,7 @@ from django.db.models.lookups import Exact
 from notifications.models import Contact, Suppression
 from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
 from notifications.rules.lane import Mode
-from notifications.rules.suppression import Cause
+from notifications.rules.suppression import Cause, listed_as
 from notifications.store import db, tallies
 from notifications.store.address_book import TAKEN_AWAY
 from providers.contract import Channel
@@ -48,7 +48,7 @@ def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
         return 0
     parameters = {
         "channels": [int(each.channel) for each in entries],
-        "addresses": [each.address for each in entries],
+        "addresses": [listed_as(each.channel, each.address) for each in entries],
         "reasons": [each.cause.value for each in entries],
         "notes": [each.note[:LONGEST_NOTE] for each in entries],
         "provider": provider,
@@ -61,7 +61,8 @@ def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
 
 def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
     """All rows of an address, however it is spelled, undone ones too."""
-    spelled = Func(Value(int(channel)), Value(address), function="suppressible")
+    listed = listed_as(channel, address)
+    spelled = Func(Value(int(channel)), Value(listed), function="suppressible")
     return Suppression.objects.filter(channel=channel, address=spelled)
 
 

@@ -34,6 +34,7 @@ from providers.contract import (
     Channel,
     Finding,
     Message,
+    Misconfigured,
     Outcome,
     Pace,
     Rejected,
@@ -181,7 +182,10 @@ class AppriseChat(OneWay):
                 return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
         if reply.is_success:
             return Rejected(code=f"{name}:{answer.code}", detail=detail)
-        return http_outcomes.of_status(replace(reply, retry_after=wait), detail=detail)
+        outcome = http_outcomes.of_status(replace(reply, retry_after=wait), detail=detail)
+        if isinstance(outcome, Misconfigured):  # its credentials are a part of this address
+            return Rejected(code=outcome.code, detail=detail, may_be_misconfigured=True)
+        return outcome
 
 
 def _detail(body: bytes, *, address: str) -> str:

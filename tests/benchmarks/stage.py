@@ -49,6 +49,7 @@ _SETTINGS: Final = {
     "NOTIFY_SES_REGION": "eu-west-1",
     "NOTIFY_SES_FROM": "Shop <no-reply@shop.example>",
     "NOTIFY_SES_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "NOTIFY_SES_PER_SECOND": "1000",
     "NOTIFY_SES_SECRET_ACCESS_KEY": "benchmarks-sign-with-it-and-nobody-checks",
     "NOTIFY_SMTP_FROM": "Shop <no-reply@shop.example>",
     "NOTIFY_ROUTES": "push=fcm,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"

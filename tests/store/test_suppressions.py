@@ -106,3 +106,10 @@ def test_who_never_said_anything_leaves_a_category_too_and_who_is_erased_does_no
     assert opt_outs.leave(person.pk, category="marketing")
     assert not opt_outs.leave(person.pk + 1, category="marketing")
     assert Preference.objects.get().channels_off == []
+
+
+@pytest.mark.parametrize("written", ["maria@faß.de", "MARIA@xn--fa-hia.de", "maria@FAß.de"])
+def test_a_domain_in_another_script_is_listed_as_contacts_have_it(written: str) -> None:
+    suppressions.add([entry(address="maria@faß.de")], by="operator")
+    assert Suppression.objects.get().address == "maria@xn--fa-hia.de"
+    assert suppressions.of_address(Channel.EMAIL, written).count() == 1

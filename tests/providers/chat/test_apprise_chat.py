@@ -170,6 +170,16 @@ def test_an_answer_that_says_nothing_is_judged_by_its_status(
     assert shape(outcome) == CONTRACT[verdict]
 
 
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("status", [401, 403, 407])
+def test_no_refused_credential_stops_other_addresses(
+    server: AnsweringFake, transport: Transport, case: Case, status: int
+) -> None:
+    server.answer = Answer(status=status)
+    (outcome,) = outcomes(adapter(server, transport), chat(case.address))
+    assert isinstance(outcome, Rejected)
+
+
 def test_an_operator_overrules_a_code_and_an_unknown_word_in_a_200_is_final(
     server: AnsweringFake, transport: Transport
 ) -> None:
