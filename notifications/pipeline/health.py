@@ -98,7 +98,7 @@ def tally(pairs: Iterable[Pair]) -> Tally:
     fault, probe = "", Probe.NONE
     for job, result in pairs:
         outcome = result.outcome
-        field, answer = _COUNTED_AS[type(outcome)]
+        field, answer = COUNTED_AS[type(outcome)]
         counts[field] += 1
         counts["calls"] += 1
         if answer is not Probe.FAILED:
@@ -116,7 +116,7 @@ def tally(pairs: Iterable[Pair]) -> Tally:
     return Tally(**counts, last_dead=len(dead), fault=fault, probe=probe)
 
 
-_COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
+COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
     Accepted: ("accepted", Probe.ACCEPTED),
     Rejected: ("rejected", Probe.ANSWERED),
     Throttled: ("throttled", Probe.ANSWERED),

@@ -30,6 +30,12 @@ local function aged(pattern)
         redis.call('SET', key, cjson.encode(it), 'KEEPTTL')
     end
 end
+for _, key in ipairs(redis.call('KEYS', 'bucket:*')) do
+    for _, name in ipairs({'paid', 'own', 'last'}) do
+        local instant = tonumber(redis.call('HGET', key, name)) - milliseconds * 1000
+        redis.call('HSET', key, name, string.format('%.0f', instant))
+    end
+end
 aged('breaker:*')
 aged('pace:*')"""
 
@@ -42,7 +48,7 @@ end"""
 
 
 def age(span: dt.timedelta, client: redis.Redis | None = None) -> None:
-    """Every breaker in Redis (the tests' own, or that of `client`) is as it would be then."""
+    """Every breaker and bucket in Redis (the tests' own, or `client`'s) is as it would be then."""
     (client or state.client()).eval(_SCRIPT, 0, str(span // dt.timedelta(milliseconds=1)))
 
 
