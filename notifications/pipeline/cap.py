@@ -1,7 +1,8 @@
 """Cap: what a person has had enough of waits, or is dropped (`rules.caps`).
 
 Asked after every gate has let a delivery pass, so that only what would leave is counted; in one
-call for the whole batch, and in none when no delivery of it has a cap. While the state Redis is
+call for the whole batch, and in none when no delivery of it has a cap. What the provider's breaker
+or bucket holds after that is counted again from the moment at which it leaves (`renew`). While the state Redis is
 away nobody can tell who has had enough: P1 leaves, P2 and P3 wait for it.
 
 A notification that was counted and never left is taken back, by whoever ended it: only rows that
@@ -11,6 +12,7 @@ Test mode neither counts nor waits.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -20,6 +22,7 @@ from notifications import clock, conf
 from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.rules import caps as rules
+from notifications.rules import ids
 from notifications.rules.caps import Cap, Over
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Decision
@@ -31,6 +34,10 @@ from providers.contract import Channel
 
 _LOOK_AGAIN: Final = dt.timedelta(seconds=15)
 """How long rows wait for the state Redis, and over what time they are then spread."""
+
+_RENEWED_AFTER: Final = dt.timedelta(minutes=1)
+"""What leaves sooner after its acceptance stays counted from when it was asked about: caps are in
+messages an hour or a day."""
 
 _Places = dict[tuple[UUID, Channel], list[Job]]
 """Live deliveries that have a cap: those of a notification on a channel count as one."""
@@ -49,6 +56,24 @@ def apply_caps(batch: Batch) -> None:
     for ask, jobs, wait in zip(asks, places.values(), waits, strict=True):
         if wait:
             _stop(batch, jobs, cap=ask.cap, wait=wait)
+
+
+def renew(jobs: Iterable[Job]) -> None:
+    """Count what leaves long after it was accepted from the moment of leaving.
+
+    It was counted before the breaker or the bucket held it. Without this, an outage as long as the
+    window would let a person have twice their cap: what waited, and what comes after. Without Redis
+    the earlier count stays.
+    """
+    waited = [
+        job
+        for job in jobs
+        if job.delivery.claimed_at - ids.time_of(job.delivery.id) > _RENEWED_AFTER
+    ]
+    asks, _ = _asks(waited)
+    if asks:
+        with contextlib.suppress(state.Away):
+            caps.renew(asks)
 
 
 def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:

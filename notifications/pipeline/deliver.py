@@ -95,6 +95,7 @@ def _send_by_first_provider(batch: Batch) -> None:
     batch.commit()
     admitted = admit.admit(routed, token=batch.token, at=batch.claim.at)
     batch.retries += admitted.again
+    cap.renew(job for _, together in admitted.going for job in together)
     onward = admitted.onward
     for provider, together in admitted.going:
         send.send(batch, together, provider=provider)

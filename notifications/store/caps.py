@@ -69,6 +69,18 @@ def count(asks: Sequence[Ask]) -> list[dt.timedelta]:
     return [wait * _MICROSECOND if wait else _NOT_AT_ALL for wait in waits]
 
 
+def renew(asks: Sequence[Ask]) -> None:
+    """Count these from now on and not from when they were asked about; those not counted stay so.
+
+    Raises:
+        state.Away: they stay counted from before.
+    """
+    arguments: list[str | int | float | bytes] = []
+    for each in asks:
+        arguments += [each.notification_id.bytes, each.cap.window // _MICROSECOND]
+    state.call("recap", [each.window.key for each in asks], arguments)
+
+
 def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
     """Take back what was counted for deliveries that have just ended without being sent."""
     counted = {

@@ -14,6 +14,7 @@ from notifications import clock, conf
 from notifications.models import Contact, Delivery, Event, Notification, Preference, Recipient
 from notifications.pipeline import batch, cancel, cap, deliver, settle
 from notifications.pipeline.accept import Caller
+from notifications.rules.breaker import Forced
 from notifications.rules.caps import Cap, Caps
 from notifications.rules.lane import Mode
 from notifications.rules.reasons import Reason
@@ -236,3 +237,20 @@ def test_while_redis_is_away_the_urgent_leave_and_the_patient_wait(
     unknown = (Status.SCHEDULED, "cap_unknown")
     assert _sent(*rows[:2]) == [GOES, GOES]
     assert _sent(*rows[2:]) == [unknown, unknown]
+
+
+def test_what_waited_for_its_provider_counts_from_when_it_left(
+    reach: Reach, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cap, "_RENEWED_AFTER", dt.timedelta(minutes=-1))
+    reach(email="maria@sandbox.example")
+    pair = ("sandbox", Channel.EMAIL)
+    breakers.force(pair, Forced.OPEN, by="tests")
+    waited = deliveries_of(take())
+    assert _sent(waited) == [(Status.SCHEDULED, "breaker")]
+    age_caps(dt.timedelta(minutes=50))
+    breakers.force(pair, Forced.AUTO, by="tests")
+    Delivery.objects.filter(id=waited[0].id).update(due_at=clock.now() - HOUR)
+    assert _sent(waited) == [GOES]
+    age_caps(dt.timedelta(minutes=20))
+    assert _sent(deliveries_of(take())) == [WAITS]
