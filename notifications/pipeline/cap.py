@@ -1,9 +1,9 @@
 """Cap: what a person has had enough of waits, or is dropped (`rules.caps`).
 
 Asked after every gate has let a delivery pass, so that only what would leave is counted; in one
-call for the whole batch, and in none when no delivery of it has a cap. What the provider's breaker
-or bucket holds after that is counted again from the moment at which it leaves (`renew`). While the state Redis is
-away nobody can tell who has had enough: P1 leaves, P2 and P3 wait for it.
+call for the whole batch, and in none when no delivery of it has a cap. What a breaker or a bucket
+holds after that is counted again from the moment at which it leaves (`renew`). While the state
+Redis is away nobody can tell who has had enough: P1 leaves, P2 and P3 wait for it.
 
 A notification that was counted and never left is taken back, by whoever ended it: only rows that
 moved under the claim's own token are handed in, so a worker that lost its lease takes nothing back.

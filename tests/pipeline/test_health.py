@@ -7,9 +7,9 @@ Redis keeps grows older by a second at a time.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, get_args
+from typing import Final, get_args
 from uuid import UUID
 
 import pytest
@@ -28,17 +28,18 @@ from providers.contract import Channel, NotStarted, Outcome
 from tests.pipeline.conftest import Accept, AddVendor, Reach, deliveries_of
 from tests.store.ageing import age
 
-Outbox = Callable[[UUID], list[Any]]
 EMAIL: Final = HealthKey("sandbox", Channel.EMAIL)
 PUSH: Final = HealthKey("sandbox", Channel.PUSH)
 SECOND: Final = dt.timedelta(seconds=1)
 WELL: Final = "maria@sandbox.example"
 
 
+pytestmark = pytest.mark.usefixtures("outbox")
+
+
 @pytest.fixture(autouse=True)
-def _fresh(caller: Caller, outbox: Outbox) -> Iterator[None]:
+def _fresh(caller: Caller) -> Iterator[None]:
     assert caller.producer_id
-    assert outbox
     breakers.forget()
     controls.forget()
     yield

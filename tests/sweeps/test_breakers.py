@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from dataclasses import replace
+
 import pytest
 
 from notifications import clock
 from notifications.models import Alert, BreakerEvent
-from notifications.rules.breaker import HealthKey, Tally
-from notifications.store import breakers, controls, state
+from notifications.pipeline import route
+from notifications.rules.alerts import BEAT, GONE_AFTER, RENEWED, AlertKind
+from notifications.rules.breaker import HealthKey, Probe, Tally
+from notifications.store import alerts, breakers, controls, state
 from notifications.sweeps import breakers as sweep
 from providers.contract import Channel
+from providers.dry_run import DryRun
 
 PUSH = HealthKey("acme", Channel.PUSH)
+SECOND = dt.timedelta(seconds=1)
 FAULT = Tally(fault="401", faults=1, calls=1)
 
 
@@ -36,6 +43,39 @@ def test_an_alert_of_a_breaker_that_redis_lost_is_resolved() -> None:
     breakers.report({PUSH: FAULT})
     state.client().flushdb()
     assert sweep.run_once(now=clock.now(), limit=10).moved == 1
+    assert _open_alerts() == 0
+
+
+def test_a_beat_that_lives_ends_its_alert() -> None:
+    alerts.raise_once(AlertKind.BEAT_DEAD, BEAT, "it was dead")
+    sweep.run_once(now=clock.now(), limit=10)
+    assert _open_alerts() == 0
+
+
+@pytest.mark.parametrize("kind", sorted(RENEWED))
+def test_an_alert_that_nothing_renews_ends_by_itself(kind: AlertKind) -> None:
+    alerts.raise_once(kind, "email", "no configured provider takes it")
+    sweep.run_once(now=clock.now() + GONE_AFTER - SECOND, limit=10)
+    assert _open_alerts() == 1
+    sweep.run_once(now=clock.now() + GONE_AFTER + SECOND, limit=10)
+    assert _open_alerts() == 0
+
+
+def test_resting_endpoints_are_one_alert_while_they_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    hooks = DryRun()
+    able = replace(hooks.capabilities, endpoint_of=str, channels=frozenset({Channel.WEBHOOK}))
+    monkeypatch.setattr(DryRun, "capabilities", able)
+    monkeypatch.setattr(route, "configured", lambda: {"hooks": hooks})
+    keys = [HealthKey("hooks", Channel.WEBHOOK, name) for name in ("one", "two")]
+    breakers.report(dict.fromkeys(keys, FAULT))
+    sweep.run_once(now=clock.now(), limit=10)
+    [alert] = Alert.objects.filter(resolved_at=None)
+    assert (alert.kind, alert.detail) == (
+        AlertKind.ENDPOINTS_REST,
+        "2 endpoints rest; deliveries to them wait",
+    )
+    breakers.report(dict.fromkeys(keys, Tally(accepted=1, calls=1, probe=Probe.ACCEPTED)))
+    sweep.run_once(now=clock.now(), limit=10)
     assert _open_alerts() == 0
 
 
