@@ -306,7 +306,7 @@ def _insert(found: Sorted, *, now: dt.datetime, patience: dt.timedelta | None) -
             now=now,
             notifications=[plan.row for plan in fresh],
             keys=idempotency.rows(found.entries, now=now),
-            patience=patience,
+            patience=patience if found.entries else None,  # only a key can be waited for
         )
         if places:
             ordering.join(places)

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Generic, LiteralString, TypeVar, cast
+from typing import Any, Final, Generic, LiteralString, TypeAlias, TypeVar, cast
 from uuid import UUID
 
 import psycopg
@@ -268,8 +268,8 @@ class Rows:
 def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
     """Insert records into tables, all or none.
 
-    Joins a transaction that is open. Otherwise few records need one round trip, because Postgres
-    takes the statements of one pipeline as one transaction; many go by COPY, the fastest way in.
+    Joins a transaction that is open. Few records are one statement; many go by COPY, the fastest
+    way in.
 
     Args:
         tables: the records; those without any are left out.
@@ -281,15 +281,17 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
         OperationalError: a lock could not be had in time, or the database is away.
     """
     filled = [each for each in tables if each.records]
+    if not filled:
+        return
     if sum(len(each.records) for each in filled) <= _FEW:
-        with errors, cursor() as running, running.connection.pipeline():
-            raw = psycopg.RawCursor(running.connection)
-            # In a transaction that goes on afterwards it would hold for what follows as well.
-            if patience is not None and not connection.in_atomic_block:
-                raw.execute(_PATIENCE, [str(patience // _MILLISECOND)])
-            for each in filled:
-                values = [value for record in each.records for value in record]
-                raw.execute(_insert(each.table, each.columns, len(each.records)), values)
+        shape = tuple([(each.table, each.columns, len(each.records)) for each in filled])
+        values = [value for each in filled for record in each.records for value in record]
+        # In a transaction that goes on afterwards it would hold for what follows as well.
+        is_patient = patience is not None and not connection.in_atomic_block
+        if patience is not None and is_patient:
+            values.append(str(patience // _MILLISECOND))
+        with errors, _raw_cursor() as running:
+            running.execute(_insert(shape, is_patient=is_patient), values)
         return
     with transaction.atomic(), errors, cursor() as running:
         for each in filled:
@@ -299,22 +301,45 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
 
 def be_patient(patience: dt.timedelta) -> None:
     """Wait for locks only so long, until the transaction that is open ends."""
-    with errors, cursor() as running:
-        psycopg.RawCursor(running.connection).execute(_PATIENCE, [str(patience // _MILLISECOND)])
+    with errors, _raw_cursor() as running:
+        running.execute(
+            "SELECT set_config('lock_timeout', $1, true)", [str(patience // _MILLISECOND)]
+        )
 
 
-_PATIENCE: Final = "SELECT set_config('lock_timeout', $1, true)"
-"""Until the transaction ends, in milliseconds."""
+def _raw_cursor() -> psycopg.RawCursor[Any]:
+    """A cursor that takes Postgres's own places ($1), so that no long statement is searched."""
+    drop_broken()
+    connection.ensure_connection()
+    return psycopg.RawCursor(connection.connection)
+
+
+_Shape: TypeAlias = tuple[tuple[str, tuple[str, ...], int], ...]
+"""Table, columns and number of records."""
 
 
 @functools.lru_cache(maxsize=512)
-def _insert(table: str, columns: tuple[str, ...], count: int) -> LiteralString:
-    """The statement for so many records, for a raw cursor: no other searches it for places."""
+def _insert(shape: _Shape, *, is_patient: bool) -> LiteralString:
+    """One statement for all tables, so that it is one round trip and its own transaction.
+
+    With patience the last value is a number of milliseconds. The first record sets it as the lock
+    timeout, which counts from there to the transaction's end: nothing before it waits for a lock.
+    """
     number = itertools.count(1)
-    records = [", ".join([f"${next(number)}" for _ in columns]) for _ in range(count)]
-    names, places = ", ".join(columns), ", ".join(f"({record})" for record in records)
-    # Names of our own tables and columns: nobody's input can reach them.
-    text = f"INSERT INTO {table} ({names}) VALUES {places}"  # noqa: S608 - see above
+    places = [
+        [[f"${next(number)}" for _ in columns] for _ in range(count)] for _, columns, count in shape
+    ]
+    if is_patient:
+        first = places[-1][0]  # the last INSERT is the outermost one, which runs first
+        limit = f"set_config('lock_timeout', ${next(number)}, true)"
+        first[-1] = f"CASE WHEN {limit} <> '' THEN {first[-1]} END"
+    texts = [  # names of our own tables and columns: nobody's input can reach them
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES "  # noqa: S608 - our own names
+        + ", ".join([f"({', '.join(each)})" for each in records])
+        for (table, columns, _), records in zip(shape, places, strict=True)
+    ]
+    inner = ", ".join(f"_{place} AS ({text})" for place, text in enumerate(texts[:-1]))
+    text = f"WITH {inner} {texts[-1]}" if inner else texts[-1]
     return cast("LiteralString", text)  # type: ignore[redundant-cast]  # as in statement
 
 
