@@ -11,7 +11,9 @@ shows.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import itertools
 import threading
 from collections.abc import Mapping
 from typing import Final, assert_never, cast
@@ -54,6 +56,8 @@ CLOSED: Final = "breakers:closed"
 """The keys of breakers that closed and whose waiting rows `sweeps.resume` has yet to release."""
 _TELL_EVERY: Final = 1.0
 """Seconds between two tellings of nothing but success: they only weigh what failed."""
+_AT_ONCE: Final = 100
+"""Endpoints of one Lua call: some ten milliseconds, in which Redis serves nobody else."""
 _COUNTED: Final = {Kind.TRIPPED: "trips", Kind.PROBED: "probes", Kind.CLOSED: "closes"}
 _SHARED: Final = orjson.dumps({
     "believed": REFUSALS_BELIEVED,
@@ -135,12 +139,10 @@ def report(told: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
         waited = _untold(health, tally)
         if waited is not None:
             due[health] = tally.after_accepted(waited)
-    if not due:
-        return {}
-    try:
-        verdicts = _told(due)
-    except state.Away:
-        return {health: _while_away(tally) for health, tally in due.items()}
+    verdicts = {health: _while_away(tally) for health, tally in due.items()}
+    with contextlib.suppress(state.Away):
+        for start in range(0, len(due), _AT_ONCE):
+            verdicts |= _told(dict(itertools.islice(due.items(), start, start + _AT_ONCE)))
     for health, verdict in verdicts.items():
         _note_change(health, verdict)
     return verdicts

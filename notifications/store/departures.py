@@ -74,7 +74,7 @@ def ask(wanted: Sequence[Wanted]) -> list[Answer]:
     shut = [now.forced.get(each.key.pair) is Forced.OPEN for each in wanted]
     asks = [each for each, is_shut in zip(wanted, shut, strict=True) if not is_shut]
     try:
-        answers = iter(_ask_redis(asks, now) if asks else ())
+        answers = iter(_ask_redis(asks, now))
     except state.Away:
         answers = iter([_all_now(each) for each in asks])
     return [_SHUT if is_shut else next(answers) for is_shut in shut]
@@ -88,7 +88,19 @@ def _all_now(wanted: Wanted) -> Answer:
     return Answer(door=Door.CLOSED, wait=dt.timedelta(0), room=wanted.count, slots=None)
 
 
+_AT_ONCE: Final = 100
+"""Endpoints of one Lua call: some ten milliseconds, in which Redis serves nobody else."""
+
+
 def _ask_redis(wanted: Sequence[Wanted], now: Controls) -> list[Answer]:
+    return [
+        answer
+        for start in range(0, len(wanted), _AT_ONCE)
+        for answer in _asked(wanted[start : start + _AT_ONCE], now)
+    ]
+
+
+def _asked(wanted: Sequence[Wanted], now: Controls) -> list[Answer]:
     keys: list[str] = []
     arguments: list[str | int | float | bytes] = [SHARED]
     for each in wanted:
