@@ -48,7 +48,9 @@ def _start() -> Stack:
 
 
 # A busy machine is no fault: examples have no deadline, and may take long to draw.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "busy", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("busy")
 _STACK: Final = _start()
 django.setup()
