@@ -30,10 +30,10 @@ _log = structlog.get_logger(__name__)
 _PATIENCE: Final = dt.timedelta(milliseconds=200)
 """How long a group waits for a row that somebody else changes, before its callbacks run alone."""
 
-_RECEIPT_DAYS: Final = 10
-"""How old a delivery may be that is found by the provider's message id. SMS networks report within
-three days and mail servers bounce within five; a receipt that echoes our own id is found for as
-long as the delivery is kept. Without a limit each foreign receipt would ask every partition."""
+_RECEIPT_DAYS: Final = 3
+"""How old a delivery may be that is found by the provider's message id: as long as SMS networks try
+to deliver. Most vendors echo our own id, by which a delivery is found for as long as it is kept.
+Without a limit each receipt of somebody else's message would ask every partition."""
 
 _MEANS: Final = {
     ReceiptKind.FAILED: (FAIL, Reason.RECEIPT_FAILED),

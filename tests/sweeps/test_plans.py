@@ -67,7 +67,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             1,
         ),
         ("never_left", {**day, "ids": one, "channels": [1], "never_left": [10, 11]}, 1),
-        ("by_provider_message_id", {**spans.last_days(10), "message_ids": ["x"]}, 12),
+        ("by_provider_message_id", {**spans.last_days(3), "message_ids": ["x"]}, 5),
         (
             "deliveries_of",
             {**day, "ids": one, "scheduled": Status.SCHEDULED, "most": ids.MAX_DELIVERIES},
