@@ -14,7 +14,9 @@ from django.conf import settings
 
 from notifications.rules import caps
 from notifications.rules.allowed import AllowList
+from notifications.rules.breaker import STREAKS, Streak
 from notifications.rules.concurrency import CEILING
+from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from providers.contract import Channel
 
 
@@ -59,6 +61,14 @@ class Conf:
     """Most segments of one SMS; a longer one is refused when it is accepted."""
     max_clock_skew: dt.timedelta = dt.timedelta(seconds=2)
     """How far a host's clock may be from Postgres's; a process on a worse one does not work."""
+    times_to_live: Mapping[Priority, dt.timedelta] = field(
+        default_factory=lambda: DEFAULT_TIME_TO_LIVE
+    )
+    """After which a notification is not sent, unless its producer said otherwise."""
+    idempotency_keys_kept: dt.timedelta = dt.timedelta(hours=24)
+    """How long an idempotency key is remembered."""
+    breaker_failures: Mapping[Channel, Streak] = field(default_factory=lambda: STREAKS)
+    """Failures in a row that open a provider's circuit breaker, by channel."""
     caps: caps.Caps = field(default_factory=lambda: caps.DEFAULTS)
     """What a person gets at most, unless they have caps of their own."""
 

@@ -17,8 +17,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from notifications.rules.breaker import STREAKS
 from notifications.rules.caps import DEFAULTS
 from notifications.rules.concurrency import CEILING
+from notifications.rules.lane import DEFAULT_TIME_TO_LIVE
 from notifyproj.esp import anymail_vendor
 from notifyproj.values import (
     BrokerUrl,
@@ -32,6 +34,8 @@ from notifyproj.values import (
     RedisUrl,
     Secret,
     Secrets,
+    Streaks,
+    TimesToLive,
 )
 from providers import registry
 from providers.errors import ConfigurationError
@@ -120,6 +124,23 @@ class Environment(BaseModel):
         default_factory=lambda: DEFAULTS,
         description="what a person gets at most, such as push=10/hour,sms=3/day,email=20/day, or"
         " none; who has caps of their own keeps those",
+    )
+    times_to_live: TimesToLive = Field(
+        alias="NOTIFY_TIME_TO_LIVE",
+        default_factory=lambda: DEFAULT_TIME_TO_LIVE,
+        description="seconds by priority, such as P0=300,P1=3600,P2=86400,P3=172800 (the"
+        " defaults), for requests without ttl_seconds; at most 60 days",
+    )
+    idempotency_hours: Annotated[int, Field(ge=1, le=168)] = Field(
+        alias="NOTIFY_IDEMPOTENCY_HOURS",
+        default=24,
+        description="a number of hours from 1 to 168 that an idempotency key is remembered",
+    )
+    breaker_failures: Streaks = Field(
+        alias="NOTIFY_BREAKER_FAILURES",
+        default_factory=lambda: STREAKS,
+        description="failures/seconds by channel, such as push=10/5,sms=5/2 (the defaults): so"
+        " many failures in a row within so many seconds open a provider's circuit breaker",
     )
     delivery: Delivery = Field(
         alias="NOTIFY_DELIVERY",

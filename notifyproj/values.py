@@ -7,6 +7,7 @@ in it.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Annotated, Final
 from urllib.parse import urlsplit
@@ -15,11 +16,16 @@ from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BeforeValidator
 
 from notifications.rules.allowed import AllowList
+from notifications.rules.breaker import Streak
 from notifications.rules.caps import Cap, Caps
+from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from providers.contract import Channel
 
 _MIN_SECRET_LENGTH: Final = 32
 """Characters; Django asks for 50, 32 of a random alphabet cannot be guessed."""
+
+
+_LONGEST_TTL_S: Final = 60 * 24 * 3600
 
 
 def _postgres_url(value: str) -> str:
@@ -103,6 +109,29 @@ def _routes(value: str) -> Mapping[Channel, str]:
     return _by_channel(value, "provider")
 
 
+def _failures_in_a_row(value: str) -> Mapping[Channel, Streak]:
+    """Read `push=10/5,sms=5/2`: so many failures in a row within so many seconds."""
+    given = _by_channel(value, "failures/seconds")
+    return {channel: Streak.parse(text) for channel, text in given.items()}
+
+
+def _times_to_live(value: str) -> Mapping[Priority, dt.timedelta]:
+    """Read `P0=300,P3=172800`; a priority that is not named keeps its default.
+
+    Raises:
+        ValueError: an item is no priority=seconds, or its time is none from 1 s to 60 days.
+    """
+    times = dict(DEFAULT_TIME_TO_LIVE)
+    for item in _names(value):
+        label, _, seconds = (part.strip() for part in item.partition("="))
+        if label not in Priority.__members__ or not seconds.isdecimal():
+            raise ValueError(f"{item!r} is not of the form P0=seconds")
+        if not 1 <= int(seconds) <= _LONGEST_TTL_S:
+            raise ValueError(f"{item!r}: a time to live is from 1 to {_LONGEST_TTL_S} seconds")
+        times[Priority[label]] = dt.timedelta(seconds=int(seconds))
+    return times
+
+
 def _by_channel(value: str, what: str) -> Mapping[Channel, str]:
     """Read a comma list of channel=something.
 
@@ -137,4 +166,6 @@ Reachable = Annotated[AllowList | None, BeforeValidator(_allow_list)]
 Providers = Annotated[Mapping[Channel, str], BeforeValidator(_routes)]
 """Of each channel the one that takes it: `push=sandbox,email=smtp`."""
 MostOfEach = Annotated[Caps, BeforeValidator(_caps)]
+Streaks = Annotated[Mapping[Channel, Streak], BeforeValidator(_failures_in_a_row)]
+TimesToLive = Annotated[Mapping[Priority, dt.timedelta], BeforeValidator(_times_to_live)]
 """Of each channel what a person gets at most: `push=10/hour,sms=3/day`, or `none`."""

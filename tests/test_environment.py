@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from notifications.rules.allowed import AllowList
+from notifications.rules.breaker import Streak
 from notifications.rules.caps import DEFAULTS, Cap
+from notifications.rules.lane import Priority
 from notifyproj import environment
 from notifyproj.environment import Delivery, InvalidEnvironment, LogLevel
 from providers.contract import Channel
@@ -147,3 +151,38 @@ def test_a_vendors_own_setting_is_checked_at_start_and_not_repeated() -> None:
 
 def test_secrets_do_not_show_in_the_repr() -> None:
     assert "hidden" not in repr(environment.load(_WHOLE))
+
+
+def test_times_to_live_keys_and_breakers_are_settings_with_defaults() -> None:
+    usual = environment.load(_WHOLE)
+    assert usual.times_to_live[Priority.P0] == dt.timedelta(seconds=300)
+    assert usual.breaker_failures[Channel.SMS] == Streak(5, 2)
+    tuned = environment.load(
+        _WHOLE
+        | {
+            "NOTIFY_TIME_TO_LIVE": "P0=120",
+            "NOTIFY_IDEMPOTENCY_HOURS": "48",
+            "NOTIFY_BREAKER_FAILURES": "email=8/10",
+        }
+    )
+    assert tuned.times_to_live[Priority.P0] == dt.timedelta(seconds=120)
+    assert tuned.times_to_live[Priority.P3] == dt.timedelta(days=2)
+    assert tuned.idempotency_hours == 48
+    assert tuned.breaker_failures == {Channel.EMAIL: Streak(8, 10)}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NOTIFY_TIME_TO_LIVE", "P9=1"),
+        ("NOTIFY_TIME_TO_LIVE", "P0=0"),
+        ("NOTIFY_TIME_TO_LIVE", "P0=soon"),
+        ("NOTIFY_TIME_TO_LIVE", "P0=5184001"),
+        ("NOTIFY_BREAKER_FAILURES", "email=8"),
+        ("NOTIFY_BREAKER_FAILURES", "email=1/5"),
+        ("NOTIFY_BREAKER_FAILURES", "fax=3/5"),
+        ("NOTIFY_IDEMPOTENCY_HOURS", "0"),
+    ],
+)
+def test_a_tuning_that_cannot_work_is_told(name: str, value: str) -> None:
+    assert name in _refusal(**{name: value})

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.pipeline import sms_limit
 from notifications.rules.channels import Reach
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.language import variables
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import MAX_TTL, NotificationRequest
@@ -275,7 +275,7 @@ def _expiry(
     Raises:
         _Refusal: too far ahead.
     """
-    ttl = DEFAULT_TIME_TO_LIVE[priority]
+    ttl = conf.current().times_to_live[priority]
     if request.ttl_seconds:
         ttl = dt.timedelta(seconds=request.ttl_seconds)
     begins = max(when.at, now) if when else now

@@ -20,12 +20,13 @@ from uuid import UUID
 
 from django.db import transaction
 
+from notifications import conf
 from notifications.models import Notification, Occurrence, Producer, Schedule
 from notifications.pipeline import accept
 from notifications.pipeline.accept import Refused, Taken
 from notifications.pipeline.check import Caller
 from notifications.rules import request
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.times import local_time, recurrence
@@ -205,7 +206,7 @@ def _time_to_live(body: NotificationRequest) -> dt.timedelta:
         return dt.timedelta(seconds=body.ttl_seconds)
     rule = type_rules.every().get(body.type)
     known = rule.priority if rule else Priority.P3
-    return DEFAULT_TIME_TO_LIVE[known if body.priority is None else body.priority]
+    return conf.current().times_to_live[known if body.priority is None else body.priority]
 
 
 def _caller(schedule: Schedule) -> Caller | None:

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import DeadLetter, Delivery, Notification, Producer, ReplayJob
 from notifications.pipeline import accept
 from notifications.rules import ids, request
-from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.reasons import Reason
@@ -169,7 +169,7 @@ def _refuse_if_wiped(letters: Sequence[DeadLetter]) -> None:
 def _renew_ttl(job: ReplayJob, notification: Notification) -> None:
     """Only when asked, and never for P0: an old OTP must not arrive."""
     if job.renews_ttl and notification.priority != Priority.P0:
-        ttl = DEFAULT_TIME_TO_LIVE[Priority(notification.priority)]
+        ttl = conf.current().times_to_live[Priority(notification.priority)]
         Notification.objects.filter(id=notification.id).update(expires_at=clock.now() + ttl)
 
 

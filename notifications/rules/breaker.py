@@ -27,11 +27,10 @@ every breaker counts as closed.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from notifications.rules.lane import PACE, Priority
 from providers.contract import Channel
@@ -97,16 +96,51 @@ class Thresholds:
     """... and of this many slots: five minutes."""
 
 
-_ANY: Final = Thresholds()
-THRESHOLDS: Final[Mapping[Channel, Thresholds]] = MappingProxyType({
-    Channel.PUSH: Thresholds(streak=10, within_ms=5_000),
-    Channel.SMS: Thresholds(streak=5, within_ms=2_000),
-    Channel.EMAIL: _ANY,
-    Channel.IN_APP: _ANY,
-    Channel.WEBHOOK: _ANY,
-    Channel.CHAT: _ANY,
-})
-"""Of a provider as a whole, by channel."""
+class Streak(NamedTuple):
+    """So many failures in a row within so many seconds."""
+
+    failures: int
+    seconds: float
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `10/5`.
+
+        Raises:
+            ValueError: it is written in another way, or a number is out of range.
+        """
+        failures, _, seconds = text.partition("/")
+        try:
+            streak = cls(int(failures), float(seconds))
+        except ValueError:
+            raise ValueError(
+                f"{text!r} is not of the form failures/seconds, such as 10/5"
+            ) from None
+        if not (
+            _FEWEST_FAILURES <= streak.failures <= _MOST_FAILURES
+            and 0 < streak.seconds <= _LONGEST_STREAK_S
+        ):
+            raise ValueError(
+                f"{text!r}: from {_FEWEST_FAILURES} to {_MOST_FAILURES} failures within at most"
+                f" {_LONGEST_STREAK_S} seconds"
+            )
+        return streak
+
+
+_FEWEST_FAILURES: Final = 2
+_MOST_FAILURES: Final = 1_000
+_LONGEST_STREAK_S: Final = 300
+STREAKS: Final = MappingProxyType({Channel.PUSH: Streak(10, 5), Channel.SMS: Streak(5, 2)})
+"""As shipped; a channel that is missing has only the thresholds of all channels."""
+
+
+def thresholds_of(streak: Streak | None) -> Thresholds:
+    """The thresholds of a provider as a whole."""
+    if streak is None:
+        return Thresholds()
+    return Thresholds(streak=streak.failures, within_ms=round(streak.seconds * 1_000))
+
+
 OF_ENDPOINT: Final = Thresholds(refused_share=1)
 """Of one endpoint. Its refusals are its own affair: they are believed."""
 EVERY_ENDPOINT: Final = "*"

@@ -23,7 +23,7 @@ import structlog
 from django.db import Error
 from django.db.models import F
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import Breaker as Row
 from notifications.models import BreakerEvent
 from notifications.rules import breaker as rules
@@ -34,13 +34,13 @@ from notifications.rules.breaker import (
     OF_ENDPOINT,
     OVER_ENDPOINTS,
     REFUSALS_BELIEVED,
-    THRESHOLDS,
     Change,
     Forced,
     HealthKey,
     Tally,
     Thresholds,
     Verdict,
+    thresholds_of,
 )
 from notifications.store import alerts, controls, state
 from notifications.store.controls import Pair
@@ -189,7 +189,9 @@ def thresholds(health: HealthKey) -> Thresholds:
     """What trips this breaker."""
     if health.endpoint == EVERY_ENDPOINT:
         return OVER_ENDPOINTS
-    return OF_ENDPOINT if health.endpoint else THRESHOLDS[health.channel]
+    if health.endpoint:
+        return OF_ENDPOINT
+    return thresholds_of(conf.current().breaker_failures.get(health.channel))
 
 
 def _while_away(tally: Tally) -> Verdict:

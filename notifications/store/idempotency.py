@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from notifications import conf
 from notifications.rules.lane import Mode
 from notifications.store import db
 
-LASTS: Final = dt.timedelta(hours=24)
 _COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expires_at")
 
 
@@ -40,7 +40,7 @@ class Entry:
 
 def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
     """Entries to be inserted, in key order: two batches that share keys never deadlock."""
-    expires_at = now + LASTS
+    expires_at = now + conf.current().idempotency_keys_kept
     records = [
         (*each.key, each.body_hash, orjson.dumps(each.response).decode(), expires_at)
         for each in sorted(entries, key=lambda each: each.key)

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import Delivery, IdempotencyKey, Notification, Producer, Rejected
 from notifications.pipeline import accept, confirm, plan
 from notifications.pipeline.accept import Ask, Caller, Refused, Single, Taken
@@ -20,7 +20,6 @@ from notifications.pipeline.group_commit import Finished, GroupCommit, NothingSt
 from notifications.rules import request
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.states import Status
-from notifications.store import idempotency
 from notifications.store.limits import Charge
 from providers.contract import Receipt, ReceiptKind
 from tests.pipeline.conftest import Reach
@@ -293,7 +292,7 @@ def test_a_key_past_its_time_is_new_even_if_nobody_has_deleted_it(
 ) -> None:
     reach(email="maria@sandbox.example")
     accept._together([_single(caller, idempotency_key="k")])
-    IdempotencyKey.objects.update(expires_at=clock.now() - idempotency.LASTS)
+    IdempotencyKey.objects.update(expires_at=clock.now() - conf.current().idempotency_keys_kept)
     answers, _ = accept._together([_single(caller, idempotency_key="k", priority="P1")])
     assert _kinds(answers) == ["taken"]
     [kept] = IdempotencyKey.objects.all()

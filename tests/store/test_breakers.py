@@ -15,7 +15,7 @@ from notifications.rules.breaker import (
     LOOKS_PER_SECOND,
     PROBE_EVERY,
     REFUSAL_SAMPLE,
-    THRESHOLDS,
+    STREAKS,
     Door,
     Forced,
     HealthKey,
@@ -341,5 +341,9 @@ def test_what_success_was_not_told_is_told_with_the_next_failure() -> None:
     assert standings.of([EMAIL])[EMAIL].calls == 99
 
 
-def test_every_channel_has_its_thresholds() -> None:
-    assert set(THRESHOLDS) == set(Channel)
+@pytest.mark.parametrize("channel", Channel)
+def test_every_channel_has_its_thresholds(channel: Channel) -> None:
+    found = breakers.thresholds(HealthKey("smtp", channel))
+    streak = STREAKS.get(channel)
+    assert found.streak == (streak.failures if streak else 0)
+    assert found.quiet_streak == 3
