@@ -11,6 +11,7 @@ from notifications import clock
 from notifications.admin import reading
 from notifications.admin.actions import action
 from notifications.models import Alert
+from notifications.rules.alerts import sentence
 
 
 class OpenFilter(admin.EmptyFieldListFilter):
@@ -32,10 +33,15 @@ class OpenFilter(admin.EmptyFieldListFilter):
 class AlertAdmin(reading.ReadOnlyAdmin):
     """Read-only but for resolving."""
 
-    list_display = ("kind", "subject", "detail", "raised_at", "seen_at", "state")
+    list_display = ("kind", "subject", "detail", "meaning", "raised_at", "seen_at", "state")
     list_filter = (("resolved_at", OpenFilter), "kind")
     sortable_by = ()
     actions = ("resolve",)
+
+    @display(description="Meaning")
+    def meaning(self, row: Alert) -> str:
+        """What alerts of its kind mean, and where to look."""
+        return sentence(row.kind)
 
     @display(description="State", label={"open": "danger", "resolved": "success"})
     def state(self, row: Alert) -> str:

@@ -83,6 +83,14 @@ class AlertKind(StrEnum):
     )
 
 
+def sentence(kind: str) -> str:
+    """Explain a stored kind; a kind that this release does not know is returned as it is."""
+    try:
+        return AlertKind(kind).sentence
+    except ValueError:
+        return kind
+
+
 BEAT: Final = "beat"
 """The subject of `BEAT_DEAD`."""
 RENEWED: Final = frozenset({

@@ -209,6 +209,13 @@ class Tally:
         """Whether all were accepted and none was a probe: worth telling, but not at once."""
         return self.calls == self.accepted and not self.probe
 
+    def as_probes(self) -> Tally:
+        """The same calls, taken for probes."""
+        if self.accepted:
+            return replace(self, probe=Probe.ACCEPTED)
+        is_answered = self.rejected or self.throttled
+        return replace(self, probe=Probe.ANSWERED if is_answered else Probe.FAILED)
+
     def after_accepted(self, earlier: int) -> Tally:
         """Add so many accepted calls that ended before these."""
         return replace(self, accepted=self.accepted + earlier, calls=self.calls + earlier)

@@ -163,20 +163,23 @@ def _untold(health: HealthKey, tally: Tally) -> int | None:
 
 
 def _told(tallies: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
+    forced = controls.current().forced
+    ignored = {each for each in tallies if forced.get(each.pair) is Forced.CLOSED}
     keys = [CLOSED]
     arguments: list[str | int | float | bytes] = [_SHARED]
-    for health, tally in tallies.items():
+    for health, said in tallies.items():
+        # All is sent through a breaker that is forced closed, so any answer tells as a probe does.
+        tally = said.as_probes() if health in ignored else said
         has_list = health.endpoint not in {"", EVERY_ENDPOINT}
         resting = resting_key(health.pair) if has_list else ""
         keys += [key(health), pace_key(health), resting]
         arguments += [orjson.dumps(thresholds(health)), orjson.dumps(tally), health.endpoint]
     answers = cast("list[tuple[int, int, int, bytes]]", state.call("health_told", keys, arguments))
-    forced = controls.current().forced
     return {
         health: Verdict(
             change=Change(change),
-            is_open=bool(is_open),
-            believed=tally.rejected if forced.get(health.pair) is Forced.CLOSED else believed,
+            is_open=bool(is_open) and health not in ignored,
+            believed=tally.rejected if health in ignored else believed,
             why=why.decode(),
         )
         for (health, tally), (change, is_open, believed, why) in zip(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from notifications.models import ProviderPace
+from notifications.pipeline import route
+from notifications.rules.alerts import BEAT, AlertKind
 from notifications.rules.breaker import Forced, HealthKey, Tally
-from notifications.store import breakers, controls, standings, state
+from notifications.store import alerts, breakers, controls, standings, state
 from providers.contract import Channel, Pace
+from providers.dry_run import DryRun
 
 BOARD = reverse("admin:notifications_breaker_changelist")
 PUSH = HealthKey("sandbox", Channel.PUSH)
@@ -38,6 +42,28 @@ def test_the_board_says_which_rest_and_why(door: Client) -> None:
     assert found[PUSH.pair] == "open"
     assert found["sandbox", Channel.SMS] == "closed"
     assert "10 failures in a row" in page.content.decode()
+
+
+def test_of_many_resting_endpoints_the_board_counts_all_and_shows_some(
+    door: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = DryRun()
+    able = replace(hooks.capabilities, endpoint_of=str, channels=frozenset({Channel.WEBHOOK}))
+    monkeypatch.setattr(DryRun, "capabilities", able)
+    monkeypatch.setattr(route, "configured", lambda: {"hooks": hooks})
+    fault = Tally(fault="it refuses us: 401", faults=1, calls=1)
+    names = [f"https://{number}.example:443" for number in range(150)]
+    breakers.report({HealthKey("hooks", Channel.WEBHOOK, name): fault for name in names})
+    page = door.get(BOARD).content.decode()
+    assert "150 in all" in page
+    assert page.count(".example:443") == 20
+
+
+def test_an_alert_says_what_its_kind_means(door: Client) -> None:
+    alerts.raise_once(AlertKind.NO_PROVIDER, "email", "nobody takes it")
+    alerts.raise_once(AlertKind.BEAT_DEAD, BEAT, "it was dead")
+    page = door.get(reverse("admin:notifications_alert_changelist")).content.decode()
+    assert "check the routes" in page
 
 
 def test_an_operator_opens_closes_and_lets_go(door: Client) -> None:

@@ -265,6 +265,28 @@ def test_of_many_urgent_that_wait_only_some_look_again_each_second() -> None:
     assert later > 2 * apart  # behind those that wait since before the probe
 
 
+def test_a_backlog_behind_a_breaker_looks_again_at_a_bounded_rate() -> None:
+    """2,000 P1 wait, 20 more come each second, for two minutes: a message each, as they look."""
+    report(PUSH, down(10))
+    due: list[tuple[float, int]] = [(0.0, number) for number in range(2_000)]
+    looks, born = 0, 2_000
+    for now in range(120):
+        due += [(float(now), born + number) for number in range(20)]
+        born += 20
+        waiting = []
+        for at, number in due:
+            if at > now:
+                waiting.append((at, number))
+                continue
+            looks += 1
+            answer = ask(who=[UUID(int=number)], priority=Priority.P1)
+            wait = answer.wait if answer.door is Door.OPEN else 3 * SECOND
+            waiting.append((now + wait.total_seconds(), number))
+        due = waiting
+        age(SECOND)
+    assert looks - born <= 120 * (LOOKS_PER_SECOND + 2)
+
+
 def test_channels_of_one_provider_do_not_know_each_other() -> None:
     report(PUSH, down(10))
     assert ask(SMS).door is Door.CLOSED

@@ -144,6 +144,19 @@ def test_a_provider_that_refuses_few_is_believed() -> None:
         assert verdict.believed == 30
 
 
+def test_a_breaker_that_is_forced_closed_spares_no_attempt_and_follows_its_calls() -> None:
+    breakers.force(PUSH.pair, Forced.CLOSED, by="maria")
+    tripped = report(PUSH, down(10))
+    assert tripped is not None
+    assert not tripped.is_open  # everything is sent, so every failure counts
+    breakers.forget()  # a second later: success is told once in it
+    answered = report(PUSH, well(5))
+    assert answered is not None
+    assert answered.change is Change.CLOSED
+    breakers.force(PUSH.pair, Forced.AUTO, by="maria")
+    assert ask().door is Door.CLOSED
+
+
 def test_what_an_operator_has_forced_closed_is_believed() -> None:
     breakers.force(PUSH.pair, Forced.CLOSED, by="maria")
     verdict = report(PUSH, refused(500, dead=500))
