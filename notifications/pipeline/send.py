@@ -154,9 +154,10 @@ class _Sending:
         if messages:
             wave = _Wave({each.delivery_id for each in messages})
             self._waves.append(wave)
-            results = self._provider.send(messages, deadline=self._pace.deadline)
+            # The thread calls the adapter too, so that an error of the call ends the wave.
+            send = functools.partial(self._provider.send, messages, deadline=self._pace.deadline)
             threading.Thread(
-                target=_collect, args=(results, wave, self._arrived), name="provider", daemon=True
+                target=_collect, args=(send, wave, self._arrived), name="provider", daemon=True
             ).start()
 
     def _ready(self, jobs: Sequence[Job]) -> list[Message]:
@@ -286,10 +287,12 @@ class _Sending:
         self._batch.commit()
 
 
-def _collect(results: Iterator[Result], wave: _Wave, arrived: SimpleQueue[_Arrival]) -> None:
-    """Pass the results of one wave on; a thread of its own waits for the provider."""
+def _collect(
+    send: Callable[[], Iterator[Result]], wave: _Wave, arrived: SimpleQueue[_Arrival]
+) -> None:
+    """Send one wave and pass its results on; a thread of its own waits for the provider."""
     try:
-        for result in results:
+        for result in send():
             arrived.put(_Arrival(wave, result))
     except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
         wave.error = error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -244,6 +245,26 @@ def test_what_an_adapter_never_reported_may_have_been_sent(
     with pytest.raises(RuntimeError, match="a bug of an adapter"):
         deliver.deliver(rows)
     assert _statuses(rows) == [Status.SENT] + [Status.UNKNOWN] * 3
+
+
+def test_an_adapter_that_raises_before_its_first_result_ends_its_task(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = _rows(take, 2)
+
+    def refuse(*_arguments: object, **_named: object) -> Iterator[Result]:
+        raise RuntimeError("a bug of an adapter")
+
+    monkeypatch.setattr(scripted, "send", refuse)
+    usual = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("the task waits for ever"))
+    signal.alarm(20)
+    try:
+        with pytest.raises(RuntimeError, match="a bug of an adapter"):
+            deliver.deliver(rows)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, usual)
+    assert _statuses(rows) == [Status.UNKNOWN] * 2
 
 
 def test_a_message_id_longer_than_its_column_is_cut(scripted: Scripted, take: Accept) -> None:
