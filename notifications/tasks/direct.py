@@ -181,7 +181,9 @@ def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
     while not pause.wait(seconds) and not stopping.is_stopping():
         was_away = is_away
         try:
-            is_away = not (broker.probe() and is_connected())
+            # While it is away a thread of `broker` probes: a silent broker must not delay a look.
+            takes = broker.takes_messages() if was_away else broker.probe()
+            is_away = not (takes and is_connected())
             if is_away and not was_away:
                 _log.warning("broker_away")
                 direct.begin()
