@@ -85,10 +85,10 @@ class AlertKind(StrEnum):
 
 def sentence(kind: str) -> str:
     """Explain a stored kind; a kind that this release does not know is returned as it is."""
-    try:
-        return AlertKind(kind).sentence  # type: ignore[call-arg]  # looks a member up by its value
-    except ValueError:
-        return kind
+    return _SENTENCES.get(kind, kind)
+
+
+_SENTENCES: Final = {str(each): each.sentence for each in AlertKind}
 
 
 BEAT: Final = "beat"
