@@ -5,7 +5,8 @@
                                              (sender, region, route, spam block); else settled
     Unanswered                               settled: another would not know that it is a repeat.
                                              An urgent message whose provider answered with an error
-                                             goes on: no later answer is to be expected
+                                             goes on: no later answer is to be expected. If nobody
+                                             else takes it, it is settled as unanswered
     Accepted, NotStarted                     settled
 
 Each try is an attempt of its own, with its own lease and its own place in the retry policy's count.
@@ -57,6 +58,7 @@ def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
         if job.delivery.id in onward:
             job.providers = job.providers[1:]
             job.passed_by |= not isinstance(result.outcome, Rejected)
+            job.in_doubt |= isinstance(result.outcome, Unanswered)
     return [pair for pair in pairs if pair[0].delivery.id not in onward]
 
 

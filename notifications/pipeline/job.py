@@ -27,6 +27,8 @@ class Job:
     """Number of the call under way: the delivery's attempts, this one included."""
     passed_by: bool = False
     """A provider of this round could not take it for a reason that passes; it may later."""
+    in_doubt: bool = False
+    """A provider of this round answered with an error after which it may have sent."""
     is_probe: bool = False
     """The call asks whether a resting provider is well again: it spends no attempt."""
 

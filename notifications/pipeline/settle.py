@@ -105,6 +105,7 @@ def _circumstances(
         is_probe=job.is_probe,
         perhaps_sent=perhaps_sent,
         passed_by=job.passed_by,
+        in_doubt=job.in_doubt,
         time_to_live=job.time_to_live(now),
         chance=clock.jitter(),
     )

@@ -66,6 +66,8 @@ class Circumstances:
     """One draw from [0, 1)."""
     passed_by: bool = False
     """Another provider of this round could not take it for a reason that passes."""
+    in_doubt: bool = False
+    """Another provider of this round answered with an error after which it may have sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,7 @@ class Decision:
 
 def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 - one a kind
     """Decide what follows an ended call."""
+    outcome = _of_the_round(outcome, now)
     match outcome:
         case Accepted(message_id=message_id):
             return Decision(transition=transitions.ACCEPT, provider_message_id=message_id)
@@ -117,6 +120,13 @@ RETURNED: Final = Decision(
     republish_in=dt.timedelta(0),
 )
 """A call that was counted and did not begin."""
+
+
+def _of_the_round(outcome: Outcome, now: Circumstances) -> Outcome:
+    """The outcome of all calls of a round: unanswered, if one may have sent and no other did."""
+    if not now.in_doubt or isinstance(outcome, Accepted | Unanswered):
+        return outcome
+    return Unanswered(code=outcome.code, detail=outcome.detail)
 
 
 def _refused(outcome: Rejected, now: Circumstances) -> Decision:

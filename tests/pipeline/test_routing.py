@@ -177,6 +177,7 @@ def test_an_error_that_may_have_sent_goes_on_only_when_it_is_urgent(
     left_to_settle = fail_over.take_onward([(claimed, unclear)], provider=sandbox)
     assert (left_to_settle == []) is goes_on
     assert (claimed.providers[0] == "spare") is goes_on
+    assert claimed.in_doubt is goes_on
 
 
 @pytest.mark.usefixtures("spare")

@@ -60,9 +60,39 @@ _CIRCUMSTANCES = st.builds(
     resent=st.booleans(),
     is_probe=st.booleans(),
     perhaps_sent=st.booleans(),
+    passed_by=st.booleans(),
+    in_doubt=st.booleans(),
     time_to_live=st.timedeltas(dt.timedelta(0), dt.timedelta(days=2)),
     chance=st.floats(0, 1, exclude_max=True),
 )
+
+
+@pytest.mark.parametrize("outcome", _OUTCOMES[1:])
+@pytest.mark.parametrize("resent", [False, True])
+def test_an_urgent_sms_that_may_have_left_by_another_provider_is_resent_once(
+    outcome: Unanswered, *, resent: bool
+) -> None:
+    known = replace(
+        _FIRST_CALL,
+        channel=Channel.SMS,
+        priority=Priority.P0,
+        in_doubt=True,
+        passed_by=True,
+        resent=resent,
+    )
+    decision = decide(outcome, known)
+    assert decision.transition is transitions.LEAVE_UNANSWERED
+    assert decision.due_in == (unanswered.CLOSE_AFTER if resent else unanswered.RECHECK_AFTER)
+    sent = decide(Accepted(message_id="1"), known)
+    assert sent.transition is transitions.ACCEPT
+
+
+def test_a_refusal_of_its_own_is_not_final_while_another_provider_was_only_away() -> None:
+    own = Rejected(code="21408", another_provider_may_accept=True)
+    away = replace(_FIRST_CALL, passed_by=True)
+    assert decide(own, away).transition is transitions.RETRY
+    assert decide(own, _FIRST_CALL).transition is transitions.REJECT
+    assert decide(Rejected(code="400"), away).transition is transitions.REJECT
 
 
 @given(st.sampled_from(_OUTCOMES), _CIRCUMSTANCES)
