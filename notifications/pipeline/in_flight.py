@@ -161,7 +161,7 @@ class Gate:
         free = limit - self._limit.in_flight
         if waiter.urgent:
             return max(0, free + max(1, limit // 8))
-        wave = min(waiter.wanted, max(1, limit // 4))
+        wave = min(waiter.wanted, -(-limit // 4))  # rounded up: four waves make the limit
         if free >= wave:
             return free
         now = clock.monotonic()

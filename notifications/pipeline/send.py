@@ -57,8 +57,9 @@ _SETTLE_AFTER: Final = 0.25
 """Seconds after which outcomes are settled even if they are few."""
 _LOOK_AGAIN: Final = 0.05
 """Seconds after which a task with calls in flight asks again for permits."""
-_MOST_WAVES: Final = 4
-"""Waves of one task in flight at once: each has a thread that waits for the provider."""
+_MOST_WAVES: Final = 16
+"""Waves of one task in flight at once: each has a thread that waits for the provider. Four make the
+limit; a wave with a call that hangs lasts until its deadline, and must not stop the task."""
 _DATABASE_PAUSE: Final = 0.5
 """Seconds between two tries of a write that Postgres did not take."""
 _RENEW_WITHIN: Final = 10.0

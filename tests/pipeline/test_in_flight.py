@@ -95,6 +95,16 @@ def test_a_patient_caller_waits_for_a_wave(monkeypatch: pytest.MonkeyPatch) -> N
         assert waiting.result(LONG) == 10
 
 
+def test_four_waves_make_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_flight, "_WAVE_SECONDS", LONG)
+    gate = _gate(10)
+    assert gate.acquire(10, urgent=False, timeout=0) == 10
+    gate.release(2, [])
+    assert gate.acquire(9, urgent=False, timeout=0) == 0
+    gate.release(1, [])
+    assert gate.acquire(9, urgent=False, timeout=0) == 3
+
+
 def test_a_patient_caller_does_not_wait_for_a_wave_for_ever() -> None:
     gate = _gate(40)
     assert gate.acquire(40, urgent=False, timeout=0) == 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -149,6 +150,28 @@ def test_answers_survive_a_postgres_that_drops_its_connections(
     scripted.answer = answer
     deliver.deliver(rows)
     assert sorted(_statuses(rows)) == [Status.RETRYING] * 10 + [Status.SENT] * 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_call_that_hangs_in_each_wave_does_not_stop_the_task(
+    scripted: Scripted, take: Accept
+) -> None:
+    scripted.concurrency = 8
+    rows = _rows(take, 36)
+    waves: list[Sequence[Message]] = []
+    fifth = threading.Event()
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        waves.append(batch)
+        if len(waves) == 5:
+            fifth.set()
+        *quick, hung = batch
+        yield from ((each, Accepted()) for each in quick)
+        yield hung, Accepted() if fifth.wait(timeout=20) else Unanswered()
+
+    scripted.answer = answer
+    deliver.deliver(rows)
+    assert _statuses(rows) == [Status.SENT] * 36
 
 
 @pytest.mark.django_db(transaction=True)
