@@ -81,11 +81,15 @@ class _Group:
 
 
 def back_to_queue(rows: Sequence[Row], transition: Transition, *, reason: Reason) -> int:
-    """Rows that have their contact and only waited: due for the relay at once.
+    """Rows that have their contact and only waited: due for the relay at once, in their places.
 
     Guarded, so twice is once.
     """
-    now_due = [Move(id=row["id"], reason=reason, due_in=clock.AT_ONCE) for row in rows]
+    due_in = fair_queue.due_in(rows, now=clock.now())
+    now_due = [
+        Move(id=row["id"], reason=reason, due_in=due_in.get(row["id"], clock.AT_ONCE))
+        for row in rows
+    ]
     return len(transitions.apply(transition, now_due, STILL_DUE))
 
 

@@ -23,7 +23,7 @@ from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
 from notifications.rules.suspects import POISON_AFTER
 from notifications.rules.transitions import Transition
-from notifications.store import attempts, db, ledger, retry_presets, transitions
+from notifications.store import attempts, db, fair_queue, ledger, retry_presets, transitions
 from notifications.store.ledger import Entry
 from notifications.store.transitions import STILL_DUE, Move
 from providers.contract import Accepted, Channel, NotStarted, Outcome, Repeat, Unanswered
@@ -44,11 +44,14 @@ def rescue(rows: Sequence[Row]) -> int:
     ids = [row["id"] for row in rows]
     evidence = ledger.read(ids)
     perhaps_sent = attempts.unanswered(ids)
+    due_in = fair_queue.due_in(rows, now=clock.now())
     by_transition: dict[Transition, list[Move]] = defaultdict(list)
     calls: dict[str, list[attempts.Call]] = defaultdict(list)
     for row in rows:
         outcome = _outcome(row, evidence.get(row["id"]))
         decision = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
+        if decision.due_in == clock.AT_ONCE:
+            decision = replace(decision, due_in=due_in.get(row["id"], clock.AT_ONCE))
         by_transition[decision.transition].append(_move(row["id"], decision))
         if outcome is not None and not isinstance(outcome, NotStarted):
             calls[row["provider"]].append(_call(row, outcome))

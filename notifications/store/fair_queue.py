@@ -10,18 +10,23 @@ so a million rows of one producer take one second of places, and the first row o
 comes next, at V. Two producers with a backlog each take turns.
 
 V and the last places stand in the state Redis. Without it each row is due at once, behind all that
-wait. Rows that come back from a hold are due at once too: a hold has cost them their place.
+wait. Rows that come back (from a hold, a retry, a dead worker) get a new place in the same way: the
+present would lie behind V for as long as the lane has a backlog.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
-from typing import Final, NamedTuple, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, cast
+from uuid import UUID
 
-from notifications.rules.lane import Lane
+from notifications.models import Notification
+from notifications.rules.ids import notification_of
+from notifications.rules.lane import Lane, Mode, Priority
 from notifications.store import state
+from providers.contract import Channel
 
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
@@ -58,6 +63,31 @@ def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
         last[ask] += 1
         due.append(_EPOCH + last[ask] * _MICROSECOND)
     return due
+
+
+def due_in(rows: Sequence[Mapping[str, Any]], *, now: dt.datetime) -> dict[UUID, dt.timedelta]:
+    """How soon rows of P2 and P3 that come back are due; others are missing.
+
+    Args:
+        rows: with `id`, `mode`, `priority` and `channel`, of one span of days.
+        now: Postgres's clock.
+    """
+    patient = [row for row in rows if not Priority(row["priority"]).is_urgent]
+    if not patient:
+        return {}
+    of = {row["id"]: notification_of(row["id"]) for row in patient}
+    found = Notification.objects.filter(id__in=set(of.values()))
+    producers = dict(found.values_list("id", "producer_id"))
+    asks = {
+        row["id"]: Ask(
+            Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"])),
+            producers[of[row["id"]]],
+        )
+        for row in patient
+        if of[row["id"]] in producers
+    }
+    given = places(list(asks.values()), now=now)
+    return {delivery_id: place - now for delivery_id, place in zip(asks, given, strict=True)}
 
 
 def note_published(lane: Lane, *, last: dt.datetime | None) -> None:

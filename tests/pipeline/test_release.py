@@ -20,11 +20,11 @@ from notifications.pipeline.accept import Caller, Taken
 from notifications.rules import ids
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store import fair_queue, spans
-from notifications.sweeps import release, rounds
+from notifications.store import fair_queue, spans, state
+from notifications.sweeps import SWEEPS, release, rounds
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
-from tests.pipeline.conftest import Accept, Reach
+from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
 _HOUR = dt.timedelta(hours=1)
 
@@ -167,3 +167,26 @@ def test_a_released_row_stands_where_its_producers_share_puts_it(
     assert due_at is not None
     assert abs(due_at - behind) < dt.timedelta(seconds=5)
     assert caller.producer_id
+
+
+def test_rows_that_come_back_do_not_wait_for_all_that_is_accepted_meanwhile(
+    reach: Reach, take: Accept
+) -> None:
+    reach(email="maria@sandbox.example")
+    [held], [dead] = (deliveries_of(take()) for _ in range(2))
+    Delivery.objects.filter(id=held.id).update(
+        status=Status.SCHEDULED, reason="quiet_hours", due_at=clock.now() - _HOUR
+    )
+    Delivery.objects.filter(id=dead.id).update(
+        status=Status.SENDING, due_at=clock.now() - _HOUR, claims=1
+    )
+    behind = clock.now() - 2 * _HOUR
+    lane = Lane(Mode.LIVE, Priority.P2, Channel.EMAIL)
+    state.client().flushdb()
+    fair_queue.note_published(lane, last=behind)
+    _sweep(500)
+    SWEEPS["rescue"].run_once(now=clock.now(), limit=500)
+    for row in Delivery.objects.filter(id__in=[held.id, dead.id]):
+        assert row.status == Status.QUEUED
+        assert row.due_at is not None
+        assert abs(row.due_at - behind) < dt.timedelta(seconds=5)
