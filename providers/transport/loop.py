@@ -142,8 +142,12 @@ class Loop:
             origin.met_closed(is_gone=flight.plan.sweeping)
         elif easy.came_early:
             origin.came_early()
-        if (easy.met_closed or easy.came_early) and not flight.batch.expired:
-            self._lines.put_back(flight.origin, flight.batch, flight.index)
+        if easy.met_closed or easy.came_early:
+            if flight.batch.expired:  # it may not start again
+                unsent = _unsent(FailureKind.NEVER_SENT, "not_started")
+                flight.batch.answer(flight.index, unsent)
+            else:
+                self._lines.put_back(flight.origin, flight.batch, flight.index)
             return
         elapsed = timedelta(seconds=monotonic() - flight.began_at)
         flight.batch.answer(flight.index, easy.finish(error, elapsed=elapsed))

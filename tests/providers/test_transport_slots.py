@@ -10,11 +10,18 @@ from dataclasses import replace
 from queue import SimpleQueue
 from threading import Semaphore
 from time import monotonic
+from typing import Any
+from unittest.mock import Mock
+
+import pycurl
+import pytest
 
 from providers.sandbox_server.wire import Answer, Connection
 from providers.sandbox_server.wire import Request as Seen
 from providers.transport import FailureKind, Response, Transport
 from providers.transport.guard import AddressPolicy
+from providers.transport.lines import Batch, Bounds
+from providers.transport.loop import Loop, _Flight
 from tests.providers.fakes import Listener, never
 from tests.providers.sending import SECOND, failed, http_server, post, raw_server, reply_to
 
@@ -155,3 +162,28 @@ def test_what_a_caller_abandoned_is_never_started() -> None:
         assert isinstance(next(other)[1], Response)
         assert arrived.get(timeout=5).endswith(b"other")
         assert arrived.empty()
+
+
+class _Early:
+    """A handle whose connection took no request yet."""
+
+    met_closed, came_early = False, True
+    curl = object()
+
+
+def test_a_request_that_came_to_a_connection_too_early_and_too_late_to_start_again_never_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = Loop(Bounds(per_origin=1, per_stranger=1, in_total=1))
+    loop.close()
+    monkeypatch.setattr(loop, "_multi", Mock())
+    batch = Batch.of([post("https://provider.example/")], deadline_seconds=9)
+    loop._lines.add(batch)
+    [(name, origin, _, index)] = loop._lines.startable()
+    early: Any = _Early()
+    loop._flights[early.curl] = _Flight(early, name, batch, index, monotonic(), origin.start())
+    batch.expired = True
+    loop._land(early.curl, pycurl.E_ABORTED_BY_CALLBACK)
+    [(_, reply)] = batch.fresh
+    assert failed(reply) == (FailureKind.NEVER_SENT, "not_started")
+    assert origin.in_flight == 0
