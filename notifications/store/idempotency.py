@@ -49,8 +49,17 @@ def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
 
 
 def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
-    """Ask for the stored answers to those of these keys that are in use."""
-    return db.Query("first_answers", _named(keys), _entry)
+    """Ask for the stored answers to those of these keys that are in use.
+
+    Where several producers ask, one's answer to the name of another's key may be among them.
+    """
+    whose = {(each.producer_id, each.mode) for each in keys}
+    parameters = {
+        "producer_ids": sorted({producer_id for producer_id, _ in whose}),
+        "modes": sorted({mode for _, mode in whose}),
+        "keys": sorted({each.name for each in keys}),
+    }
+    return db.Query("first_answers", parameters, _entry)
 
 
 def forget_expired(keys: Collection[Key]) -> None:

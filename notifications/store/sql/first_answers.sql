@@ -1,5 +1,6 @@
--- The answers that idempotency keys have, while they are kept. Locks nothing; served by the primary key, one probe a key.
+-- The answers that idempotency keys have, while they are kept: of these names for any of these producers and modes, so a few may
+-- be another's. Locks nothing; served by the primary key, in one scan that skips from key to key.
 SELECT k.producer_id, k.mode, k.key, k.body_hash, k.response::text
-FROM unnest(%(producer_ids)s::bigint[], %(modes)s::smallint[], %(keys)s::text[]) AS w(producer_id, mode, key)
-    JOIN idempotency_key k ON k.producer_id = w.producer_id AND k.mode = w.mode AND k.key = w.key
-WHERE k.expires_at > now()
+FROM idempotency_key k
+WHERE k.producer_id = ANY(%(producer_ids)s::bigint[]) AND k.mode = ANY(%(modes)s::smallint[]) AND k.key = ANY(%(keys)s::text[])
+  AND k.expires_at > now()
