@@ -1,8 +1,8 @@
 """Beat's clock: a task that ran "in the future" is due now.
 
 Beat compares its own clock with when a task last ran. After a clock that was an hour ahead is put
-right, django-celery-beat would wait that hour, and so would every promise that the tick keeps. Here
-the wait ends at once; a tick too many does no harm, because each sweep's slot is won in Postgres.
+right, django-celery-beat would wait that hour, and all sweeps with it. Here the task is due now: a
+message too many does no harm, because each sweep's run is won in Postgres.
 """
 
 from __future__ import annotations
