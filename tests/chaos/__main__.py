@@ -52,6 +52,8 @@ def _play(plan: Plan) -> bool:
         account = reconcile(facts, levels=plan.levels)
         for line in report.timelines(account, facts, stage):
             print(line)
+        for line in report.slowest(account, facts, stage):
+            print(line)
         for who in stage.stop():
             account.broken.append(Broken(promise=Promise.LEFT_RUNNING, what=who))
     print("\n".join(report.table(plan, facts, account)))

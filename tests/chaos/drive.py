@@ -17,13 +17,15 @@ from psycopg.rows import dict_row
 from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
 from tests.chaos.facts import Call, Facts, Fault, Row, now
-from tests.chaos.plans import Action, Deed, Plan
+from tests.chaos.plans import SERVERS, Action, Deed, Plan
 from tests.chaos.producer import Lookout, Producer
 from tests.chaos.stage import Stage
 
 _TICK_SECONDS: Final = 0.05
 _MEND_SECONDS: Final = 0.3
 """As the supervisor of `make demo`."""
+_START_SECONDS: Final = 20.0
+"""A process has started by then, on a busy machine."""
 _LOOK_SECONDS: Final = 1.0
 _QUIET_SECONDS: Final = 2.0
 """Without an open row, before the run is over: for what a worker without a lease may still do."""
@@ -110,10 +112,17 @@ class _Run:
             name = line.partition(" ")[0]
             if name in self._struck:
                 self._struck.discard(name)
-            else:
+            elif not self._was_starting(name):
                 code = re.search(r"ended with (-?\d+)", line)
                 self.ended_alone.append(f"{name} ended by itself with {code[1] if code else line}")
         self._stage.told.clear()
+
+    def _was_starting(self, name: str) -> bool:
+        """Whether a server went away while this process started: it may end, as at any start."""
+        struck_at = max((each.at for each in self.faults if each.target == name), default=0.0)
+        return now() - struck_at < _START_SECONDS and any(
+            each.target in SERVERS and each.at > struck_at for each in self.faults
+        )
 
     def _drain(self) -> None:
         deadline = time.monotonic() + self._plan.drain_seconds

@@ -6,7 +6,7 @@
     contradicted   the status says something else than the provider
     stuck          still open at the end, and overdue or not due for long
     refused        the API took it not at all, or blamed itself
-    ended alone    a process ended though nothing was done to it
+    ended alone    a process ended though nothing was done to it, nor to a server while it started
     late           later than the run's service level at p99
     left running   a process outlived the stop of the whole (told by `stage`)
 
@@ -109,6 +109,8 @@ class Account:
     """Calls that were in flight at a fault of their own worker or of a server."""
     delays: dict[Priority, list[float]] = field(default_factory=lambda: defaultdict(list))
     """Seconds from the answer 202 to the call that was taken."""
+    slowest: dict[Priority, str] = field(default_factory=dict)
+    """The notification with the longest delay."""
     broken: list[Broken] = field(default_factory=list)
 
 
@@ -164,7 +166,10 @@ class _Judge:
         if self._taken:
             account.sent += 1
             delay = self._taken[0].at - self._message.at
-            account.delays[self._message.priority].append(max(0.0, delay))
+            delays = account.delays[self._message.priority]
+            if delay > max(delays, default=0.0):
+                account.slowest[self._message.priority] = self._message.notification_id
+            delays.append(max(0.0, delay))
         self._judge_repeats()
         if len(rows) != 1:
             self._break(Promise.NOT_SENT, f"it has {len(rows)} deliveries instead of one")

@@ -8,10 +8,11 @@ from typing import Final
 
 import psycopg
 
+from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from tests.chaos.facts import Facts
 from tests.chaos.plans import Deed, Plan
-from tests.chaos.reconcile import Account, Broken, Promise, p99
+from tests.chaos.reconcile import Account, Promise, p99
 from tests.chaos.stage import VAR, Stage
 
 _MOST_SHOWN: Final = 8
@@ -95,26 +96,32 @@ def timelines(account: Account, facts: Facts, stage: Stage) -> Iterator[str]:
         for each in broken[:_MOST_SHOWN]:
             yield f"{promise.value}: {each.what}"
             if each.notification_id:
-                yield from _timeline(each, facts, stage)
+                yield from _timeline(each.notification_id, facts, stage)
         rest = [each.notification_id or each.what for each in broken[_MOST_SHOWN:]]
         if rest:
             (VAR / "broken.txt").write_text("\n".join(rest))
             yield f"{promise.value}: {len(rest)} more: {VAR / 'broken.txt'}"
 
 
-def _timeline(broken: Broken, facts: Facts, stage: Stage) -> Iterator[str]:
-    yield f"  {broken.notification_id}"
+def slowest(account: Account, facts: Facts, stage: Stage) -> Iterator[str]:
+    """The timelines of the slowest P0 and P1."""
+    for priority in (Priority.P0, Priority.P1):
+        if notification_id := account.slowest.get(priority):
+            yield f"slowest {priority.name}: {max(account.delays[priority]):.1f} s"
+            yield from _timeline(notification_id, facts, stage)
+
+
+def _timeline(notification_id: str, facts: Facts, stage: Stage) -> Iterator[str]:
+    yield f"  {notification_id}"
     with psycopg.connect(stage.stack.postgres.url) as link:
         link.execute("SET timezone TO 'UTC'")
-        for at, status, reason, detail in link.execute(_EVENTS, [broken.notification_id]):
+        for at, status, reason, detail in link.execute(_EVENTS, [notification_id]):
             name = "-" if status is None else Status(status).label
             yield f"    {at} event    {name} {reason} {detail}".rstrip()
-        for at, provider, outcome, code, latency in link.execute(
-            _ATTEMPTS, [broken.notification_id]
-        ):
+        for at, provider, outcome, code, latency in link.execute(_ATTEMPTS, [notification_id]):
             yield f"    {at} attempt  {provider} {outcome} {code} {latency} ms"
     token = next(
-        (one.token for one in facts.accepted if one.notification_id == broken.notification_id), ""
+        (one.token for one in facts.accepted if one.notification_id == notification_id), ""
     )
     calls = [call for call in facts.calls if call.token == token]
     for call in calls:
@@ -123,7 +130,7 @@ def _timeline(broken: Broken, facts: Facts, stage: Stage) -> Iterator[str]:
         told = "answered" if call.answered else "not answered"
         yield f"    {_clock(call.at)} call     {took}, {call.answer}, {told}, {spent}"
     for fault in facts.faults:
-        if any(call.at - 10 <= fault.at <= call.at + 10 for call in calls):
+        if any(call.at - 30 <= fault.at <= call.at + 10 for call in calls):
             yield f"    {_clock(fault.at)} fault    {fault.target} {fault.deed}"
 
 
