@@ -159,9 +159,7 @@ def _retry(
     """Retry by the policy. A free call does not count: only the time to live ends its retries."""
     then = retries.next_try(
         now.preset,
-        calls_made=max(1, min(now.calls, now.preset.attempts - 1))
-        if is_free
-        else now.calls_counted,
+        calls_made=_free_calls(now) if is_free else now.calls_counted,
         chance=now.chance,
         retry_after=None if isinstance(outcome, Rejected | Unanswered) else outcome.retry_after,
         time_to_live=now.time_to_live,
@@ -180,6 +178,16 @@ def _retry(
         due_in=then.delay,
         republish_in=then.delay,
     )
+
+
+def _free_calls(now: Circumstances) -> int:
+    """How many calls the wait after a free one grows with; never as many as end the retries.
+
+    For P0 and P1 it stays in the policy's first two steps: free calls can be many, and a wait of
+    minutes would outlive the end of the throttling, and an OTP.
+    """
+    most = 2 if now.priority.is_urgent else now.preset.attempts
+    return max(1, min(now.calls, most, now.preset.attempts - 1))
 
 
 def _unanswered(detail: str, *, wait: dt.timedelta) -> Decision:

@@ -125,6 +125,26 @@ def test_a_throttled_call_spends_no_attempt_however_often_it_happens(calls: int)
     assert decision.due_in >= dt.timedelta(seconds=40)
 
 
+@pytest.mark.parametrize("calls", [1, 3, 6])
+@pytest.mark.parametrize("retry_after", [None, dt.timedelta(seconds=2)])
+def test_an_urgent_message_is_tried_again_within_seconds_of_a_throttle(
+    calls: int, retry_after: dt.timedelta | None
+) -> None:
+    known = replace(
+        _FIRST_CALL,
+        priority=Priority.P0,
+        preset=PRESETS["critical"],
+        calls=calls,
+        calls_counted=1,
+        time_to_live=dt.timedelta(minutes=5),
+        chance=0.999,
+    )
+    decision = decide(Throttled(retry_after=retry_after), known)
+    assert decision.transition is transitions.RETRY_REFUNDED
+    assert decision.due_in is not None
+    assert decision.due_in <= dt.timedelta(seconds=10)
+
+
 def test_a_failed_probe_spends_no_attempt_and_is_never_the_last_one() -> None:
     last = replace(_FIRST_CALL, calls=5, calls_counted=5)
     assert decide(Unavailable(), last).transition is transitions.REJECT
