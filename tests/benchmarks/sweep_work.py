@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Final
 from uuid import UUID, uuid4
@@ -30,7 +30,7 @@ from notifications.store import claims, partitions, spans, vault
 from notifications.sweeps import SWEEPS
 from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Result
 from tests.benchmarks import costs, rows
-from tests.benchmarks.figures import Figure, paired
+from tests.benchmarks.figures import Figure, Paired, paired
 from tests.benchmarks.stage import Stage
 
 _MANY: Final = 2_000_000
@@ -140,6 +140,10 @@ def measure_partitions(stage: Stage) -> Figure:
     finally:
         for day in (*old, *recent):
             partitions.drop(day)
+    return _partitions_figure(found, receipts)
+
+
+def _partitions_figure(found: Paired, receipts: Mapping[bool, Sequence[float]]) -> Figure:
     receipt = median(
         ours / theirs for ours, theirs in zip(receipts[True], receipts[False][1:], strict=True)
     )

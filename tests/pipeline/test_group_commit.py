@@ -197,7 +197,7 @@ def test_a_call_that_cannot_be_planned_fails_alone(
     def planned(ask: Ask, known: object) -> object:
         if ask.wanted.collapse_key == "bad":
             raise ZeroDivisionError
-        return usual(ask, known)  # type: ignore[arg-type]
+        return usual(ask, known)  # type: ignore[arg-type]  # whatever the caller gave
 
     monkeypatch.setattr(accept, "planned", planned)
     good, bad = _single(caller), _single(caller, collapse_key="bad")
@@ -277,7 +277,7 @@ def test_what_nobody_knows_to_be_stored_is_not_stored_again(
     usual = accept._insert
 
     def insert(*arguments: object, **options: object) -> None:
-        usual(*arguments, **options)  # type: ignore[arg-type]
+        usual(*arguments, **options)  # type: ignore[arg-type]  # whatever the caller gave
         connection.close()
         raise OperationalError("the connection broke before the answer came")
 
