@@ -57,6 +57,8 @@ _SETTLE_AFTER: Final = 0.25
 """Seconds after which outcomes are settled even if they are few."""
 _LOOK_AGAIN: Final = 0.05
 """Seconds after which a task with calls in flight asks again for permits."""
+_LINGER: Final = 0.004
+"""Seconds for which patient outcomes are gathered: each group costs a call of the state Redis."""
 _MOST_WAVES: Final = 16
 """Waves of one task in flight at once: each has a thread that waits for the provider. Four make the
 limit; a wave with a call that hangs lasts until its deadline, and must not stop the task."""
@@ -207,7 +209,8 @@ class _Sending:
 
     def _take(self, *, timeout: float | None) -> None:
         results = []
-        for arrival in _group(self._arrived, timeout=timeout):
+        linger = 0.0 if self._is_urgent else _LINGER
+        for arrival in _group(self._arrived, timeout=timeout, linger=linger):
             if arrival.result is None:
                 self._waves.remove(arrival.wave)
                 results += self._never_reported(arrival.wave)
@@ -216,7 +219,6 @@ class _Sending:
                 results.append(arrival.result)
         if not results:
             return
-        before = len(self._unsettled)
         self._unsettled += results
         in_flight.release(self._provider, len(results), results)
         name = self._provider.name
@@ -224,8 +226,6 @@ class _Sending:
             Entry(each.delivery_id, self._called[each.delivery_id].call, name, each.outcome)
             for each in results
         )
-        reported = health.report(self._pairs(results), provider=self._provider)
-        self._unsettled[before:] = [result for _, result in reported]
 
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
@@ -241,8 +241,8 @@ class _Sending:
         ]
 
     def _settle(self, results: Sequence[Result]) -> None:
-        pairs = self._pairs(results)
         provider = self._provider
+        pairs = health.report(self._pairs(results), provider=provider)
         final = self._until_taken(lambda: fail_over.take_onward(pairs, provider=provider))
         try:
             self._settle_final(final)
@@ -301,9 +301,14 @@ def _collect(
         arrived.put(_Arrival(wave))
 
 
-def _group(arrived: SimpleQueue[_Arrival], *, timeout: float | None) -> Iterator[_Arrival]:
-    """Wait for one arrival and take all that came with it; nothing when the time passed."""
+def _group(
+    arrived: SimpleQueue[_Arrival], *, timeout: float | None, linger: float
+) -> Iterator[_Arrival]:
+    """Wait for one arrival and take what comes within `linger` seconds; nothing after `timeout`."""
     with contextlib.suppress(Empty):
         yield arrived.get(timeout=timeout)
+        until = clock.monotonic() + linger
+        while (left := until - clock.monotonic()) > 0:
+            yield arrived.get(timeout=left)
         while True:
             yield arrived.get_nowait()
