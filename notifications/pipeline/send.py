@@ -59,6 +59,8 @@ _LOOK_AGAIN: Final = 0.05
 """Seconds after which a task with calls in flight asks again for permits."""
 _LINGER: Final = 0.004
 """Seconds for which patient outcomes are gathered: each group costs a call of the state Redis."""
+_MANY: Final = 64
+"""Calls in flight of one task from which on outcomes are gathered."""
 _MOST_WAVES: Final = 16
 """Waves of one task in flight at once: each has a thread that waits for the provider. Four make the
 limit; a wave with a call that hangs lasts until its deadline, and must not stop the task."""
@@ -209,7 +211,9 @@ class _Sending:
 
     def _take(self, *, timeout: float | None) -> None:
         results = []
-        linger = 0.0 if self._is_urgent else _LINGER
+        in_flight_here = sum(len(wave.unanswered) for wave in self._waves)
+        lingers = not self._is_urgent and in_flight_here >= _MANY
+        linger = _LINGER if lingers else 0.0
         for arrival in _group(self._arrived, timeout=timeout, linger=linger):
             if arrival.result is None:
                 self._waves.remove(arrival.wave)

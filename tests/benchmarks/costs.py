@@ -49,7 +49,14 @@ def memory(components: Mapping[str, int]) -> dict[str, float]:
 
 def _cpu_seconds(pid: int) -> float:
     # Children that have ended are in their parent's own account.
-    return sum(sum(process.cpu_times()[:4]) for process in _tree(pid))
+    return sum(map(_of_process, _tree(pid)))
+
+
+def _of_process(process: psutil.Process) -> float:
+    try:
+        return sum(process.cpu_times()[:4])
+    except psutil.NoSuchProcess:
+        return 0.0  # a session of Postgres that ended since it was listed
 
 
 def _tree(pid: int) -> list[psutil.Process]:
