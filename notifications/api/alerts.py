@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from notifications import clock
 from notifications.api import schema
 from notifications.api.door import MAX_ID, Door, absent
+from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.shapes import Answer
 from notifications.models import Alert
@@ -74,6 +75,7 @@ class Resolve(Door):
         responses={200: AlertAnswer},
         tags=["Operations"],
     )
+    @idempotent
     def post(self, request: Request, alert_id: int) -> Response:  # noqa: ARG002 - DRF's signature
         """Resolving twice changes nothing; if its cause lasts, it is raised again."""
         this = Alert.objects.filter(pk=min(alert_id, MAX_ID))

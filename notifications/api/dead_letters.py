@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from notifications.api import schema
 from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, SmallId, asked, page
 from notifications.api.problems import refuse
 from notifications.api.shapes import Answer, Asked, ChannelWord, ModeWord, PriorityWord
@@ -134,6 +135,7 @@ class Replay(Door):
         responses={202: ReplayJobAnswer},
         tags=["Operations"],
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Begins a job that runs all gates again, with a new attempt budget, at the lane's pace."""
         wanted, key = shaped(request.data, ReplayRequest), key_of(request)
@@ -170,6 +172,7 @@ class Discard(Door):
         responses={200: DeadLetterAnswer},
         tags=["Operations"],
     )
+    @idempotent
     def post(self, request: Request, letter_id: int) -> Response:
         """It stays readable until retention; a replay no longer takes it."""
         key = key_of(request)

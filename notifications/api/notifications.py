@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Final
 
-import orjson
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import clock
-from notifications.api import correlation, problems, schema, throttle, wire
+from notifications.api import correlation, idempotency, problems, schema, throttle, wire
 from notifications.api.authentication import caller_of, key_of
 from notifications.api.door import Door, shaped
 from notifications.api.pages import DatedPageQuery, asked, page
@@ -28,9 +27,9 @@ from notifications.api.shapes import (
     NotificationLine,
     StatusWord,
 )
-from notifications.pipeline import accept
+from notifications.pipeline import accept, refusals
 from notifications.pipeline.accept import Ask, Refused, Single, Taken, WholeAnswer
-from notifications.rules.problems import Kind, Problem
+from notifications.rules.problems import Problem
 from notifications.rules.request import (
     MAX_BATCH,
     Instant,
@@ -48,7 +47,6 @@ Wish = NotificationRequest | Problem
 
 RETENTION: Final = dt.timedelta(days=90)
 """How far back a list goes; what is older has been dropped."""
-_KEY_LENGTH: Final = 255
 _MOST_NOTED: Final = 20
 """Invalid items of one batch that are noted: a broken script makes a thousand of one kind."""
 _WRITE_AND_READ: Final = {"POST": Scope.NOTIFICATIONS_WRITE, "GET": Scope.NOTIFICATIONS_READ}
@@ -111,13 +109,13 @@ class Notifications(Door):
             Refusal: it is no notification, or over the limit.
         """
         try:
-            key, wanted = _idempotency_key(request), parse(request.data)
+            key, wanted = idempotency.header(request), parse(request.data)
         except problems.Refusal:
             throttle.charge(self, request, notifications=1)
             raise
         if isinstance(wanted, Problem):
             throttle.charge(self, request, notifications=1)
-            accept.reject(caller_of(request), request.data, wanted)
+            refusals.reject(caller_of(request), request.data, wanted)
             refuse(wanted)
         return wanted if key is None else wanted.model_copy(update={"idempotency_key": key})
 
@@ -190,13 +188,13 @@ class Batch(Door):
 
 def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | None:
     """The answer to a batch that one key covers as a whole; None when it has no such key."""
-    key = _idempotency_key(request)
+    key = idempotency.header(request)
     if key is None:
         return None
     whole = accept.accept_once(
         caller_of(request),
         key,
-        _fingerprint(request.data),
+        hashlib.sha256(idempotency.canonical(request.data)).digest()[:16],
         wanted,
         traceparent=correlation.traceparent(request),
     )
@@ -221,30 +219,11 @@ def _note_what_is_invalid(
     pairs = zip(items, wanted, strict=True)
     invalid = ((item, found) for item, found in pairs if isinstance(found, Problem))
     for item, found in islice(invalid, _MOST_NOTED):
-        accept.reject(caller_of(request), item, found)
+        refusals.reject(caller_of(request), item, found)
 
 
-def _idempotency_key(request: Request) -> str | None:
-    key = request.headers.get("Idempotency-Key")
-    if key is None:
-        return None
-    if not 1 <= len(key) <= _KEY_LENGTH or not key.isascii() or not key.isprintable():
-        said = f"the Idempotency-Key header must be 1 to {_KEY_LENGTH} printable ASCII characters"
-        refuse(Problem(Kind.INVALID, said))
-    return key
-
-
-def _fingerprint(body: object) -> bytes:
-    """16 bytes that are the same for the same JSON, whatever the order of its keys."""
-    try:
-        canonical = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
-    except orjson.JSONEncodeError as error:  # it nests deeper than orjson writes
-        refuse(Problem(Kind.MALFORMED, f"the body cannot be taken: {error}"))
-    return hashlib.sha256(canonical).digest()[:16]
-
-
-def _replayed(replayed: bool) -> dict[str, str] | None:  # noqa: FBT001 - one private flag, named like the header
-    return {"Idempotent-Replayed": "true"} if replayed else None
+def _replayed(replayed: bool) -> Mapping[str, str] | None:  # noqa: FBT001 - one private flag, named like the header
+    return idempotency.REPLAYED if replayed else None
 
 
 def _result(number: int, result: Taken | Refused) -> dict[str, Any]:

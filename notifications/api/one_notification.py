@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from notifications.api.authentication import key_of
 from notifications.api.door import Door, absent, shaped
+from notifications.api.idempotency import idempotent
 from notifications.api.problems import refuse
 from notifications.api.shapes import (
     Asked,
@@ -103,6 +104,7 @@ class Cancel(Door):
         responses={200: NotificationCancelled},
         tags=["Notifications"],
     )
+    @idempotent
     def post(self, request: Request, notification_id: UUID) -> Response:
         """What is being sent gets no retry. Cancelling twice does nothing the second time."""
         key = key_of(request)

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.idempotency import idempotent
 from notifications.api.recipient_shapes import (
     ContactAnswer,
     ContactRequest,
@@ -85,6 +86,7 @@ class Contacts(Door):
         responses={201: ContactAnswer},
         tags=["Recipients"],
     )
+    @idempotent
     def post(self, request: Request, user_id: str) -> Response:
         """A known address is changed instead of added twice."""
         wanted = shaped(request.data, ContactRequest)

@@ -14,6 +14,7 @@ from notifications import clock
 from notifications.api import schema
 from notifications.api.authentication import caller_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.recipient_shapes import Zone
@@ -94,6 +95,7 @@ class Schedules(Door):
         responses={201: ScheduleAnswer},
         tags=["Schedules"],
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Each occurrence becomes a notification a day ahead of its time."""
         wanted = shaped(request.data, ScheduleRequest)

@@ -22,6 +22,7 @@ from rest_framework.response import Response
 from notifications.api import schema
 from notifications.api.authentication import key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.shapes import Answer, Asked, ChannelWord
@@ -186,6 +187,7 @@ class Suppressions(_LiveDoor):
         responses={200: SuppressionsImported, 201: SuppressionAnswer},
         tags=["Recipients"],
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """201: the entry, also when it is there already. 200: what became of a `text/csv` file."""
         raw: object = request.data

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from notifications.api import schema, wire
 from notifications.api.authentication import key_of
 from notifications.api.door import Door, absent, shaped
+from notifications.api.idempotency import idempotent
 from notifications.api.pages import asked, page
 from notifications.api.problems import refuse
 from notifications.api.template_shapes import (
@@ -88,6 +89,7 @@ class Templates(Door):
         responses={201: VersionAnswer},
         tags=["Templates"],
     )
+    @idempotent
     def post(self, request: Request) -> Response:
         """Nobody gets it until it is published."""
         wanted = shaped(request.data, TemplateRequest)
@@ -152,6 +154,7 @@ class Publish(Door):
         responses={200: VersionAnswer},
         tags=["Templates"],
     )
+    @idempotent
     def post(self, request: Request, template_id: str) -> Response:
         """In force within two seconds everywhere; what was accepted before keeps its version."""
         made = _made_current(request, template_id, versions.publish)
@@ -170,6 +173,7 @@ class Rollback(Door):
         responses={201: VersionAnswer},
         tags=["Templates"],
     )
+    @idempotent
     def post(self, request: Request, template_id: str) -> Response:
         """Its content becomes a new version, so that numbers tell what producers got when."""
         made = _made_current(request, template_id, versions.roll_back)

@@ -5,7 +5,9 @@ together. What comes after (publishing) may fail without losing anything, becaus
 due by itself.
 
 Every step takes a list. A batch is one; requests of their own that come at the same time are made
-one (`group_commit`). Whether a key was used before is decided by its unique index alone.
+one (`group_commit`). Idempotency keys are looked up first: a request with a key that is in use gets
+the first answer, whether or not the request could be accepted now. Between two requests that come
+at once the key's unique index decides.
 """
 
 from __future__ import annotations
@@ -22,15 +24,13 @@ import psycopg
 import structlog
 from django.db import Error, IntegrityError, OperationalError, connection, transaction
 
-from notifications.models import Rejected
-from notifications.pipeline import check, keys, publish
+from notifications.pipeline import check, keys, publish, refusals
 from notifications.pipeline.check import Ask, Caller, Known
 from notifications.pipeline.group_commit import Finished, GroupCommit, NothingStored
-from notifications.pipeline.keys import Sorted, WholeKey
+from notifications.pipeline.keys import Repeat, Sorted, WholeKey
 from notifications.pipeline.plan import Plan, planned
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind, Problem
-from notifications.rules.redaction import redacted
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
 from notifications.store import db, idempotency, inserts, limits, ordering, partitions, tallies
@@ -38,6 +38,8 @@ from notifications.store.idempotency import Entry, Key
 from notifications.store.limits import Charge, Quota
 
 __all__ = [
+    "IN_PROGRESS",
+    "KEY_REUSED",
     "Ask",
     "Caller",
     "Refused",
@@ -47,7 +49,6 @@ __all__ = [
     "accept",
     "accept_once",
     "accept_one",
-    "reject",
 ]
 
 _log = structlog.get_logger(__name__)
@@ -55,12 +56,12 @@ _PATIENCE: Final = dt.timedelta(milliseconds=200)
 """How long a group waits for a key that another request is storing, before its calls run alone."""
 _TRIES: Final = 5
 """How often a list is sorted out again because somebody was quicker with one of its keys."""
-_IN_PROGRESS = Problem(
+IN_PROGRESS: Final = Problem(
     Kind.IN_PROGRESS,
     "a request with the same idempotency key is still running; ask again in a second",
     retry_after=dt.timedelta(seconds=1),
 )
-_KEY_REUSED = Problem(
+KEY_REUSED: Final = Problem(
     Kind.KEY_REUSED,
     "this idempotency key was used in the last 24 hours with another body; use a new key",
 )
@@ -113,7 +114,7 @@ class _Prepared:
     """A list that is ready to be stored; nothing is written yet."""
 
     asks: Sequence[Ask | Problem]
-    plans: Sequence[Plan | Problem]
+    plans: Sequence[Plan | Repeat | Problem]
     known: Known
 
 
@@ -147,14 +148,14 @@ def accept_once(
     """
     asks = [each if isinstance(each, Problem) else Ask(caller, each, traceparent) for each in asked]
     whole = WholeKey(key=Key(caller.producer_id, caller.mode, key), body_hash=body_hash)
-    prepared = _prepared(asks, also=[whole.key])
     try:
+        prepared = _prepared(asks, whole=whole)
         found = _stored(prepared, whole=whole)
     except _Locked:
-        return _IN_PROGRESS
+        return IN_PROGRESS
     except keys.Answered as earlier:
         if earlier.body_hash != body_hash:
-            return _KEY_REUSED
+            return KEY_REUSED
         return WholeAnswer([_revived(result) for result in earlier.response], replayed=True)
     _finish(prepared, found)
     return WholeAnswer([_answer(plan, found) for plan in prepared.plans], replayed=False)
@@ -173,18 +174,12 @@ def accept_one(single: Single) -> tuple[Taken | Refused | None, Quota]:
     return _group.run(single)
 
 
-def reject(caller: Caller, body: object, problem: Problem) -> None:
-    """Note a refused request for operators: who, what was wrong and where, never the values."""
-    fields = body if isinstance(body, dict) else {}
-    _rejected(caller, fields.get("user_id"), fields.get("type"), problem).save()
-
-
 def _accepted(asks: Sequence[Ask]) -> list[Taken | Refused]:
     prepared = _prepared(asks)
     try:
         found = _stored(prepared)
     except _Locked:
-        return [Refused(_IN_PROGRESS)] * len(asks)
+        return [Refused(IN_PROGRESS)] * len(asks)
     _finish(prepared, found)
     return [_answer(plan, found) for plan in prepared.plans]
 
@@ -232,10 +227,24 @@ def _charged(singles: Sequence[Single]) -> list[Quota]:
 _group: Final = GroupCommit(_together, _alone)
 
 
-def _prepared(asks: Sequence[Ask | Problem], *, also: Sequence[Key] = ()) -> _Prepared:
+def _prepared(asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None) -> _Prepared:
+    """Read what a list needs and plan what is new in it.
+
+    Raises:
+        keys.Answered: the whole call was answered before.
+    """
+    also = [] if whole is None else [whole.key]
     known = check.known_of([each for each in asks if isinstance(each, Ask)], also=also)
-    plans = [planned(each, known) if isinstance(each, Ask) else each for each in asks]
+    if whole is not None and whole.key in known.answered:
+        raise keys.Answered(known.answered[whole.key])
+    plans = [_planned(each, known) if isinstance(each, Ask) else each for each in asks]
     return _Prepared(asks, plans, known)
+
+
+def _planned(ask: Ask, known: Known) -> Plan | Repeat | Problem:
+    """Plan a request that is new; whether a repeat could be accepted now does not matter."""
+    repeat = keys.repeat_of(ask, known.answered) if known.answered else None
+    return repeat or planned(ask, known)
 
 
 def _stored(
@@ -335,28 +344,35 @@ def _finish(prepared: _Prepared, found: Sorted) -> None:
     ]
     if stopped:
         tallies.count_moves(Status.SUPPRESSED, stopped)
-    if refused := _refusals(prepared):
-        try:
-            Rejected.objects.bulk_create(refused)
-        except Error as error:
-            _log.warning("refusals_not_noted", count=len(refused), cause=str(error)[:200])
+    refusals.note(
+        (ask, plan)
+        for ask, plan in zip(prepared.asks, prepared.plans, strict=True)
+        # What came in as a problem was noted where it was found.
+        if isinstance(ask, Ask) and isinstance(plan, Problem)
+    )
 
 
-def _answer(plan: Plan | Problem, found: Sorted) -> Taken | Refused:
+def _answer(plan: Plan | Repeat | Problem, found: Sorted) -> Taken | Refused:
     if isinstance(plan, Problem):
         return Refused(plan)
+    if isinstance(plan, Repeat):
+        return _repeated(plan.earlier, plan.body_hash)
     earlier = found.earlier.get(plan.id)
     if earlier is None:
         return Taken(plan.response, replayed=False)
-    if earlier.body_hash != plan.body_hash:
-        return Refused(_KEY_REUSED)
+    return _repeated(earlier, plan.body_hash)
+
+
+def _repeated(earlier: Entry, body_hash: bytes) -> Taken | Refused:
+    if earlier.body_hash != body_hash:
+        return Refused(KEY_REUSED)
     return Taken(earlier.response, replayed=True)
 
 
 def _kept(result: Taken | Refused) -> dict[str, Any]:
     """One result of a whole call, as it is kept for its repeats."""
     if isinstance(result, Taken):
-        return {"taken": result.response}
+        return {"taken": result.response, "replayed": result.replayed}
     problem = result.problem
     errors = [[error.pointer, error.detail] for error in problem.errors]
     return {"refused": {"kind": problem.kind.value, "detail": problem.detail, "errors": errors}}
@@ -364,31 +380,5 @@ def _kept(result: Taken | Refused) -> dict[str, Any]:
 
 def _revived(kept: dict[str, Any]) -> Taken | Refused:
     if "taken" in kept:
-        return Taken(kept["taken"], replayed=True)
+        return Taken(kept["taken"], replayed=bool(kept.get("replayed", True)))
     return Refused(Problem.revived(kept.get("refused", {})))
-
-
-def _refusals(prepared: _Prepared) -> list[Rejected]:
-    """What was refused here; what came in as a problem was noted where it was found."""
-    return [
-        _rejected(ask.caller, ask.wanted.user_id, ask.wanted.type, plan)
-        for ask, plan in zip(prepared.asks, prepared.plans, strict=True)
-        if isinstance(ask, Ask) and isinstance(plan, Problem)
-    ]
-
-
-def _rejected(caller: Caller, user_id: object, type_: object, problem: Problem) -> Rejected:
-    return Rejected(
-        producer_id=caller.producer_id,
-        user_id=_word(user_id, 128),
-        type=_word(type_, 64),
-        problem=problem.kind.value,
-        detail=redacted(problem.detail),
-        pointers=[error.pointer[:200] for error in problem.errors[:20]],
-    )
-
-
-def _word(value: object, length: int) -> str:
-    text = value if isinstance(value, str) else ""
-    # Postgres stores no NUL, and a lone surrogate is no text.
-    return text.replace("\x00", "").encode(errors="ignore").decode()[:length]

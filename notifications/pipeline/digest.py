@@ -132,7 +132,7 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
         return None
     # As long as the youngest of them would have lived.
     life = max(row["expires_at"] for row in rows) - clock.now()
-    asked = request.parse({
+    body = {
         "user_id": first["user_id"],
         "type": first["type"],
         "priority": Priority.P2.name,
@@ -140,8 +140,8 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
         "variables": variables,
         "channels": [Channel(first["channel"]).label],
         "ttl_seconds": max(1, int(life.total_seconds())),
-        "idempotency_key": f"digest-{first['id'].hex}",
-    })
+    }
+    asked = request.own(f"digest-{first['id'].hex}", body)
     return _Digest(asked, rows) if isinstance(asked, NotificationRequest) else None
 
 

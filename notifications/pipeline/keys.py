@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from notifications.pipeline.check import Ask
 from notifications.pipeline.plan import Plan
+from notifications.rules.request import fingerprint
 from notifications.store.idempotency import Entry, Key
 
 
@@ -35,6 +37,15 @@ class WholeKey:
     body_hash: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A request whose key was in use before it was planned."""
+
+    earlier: Entry
+    body_hash: bytes
+    """Of the request that came now."""
+
+
 class Answered(Exception):
     """The whole call was answered before: give that answer if the body is the same."""
 
@@ -42,6 +53,15 @@ class Answered(Exception):
         super().__init__(earlier.key.name)
         self.body_hash = earlier.body_hash
         self.response: Any = earlier.response
+
+
+def repeat_of(ask: Ask, answered: Mapping[Key, Entry]) -> Repeat | None:
+    """The request as a repeat of an earlier one; None when its key is new, or it has none."""
+    name = ask.wanted.idempotency_key
+    if not name:
+        return None
+    earlier = answered.get(Key(ask.caller.producer_id, ask.caller.mode, name))
+    return None if earlier is None else Repeat(earlier, fingerprint(ask.wanted))
 
 
 def sorted_out(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> Sorted:

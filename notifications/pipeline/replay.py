@@ -196,7 +196,7 @@ def _from_snapshot(letter: DeadLetter) -> int:
         dead_letters.resolve([letter], "skipped: variables wiped")
         return 0
     producer = Producer.objects.filter(id=letter.producer_id).first()
-    parsed = request.parse(_body(letter))
+    parsed = request.own(f"replay-{letter.id}", _body(letter))
     if producer is None or isinstance(parsed, Problem):
         dead_letters.resolve([letter], "skipped: not valid any more")
         return 0
@@ -225,7 +225,6 @@ def _body(letter: DeadLetter) -> dict[str, Any]:
         "channels": [Channel(letter.channel).label],
         "variables": kept["variables"],
         "metadata": kept["metadata"],
-        "idempotency_key": f"replay-{letter.id}",
         **said,
     }
 

@@ -38,6 +38,11 @@ MAX_TTL: Final = dt.timedelta(days=60)
 """`scheduled_at + ttl` lies at most this far ahead: every open row is younger than retention."""
 MAX_BATCH: Final = 1000
 
+MAX_KEY: Final = 255
+"""Characters of an idempotency key."""
+RESERVED_KEYS: Final = "$"
+"""The idempotency keys that the service makes for itself begin with this; no producer's does."""
+
 _NOT_YET: Final = frozenset({"fallback_chain", "webhook_url"})
 
 
@@ -72,6 +77,13 @@ def _without_ours(variables: dict[str, Any]) -> dict[str, Any]:
     return variables
 
 
+def _not_reserved(key: str) -> str:
+    if key.startswith(RESERVED_KEYS):
+        msg = f"must not begin with {RESERVED_KEYS}: such keys are reserved for the service"
+        raise ValueError(msg)
+    return key
+
+
 def _within_reach(instant: dt.datetime) -> dt.datetime:
     # Postgres takes no year or offset that Python does, and Python cannot move year 1 or 9999.
     if not 1970 <= instant.year <= 2200:  # noqa: PLR2004 - they are years
@@ -96,7 +108,7 @@ Name = Annotated[
     BeforeValidator(_no_nul),
 ]
 UserId = Annotated[str, StringConstraints(min_length=1, max_length=128), BeforeValidator(_no_nul)]
-Key = Annotated[str, StringConstraints(min_length=1, max_length=255), BeforeValidator(_no_nul)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY), BeforeValidator(_no_nul)]
 
 
 LocalTime = Annotated[
@@ -146,7 +158,7 @@ class NotificationRequest(BaseModel):
     collapse_key: Annotated[Text, StringConstraints(min_length=1, max_length=64)] | None = None
     ordering_key: Key | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
-    idempotency_key: Key | None = None
+    idempotency_key: Annotated[Key, AfterValidator(_not_reserved)] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -184,6 +196,19 @@ def parse(body: object) -> NotificationRequest | Problem:
         return NotificationRequest.model_validate(body)
     except ValidationError as error:
         return invalid(error)
+
+
+def own(name: str, body: object) -> NotificationRequest | Problem:
+    """A request that the service makes itself, under an idempotency key of its own.
+
+    Args:
+        name: tells this request from all others of the service.
+        body: as a producer would send it, without an idempotency key.
+    """
+    made = parse(body)
+    if isinstance(made, Problem):
+        return made
+    return made.model_copy(update={"idempotency_key": f"{RESERVED_KEYS}{name}"})
 
 
 def fingerprint(wanted: NotificationRequest) -> bytes:

@@ -8,7 +8,8 @@ decides between two that come at once: the second waits for the first, and then 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -60,6 +61,39 @@ def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
         "keys": sorted({each.name for each in keys}),
     }
     return db.Query("first_answers", parameters, _entry)
+
+
+def take(key: Key, body_hash: bytes) -> Entry | None:
+    """Take a key in the transaction that is open, or return what is stored under it.
+
+    Waits for another transaction that has taken it. `keep` adds the answer.
+
+    Raises:
+        django.db.OperationalError: the other transaction took longer than the session waits.
+    """
+    parameters = {
+        **key._asdict(),
+        "body_hash": body_hash,
+        "lasts": conf.current().idempotency_keys_kept,
+    }
+    if db.run("take_key", parameters):
+        return None
+    [[earlier]] = db.made_together([first_answers([key])])
+    return earlier
+
+
+def keep(key: Key, response: Mapping[str, Any]) -> None:
+    """Store the answer under a key that this transaction has taken."""
+    parameters = {**key._asdict(), "response": orjson.dumps(response).decode()}
+    db.run("keep_answer", parameters)
+
+
+def keyed_hash(*parts: bytes) -> bytes:
+    """16 bytes that tell a body without letting anybody try values against them."""
+    hashed = hashlib.blake2b(key=conf.current().hash_key, digest_size=16, person=b"idempotency")
+    for part in parts:
+        hashed.update(len(part).to_bytes(8, "big") + part)
+    return hashed.digest()
 
 
 def forget_expired(keys: Collection[Key]) -> None:

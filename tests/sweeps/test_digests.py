@@ -130,7 +130,7 @@ def _statuses(notifications: Sequence[UUID]) -> list[tuple[Status, str]]:
 
 
 def _digests() -> list[Notification]:
-    return list(Notification.objects.filter(idempotency_key__startswith="digest-").order_by("id"))
+    return list(Notification.objects.filter(idempotency_key__startswith="$digest-").order_by("id"))
 
 
 def _held_likes(caller: Caller, count: int, **fields: object) -> list[UUID]:

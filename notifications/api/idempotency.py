@@ -1,0 +1,137 @@
+"""`Idempotency-Key`: a POST repeated with the same key and body gets the first answer again.
+
+One rule for every POST that takes a producer's key: 1 to 255 printable ASCII characters, 24 hours,
+per producer and mode. Notifications keep their keys themselves (`pipeline.accept`); `idempotent`
+does it for every other POST: the key's row, with the answer, is stored in the transaction of the
+write. A refused call stores nothing, so its key stays free.
+
+The answer is kept encrypted, because it can hold addresses.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+import orjson
+from cryptography.fernet import InvalidToken
+from django.db import OperationalError, transaction
+from drf_spectacular.utils import extend_schema
+from psycopg.errors import LockNotAvailable
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from notifications.api import schema
+from notifications.api.authentication import key_of
+from notifications.api.problems import refuse
+from notifications.pipeline.accept import IN_PROGRESS, KEY_REUSED
+from notifications.rules.problems import FieldError, Kind, Problem, Source
+from notifications.rules.request import MAX_KEY, RESERVED_KEYS
+from notifications.store import idempotency, vault
+from notifications.store.idempotency import Entry, Key
+
+View = TypeVar("View", bound=APIView)
+Arguments = ParamSpec("Arguments")
+Post = Callable[Concatenate[View, Request, Arguments], Response]
+
+REPLAYED: Final[Mapping[str, str]] = {"Idempotent-Replayed": "true"}
+"""The header of an answer that was given before."""
+_KEPT_HEADERS: Final = ("ETag", "Location")
+_UNREADABLE: Final = Problem(
+    Kind.CONFLICT,
+    "the call was answered before, and the encryption key of that answer is gone;"
+    " read the object to see what was stored",
+)
+
+
+def header(request: Request) -> str | None:
+    """The request's Idempotency-Key; None where it has none.
+
+    Raises:
+        Refusal: it is too long, has other characters, or begins like the service's own keys (422).
+    """
+    key = request.headers.get("Idempotency-Key")
+    if key is None:
+        return None
+    if not 1 <= len(key) <= MAX_KEY or not key.isascii() or not key.isprintable():
+        refuse(_wrong(f"must be 1 to {MAX_KEY} printable ASCII characters"))
+    if key.startswith(RESERVED_KEYS):
+        refuse(_wrong(f"must not begin with {RESERVED_KEYS}: such keys are the service's own"))
+    return key
+
+
+def _wrong(said: str) -> Problem:
+    error = FieldError("/Idempotency-Key", said, Source.HEADER)
+    return Problem(Kind.INVALID, f"Idempotency-Key: {said}", (error,))
+
+
+def canonical(body: object) -> bytes:
+    """A decoded body as bytes: the same for the same JSON, whatever the order of its fields.
+
+    Raises:
+        Refusal: it nests too deep (400).
+    """
+    if isinstance(body, bytes):
+        return body
+    try:
+        return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:
+        refuse(Problem(Kind.MALFORMED, f"the body cannot be taken: {error}"))
+
+
+def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
+    """Let a view's `post` be repeated; its writes must be in the database alone."""
+
+    @functools.wraps(post)
+    def once(
+        view: View, request: Request, /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Response:
+        name = header(request)
+        if name is None:
+            return post(view, request, *args, **kwargs)
+        key = Key(key_of(request).producer_id, key_of(request).mode, name)
+        body_hash = idempotency.keyed_hash(request.path.encode(), canonical(request.data))
+        with transaction.atomic():
+            earlier = _taken(key, body_hash)
+            if earlier is not None:
+                return _again(earlier, body_hash)
+            response = post(view, request, *args, **kwargs)
+            idempotency.keep(key, _kept(response))
+        return response
+
+    documented: Post[View, Arguments] = extend_schema(parameters=[schema.IDEMPOTENCY_KEY])(once)
+    return documented
+
+
+def _taken(key: Key, body_hash: bytes) -> Entry | None:
+    """Take the key in the open transaction; returns what another call stored under it.
+
+    Raises:
+        Refusal: the other call is still running (409).
+        OperationalError: the database is away.
+    """
+    try:
+        return idempotency.take(key, body_hash)
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            refuse(IN_PROGRESS)
+        raise
+
+
+def _kept(response: Response) -> dict[str, str]:
+    headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+    answer = {"status": response.status_code, "body": response.data, "headers": headers}
+    return {"sealed": vault.seal(answer).decode()}
+
+
+def _again(earlier: Entry, body_hash: bytes) -> Response:
+    if earlier.body_hash != body_hash:
+        refuse(KEY_REUSED)
+    try:
+        answer = vault.unseal(earlier.response["sealed"].encode())
+    except InvalidToken:
+        refuse(_UNREADABLE)
+    headers = {**answer["headers"], **REPLAYED}
+    return Response(answer["body"], status=answer["status"], headers=headers)
