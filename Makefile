@@ -18,18 +18,21 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench chaos format clean
+.PHONY: help demo test check bench chaos format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
 	@echo '             EXIT=1 ends after them; WEB_PORT= FLOWER_PORT= SANDBOX_PORT= choose ports'
 	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
-	@echo 'make check   lint, format, types, arrows, compose file'
+	@echo 'make check   lint, format, types, arrows, compose file, licences'
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
 	@echo 'make chaos   kill everything while it works and count at the providers;'
 	@echo '             KILLS=30 SEED=1 choose a plan, RUNS=name plays named ones, RUNS=all each'
 	@echo 'make format  let ruff rewrite what it can'
+	@echo 'make lock    write the pins of requirements*.txt, and what they need, into the locks with'
+	@echo '             their hashes; UPGRADE=1 takes the newest of what is not pinned'
+	@echo 'make advisories    look up known vulnerabilities of what is locked (needs a network)'
 	@echo 'make clean   remove caches; data stays in var/'
 
 demo: $(VENV)/runtime
@@ -45,6 +48,10 @@ check: $(VENV)/tools
 	$(VENV)/bin/lint-imports
 	$(CHECK_ENVIRON) $(RUN) -W ignore manage.py makemigrations --check --dry-run
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	@$(VENV)/bin/pip-licenses >/dev/null && echo 'Licences: all allowed (pyproject.toml lists them)'
+
+advisories: $(VENV)/tools
+	@.ci/advisories $(VENV)
 
 bench: $(VENV)/tools
 	@$(RUN) -m tests.benchmarks $(ONLY)
@@ -59,9 +66,12 @@ format: $(VENV)/tools
 clean:
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-# The stamps carry the pins' dates: a second start takes no time, a changed pin installs again.
-$(VENV)/runtime: requirements.txt
+lock: $(VENV)/tools
+	@.ci/lock $(VENV) $(if $(UPGRADE),--upgrade)
+
+# The stamps carry the locks' dates: a second start takes no time, a changed lock installs again.
+$(VENV)/runtime: requirements-lock.txt
 	@.ci/install "$(PYTHON)" $(VENV) $< && touch $@
 
-$(VENV)/tools: requirements-dev.txt requirements.txt
+$(VENV)/tools: requirements-dev-lock.txt
 	@.ci/install "$(PYTHON)" $(VENV) $< && touch $@ $(VENV)/runtime
