@@ -47,7 +47,7 @@ def _play(plan: Plan) -> bool:
     print(
         f"{plan.name}: {len(plan.messages)} messages, {len(plan.actions)} actions ...", flush=True
     )
-    with Stage(seed=plan.seed, clocks=plan.clocks) as stage:
+    with Stage(seed=plan.seed, clocks=plan.clocks, settings=plan.settings) as stage:
         facts = drive.play(plan, stage)
         account = reconcile(facts, levels=plan.levels)
         for line in report.timelines(account, facts, stage):

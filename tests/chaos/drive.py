@@ -78,7 +78,7 @@ class _Run:
     def __init__(self, plan: Plan, stage: Stage) -> None:
         self._plan = plan
         self._stage = stage
-        self.producer = Producer(stage.url, stage.key)
+        self.producer = Producer(stage.url, stage.key, copies=plan.copies)
         self.faults: list[Fault] = []
         self.ended_alone: list[str] = []
         self._struck: set[str] = set()
@@ -93,7 +93,7 @@ class _Run:
         while posts or actions or self._later:
             passed = time.monotonic() - began
             while posts and posts[0].at <= passed:
-                self.producer.post(posts.pop(0))
+                self.producer.post(posts.pop(0), copies=self._plan.copies)
             while actions and actions[0].at <= passed:
                 self._do(actions.pop(0))
             for due in [each for each in self._later if each[0] <= time.monotonic()]:

@@ -6,6 +6,7 @@ All instants are Unix seconds of this machine's clock.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
@@ -16,6 +17,10 @@ from providers.contract import Channel
 def now() -> float:
     """This machine's clock."""
     return scene.now().timestamp()
+
+
+SILENCE: Final = frozenset({"hang", "cut"})
+"""Answers of a `Call` that are none: the provider took the message, and told nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +46,8 @@ class Call:
     took: bool
     """Whether the person gets it; decided and logged before any answer."""
     answer: str
-    """`ok`, `unavailable`, `throttled`, or `hang`: no answer at all."""
+    """`ok`, `unavailable`, `throttled`, `hang` (no answer at all), or `cut` (the connection ends
+    without an answer)."""
     port: int = 0
     """The caller's end of the connection."""
     key: str = ""

@@ -27,6 +27,8 @@ _VERY_SLOW_MAIL: Final = {Channel.EMAIL: Manner(fastest=0.6, slowest=1.0)}
 _THROTTLES: Final = Manner(throttled=1.0, retry_after=2)
 _AWAY: Final = Manner(unavailable=1.0)
 _DOWN: Final = Manner(is_down=True)
+_STANDS_STILL: Final = Manner(stands_still=True)
+_SILENT: Final = Manner(hangs=1.0)
 _WELL: Final = Manner()
 _HOURS: Final = 7_200
 _LEASE_AND_MORE: Final = 75.0
@@ -167,13 +169,55 @@ def mail_down(seed: int) -> Plan:
     )
 
 
-def mostly_well(seed: int) -> Plan:
-    """A fifth of all calls are answered with 503: codes do not wait for a resting provider."""
+def mail_hangs(seed: int) -> Plan:
+    """The mail server stands still for 40 s: it takes connections and says nothing."""
     return Plan(
-        name="20 % 503 on every channel",
+        name="SMTP server stands still for 40 s",
+        seed=seed,
+        posts=_Tokens(seed).trickle(6, 60, Priority, [Channel.EMAIL, Channel.PUSH]),
+        actions=[
+            Action(at=5, deed=Deed.STEER, target="email", manner=_STANDS_STILL),
+            Action(at=45, deed=Deed.STEER, target="email", manner=_WELL),
+        ],
+        drain_seconds=300.0,
+    )
+
+
+def push_hangs(seed: int) -> Plan:
+    """For 40 s the push provider takes each message and answers none."""
+    return Plan(
+        name="push taken and not answered for 40 s",
+        seed=seed,
+        posts=_Tokens(seed).trickle(6, 60, Priority, [Channel.PUSH, Channel.SMS]),
+        actions=[
+            Action(at=5, deed=Deed.STEER, target="push", manner=_SILENT),
+            Action(at=45, deed=Deed.STEER, target="push", manner=_WELL),
+        ],
+        drain_seconds=300.0,
+    )
+
+
+def sms_away(seed: int) -> Plan:
+    """The SMS provider answers 503 for three minutes."""
+    return Plan(
+        name="SMS provider away for 180 s",
+        seed=seed,
+        posts=_Tokens(seed).trickle(3, 195, Priority, [Channel.SMS, Channel.PUSH]),
+        actions=[
+            Action(at=5, deed=Deed.STEER, target="sms", manner=_AWAY),
+            Action(at=185, deed=Deed.STEER, target="sms", manner=_WELL),
+        ],
+        drain_seconds=200.0,
+    )
+
+
+def mostly_well(seed: int) -> Plan:
+    """A fifth of all calls get 503, and one in twenty is taken and cut: codes do not wait."""
+    return Plan(
+        name="20 % 503 and 5 % taken and cut, every channel",
         seed=seed,
         posts=_Tokens(seed).trickle(8, 60, Priority),
-        manners=dict.fromkeys(CHANNELS, Manner(unavailable=0.2)),
+        manners=dict.fromkeys(CHANNELS, Manner(unavailable=0.2, cuts=0.05)),
         drain_seconds=300.0,
     )
 
@@ -218,6 +262,39 @@ def full_state(seed: int) -> Plan:
         posts=_Tokens(seed).trickle(4, 60, Priority),
         actions=[Action(at=5, deed=Deed.FILL, target="state", seconds=45)],
         levels=SERVICE_LEVELS,
+    )
+
+
+def dead_state(seed: int) -> Plan:
+    """The state instance stays dead for 60 s, and each person has caps."""
+    return Plan(
+        name="state instance dead for 60 s, with caps",
+        seed=seed,
+        posts=_Tokens(seed).trickle(5, 72, Priority),
+        actions=[Action(at=5, deed=Deed.STAY_DEAD, target="state", seconds=60)],
+        settings={"NOTIFY_CAPS": "push=100/hour,sms=100/day,email=100/day"},
+    )
+
+
+def many_callers(seed: int) -> Plan:
+    """Sixteen callers post each request at once, and batches overlap: a key is one notification."""
+    tokens = _Tokens(seed)
+    singles = tokens.trickle(2, 20, Priority)
+    batches = []
+    for at in (4.0, 9.0, 14.0):
+        whole = tokens.batch(40, Priority.P2, Channel.SMS, at=at).messages
+        batches += [Post(at, whole[:30]), Post(at, whole[:9:-1])]
+    return Plan(
+        name="16 callers for each request, overlapping batches",
+        seed=seed,
+        posts=[*singles, *batches],
+        actions=[
+            Action(at=3, deed=Deed.FLUSH, target="state"),
+            Action(at=6.1, deed=Deed.KILL, target="web"),
+            Action(at=10.1, deed=Deed.KILL, target="postgres"),
+            Action(at=14.1, deed=Deed.KILL, target="web"),
+        ],
+        copies=16,
     )
 
 
@@ -282,10 +359,15 @@ RUNS: Final[Mapping[str, Callable[[int], Plan]]] = MappingProxyType({
         receiver_away,
         throttled,
         mail_down,
+        mail_hangs,
+        push_hangs,
+        sms_away,
         mostly_well,
         deploys,
         full_broker,
         full_state,
+        dead_state,
+        many_callers,
         read_only,
         frozen_worker,
         web_main,

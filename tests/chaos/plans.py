@@ -55,10 +55,14 @@ class Manner:
     throttled: float = 0.0
     hangs: float = 0.0
     """Takes the message and never answers."""
+    cuts: float = 0.0
+    """Takes the message and closes the connection instead of an answer."""
     retry_after: int = 0
     """Seconds that a throttling answer names; 0: it names none."""
     is_down: bool = False
     """Nobody listens."""
+    stands_still: bool = False
+    """Connections are accepted, as by a frozen server, and what arrives is read only afterwards."""
 
 
 WELL: Final = Manner()
@@ -107,6 +111,10 @@ class Plan:
     """At the start; a channel that is not named is well."""
     clocks: dict[str, int] = field(default_factory=dict)
     """Processes whose host's clock is wrong, and by how many seconds."""
+    settings: dict[str, str] = field(default_factory=dict)
+    """Environment variables that differ from those of other runs."""
+    copies: int = 1
+    """How many callers post each request at the same time."""
     levels: dict[Priority, float] = field(default_factory=dict)
     """Seconds from acceptance to the call, at p99, that hold in this run."""
     drain_seconds: float = 240.0

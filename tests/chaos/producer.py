@@ -35,23 +35,32 @@ class NotTaken(Exception):
 class Producer:
     """Posts in threads; `stop` must follow."""
 
-    def __init__(self, host: str, key: str) -> None:
+    def __init__(self, host: str, key: str, *, copies: int) -> None:
+        """`copies` is how many callers may post the same request at the same time."""
         self._host = host
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        self._pool = ThreadPoolExecutor(_CALLERS, thread_name_prefix="producer")
+        self._pool = ThreadPoolExecutor(max(_CALLERS, copies), thread_name_prefix="producer")
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self.accepted: list[Accepted] = []
+        self._accepted: dict[str, Accepted] = {}
+        """By token."""
         self.refused: list[str] = []
         self._waiting = 0
         self.server_errors: list[str] = []
         """Answers that blame the service itself (5xx other than 503)."""
 
-    def post(self, post: Post) -> None:
-        """Hand it in, in a thread."""
+    def post(self, post: Post, *, copies: int) -> None:
+        """Hand it in, in so many threads at the same time."""
         with self._lock:
-            self._waiting += 1
-        self._pool.submit(self._until_taken, post.messages)
+            self._waiting += copies
+        for _ in range(copies):
+            self._pool.submit(self._until_taken, post.messages)
+
+    @property
+    def accepted(self) -> list[Accepted]:
+        """Each message that the API took, once."""
+        with self._lock:
+            return list(self._accepted.values())
 
     @property
     def is_idle(self) -> bool:
@@ -94,7 +103,13 @@ class Producer:
         ]
         with self._lock:
             self._waiting -= 1
-            self.accepted += taken
+            for each in taken:
+                known = self._accepted.setdefault(each.token, each)
+                if known.notification_id != each.notification_id:
+                    self.server_errors.append(
+                        f"{each.token}: one key, and two notifications:"
+                        f" {known.notification_id}, {each.notification_id}"
+                    )
 
     def _ask(self, messages: tuple[Message, ...]) -> list[str]:
         """Post once; returns the ids.

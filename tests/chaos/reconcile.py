@@ -30,7 +30,7 @@ from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, PACE, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
 from providers.contract import Channel
-from tests.chaos.facts import Accepted, Call, Facts, Row
+from tests.chaos.facts import SILENCE, Accepted, Call, Facts, Row
 from tests.chaos.plans import WORKERS, Deed
 
 TRANSIT_SECONDS: Final = 0.5
@@ -197,7 +197,7 @@ class _Judge:
             if before is None or not is_new:
                 continue
             account.repeats += 1
-            if before.answer == "hang":
+            if before.answer in SILENCE:
                 account.repeats_unanswered += 1
             elif self._is_interrupted(before):
                 account.repeats_in_flight += 1
@@ -228,7 +228,7 @@ class _Judge:
         account.unknown += 1
         if not self._taken:
             account.never_arrived += 1
-        if any(call.answer == "hang" for call in self._calls):
+        if any(call.answer in SILENCE for call in self._calls):
             account.unknown_unanswered += 1
         elif any(self._is_interrupted(call) for call in self._calls) or self._dies_before(row):
             account.unknown_in_flight += 1

@@ -124,10 +124,23 @@ class StandIns(Child):
 class Stage:
     """A running product on stand-ins; a context manager that stops all of it."""
 
-    def __init__(self, *, seed: int, clocks: Mapping[str, int] | None = None) -> None:
-        """`clocks` has the processes whose host's clock is wrong, and by how many seconds."""
+    def __init__(
+        self,
+        *,
+        seed: int,
+        clocks: Mapping[str, int] | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """Choose ports; nothing starts yet.
+
+        Args:
+            seed: decides what the stand-ins answer.
+            clocks: processes whose host's clock is wrong, and by how many seconds.
+            settings: environment variables that differ from those of other runs.
+        """
         self._seed = str(seed)
         self._clocks = clocks or {}
+        self._settings = settings or {}
         VAR.mkdir(parents=True, exist_ok=True)
         self.ports = Ports(**{
             name: free_port(f"{VAR}/{name}") for name in ("web", "flower", "sandbox")
@@ -267,6 +280,7 @@ class Stage:
             "NOTIFY_TWILIO_URL": f"http://{LOOPBACK}:{doors.sms}",
             "NOTIFY_SMTP_URL": f"smtp://{LOOPBACK}:{doors.email}",
             "NOTIFY_FLOWER_PASSWORD": secrets.token_hex(8),
+            **self._settings,
         }
 
     def _process(self, name: str, environ: Mapping[str, str]) -> Process:

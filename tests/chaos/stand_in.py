@@ -22,7 +22,7 @@ from typing import Final
 from notifyproj.ports import LOOPBACK
 from providers.contract import Channel
 from tests.chaos import dice
-from tests.chaos.facts import now
+from tests.chaos.facts import SILENCE, now
 from tests.chaos.plans import CHANNELS, WELL, Manner
 
 _TOKEN: Final = re.compile(rb"tok_[0-9a-f]{16}")
@@ -53,6 +53,10 @@ class Book:
         self._calls = 0
         self._seen: Counter[str] = Counter()
         self.manners: dict[Channel, Manner] = dict.fromkeys(CHANNELS, WELL)
+        self.moving = {channel: asyncio.Event() for channel in CHANNELS}
+        """Set while a channel's stand-in does not stand still."""
+        for moves in self.moving.values():
+            moves.set()
 
     def begin(
         self, channel: Channel, content: bytes, *, port: int, key: str = ""
@@ -69,6 +73,7 @@ class Book:
             ("unavailable", manner.unavailable),
             ("throttled", manner.throttled),
             ("hang", manner.hangs),
+            ("cut", manner.cuts),
         ]
         well = 1.0 - sum(share for _, share in shares)
         answer = dice.pick([*shares, ("ok", max(0.0, well))], "answer", *about)
@@ -78,7 +83,7 @@ class Book:
             seconds=dice.between(manner.fastest, manner.slowest, "seconds", *about),
             message_id=f"SM{self._calls:032x}",
         )
-        took = answer in {"ok", "hang"}
+        took = answer == "ok" or answer in SILENCE
         self._write(
             call=self._calls,
             channel=channel.label,
@@ -96,21 +101,42 @@ class Book:
         """Log that the answer is out, or that nobody is there to get it."""
         self._write(call=verdict.number, ended=now(), answered=answered)
 
+    def end_in_silence(self, verdict: Verdict, answer: str) -> None:
+        """Log that the stand-in took the message and by its own fault gave no answer."""
+        self._write(call=verdict.number, ended=now(), answered=False, answer=answer)
+
     def _write(self, **entry: object) -> None:
         self._log.write(json.dumps(entry).encode() + b"\n")
 
 
 async def _wait(reader: asyncio.StreamReader, verdict: Verdict) -> bool:
-    """Let the call's time pass; False when its caller has gone, or shall get no answer."""
+    """Let the call's time pass; False when its caller has gone, or is to get no answer."""
     hangs = verdict.answer == "hang"
     try:
         async with asyncio.timeout(_HANG_SECONDS if hangs else verdict.seconds):
             await reader.read(1)  # nothing comes before our answer: an end alone wakes us
     except TimeoutError:
-        return not hangs
+        return verdict.answer not in SILENCE
     except OSError:
         return False
     return False
+
+
+async def _answers(
+    reader: asyncio.StreamReader, verdict: Verdict, channel: Channel, book: Book
+) -> bool:
+    """Let the call's time pass; False, and logged, when there is nobody or nothing to answer."""
+    if not await _wait(reader, verdict):
+        if verdict.answer == "ok" and book.manners[channel].is_down:
+            book.end_in_silence(verdict, "cut")
+        else:
+            book.end(verdict, answered=False)
+        return False
+    await book.moving[channel].wait()
+    if verdict.answer == "ok" and reader.at_eof():
+        book.end_in_silence(verdict, "hang")
+        return False
+    return True
 
 
 class Http:
@@ -134,6 +160,7 @@ class Http:
         head = await reader.readuntil(b"\r\n\r\n")
         length = _LENGTH.search(head)
         body = await reader.readexactly(int(length[1])) if length else b""
+        await self._book.moving[self._channel].wait()
         if head.startswith(b"POST /token"):
             await _reply(writer, "200 OK", {"access_token": "chaos", "expires_in": 3600})
             return True
@@ -142,8 +169,7 @@ class Http:
         if verdict is None:
             await _reply(writer, "400 Bad Request", {})
             return True
-        if not await _wait(reader, verdict):
-            self._book.end(verdict, answered=False)
+        if not await _answers(reader, verdict, self._channel, self._book):
             return False
         status, answer = self._answer(verdict)
         wait = self._book.manners[self._channel].retry_after
@@ -198,6 +224,7 @@ class Mail:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Hold one session."""
+        await self._book.moving[Channel.EMAIL].wait()
         try:
             await _say(writer, "220 stand-in ESMTP")
             while await self._one(reader, writer):
@@ -209,6 +236,7 @@ class Mail:
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         verb = (await reader.readuntil(b"\r\n"))[:4].upper()
+        await self._book.moving[Channel.EMAIL].wait()
         if verb == b"QUIT":
             await _say(writer, "221 bye")
             return False
@@ -217,12 +245,12 @@ class Mail:
             return True
         await _say(writer, "354 go ahead")
         content = await reader.readuntil(b"\r\n.\r\n")
+        await self._book.moving[Channel.EMAIL].wait()
         verdict = self._book.begin(Channel.EMAIL, content, port=_port(writer))
         if verdict is None:
             await _say(writer, "550 5.7.1 none of ours")
             return True
-        if not await _wait(reader, verdict):
-            self._book.end(verdict, answered=False)
+        if not await _answers(reader, verdict, Channel.EMAIL, self._book):
             return False
         answers = {
             "ok": f"250 2.0.0 queued as {verdict.message_id}",
@@ -251,6 +279,10 @@ class Doors:
     async def set_manner(self, channel: Channel, manner: Manner) -> None:
         """Behave like this from now on."""
         self._book.manners[channel] = manner
+        if manner.stands_still:
+            self._book.moving[channel].clear()
+        else:
+            self._book.moving[channel].set()
         if manner.is_down and channel in self._servers:
             self._servers.pop(channel).close()
             for writer in list(self._callers[channel]):
