@@ -3,7 +3,8 @@
 an entry in the sent-ledger       what the provider answered decides, as in a settle
 no call was begun                 nothing was sent: queued again (a dead letter, `poison`,
 after five such claims)
-else                              the call was not answered: `rules.unanswered` decides
+else                              the call was not answered: `rules.unanswered` decides, and what it
+resends once is resent now, because its wait has passed during the lease
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
 from notifications.rules.suspects import POISON_AFTER
 from notifications.rules.transitions import Transition
+from notifications.rules.unanswered import RECHECK_AFTER
 from notifications.store import attempts, db, fair_queue, ledger, retry_presets, transitions
 from notifications.store.ledger import Entry
 from notifications.store.transitions import STILL_DUE, Move
@@ -95,9 +97,11 @@ def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decisio
         )
     if decision.reason == Reason.UNANSWERED:
         decision = replace(decision, reason=Reason.WORKER_LOST)
+    # The waits of the policy and of a resend have passed while the lease ran.
     if decision.transition is rules.RETRY:
-        # The policy's wait has passed while the lease ran.
         return replace(decision, transition=rules.RESCUE, due_in=clock.AT_ONCE)
+    if decision.transition is rules.LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
+        return replace(decision, transition=rules.RESEND, due_in=clock.AT_ONCE)
     return decision
 
 

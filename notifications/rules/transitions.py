@@ -89,7 +89,9 @@ CANCEL: Final = Transition(name="cancel", sources=_NOT_FINAL, to=_S.CANCELLED)
 RELEASE: Final = Transition(name="release", sources={_S.SCHEDULED}, to=_S.QUEUED)
 REQUEUE: Final = Transition(name="requeue", sources={_S.RETRYING}, to=_S.QUEUED)
 RESCUE: Final = Transition(name="rescue", sources={_S.SENDING}, to=_S.QUEUED, claims=Claims.KEEP)
-RESEND: Final = Transition(name="resend", sources={_S.UNKNOWN}, to=_S.QUEUED, marks_resent=True)
+RESEND: Final = Transition(
+    name="resend", sources={_S.SENDING, _S.UNKNOWN}, to=_S.QUEUED, marks_resent=True
+)
 CLOSE_UNANSWERED: Final = Transition(
     name="close_unanswered", sources={_S.UNKNOWN}, to=_S.UNKNOWN, dead_letter=True
 )

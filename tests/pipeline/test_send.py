@@ -13,6 +13,7 @@ from uuid import UUID
 import psycopg
 import pytest
 from django.db import connection
+from django.db.models import F
 
 from notifications import clock, stopping
 from notifications.models import Attempt, DeadLetter, Delivery, ProviderRoute
@@ -326,6 +327,27 @@ def test_a_receipt_of_an_unanswered_call_counts_while_the_resend_is_held(
     receipt = Receipt(kind=ReceiptKind.DELIVERED, delivery_id=row)
     assert confirm.record(scripted.name, [receipt]) == 1
     assert _statuses([row]) == [Status.DELIVERED]
+
+
+@pytest.mark.parametrize(
+    ("priority", "expected"),
+    [
+        ("P0", [(Status.QUEUED, True), (Status.UNKNOWN, True)]),
+        ("P1", [(Status.QUEUED, True), (Status.UNKNOWN, True)]),
+        ("P2", [(Status.UNKNOWN, False)]),
+    ],
+)
+def test_a_call_of_a_killed_worker_is_resent_as_soon_as_its_lease_ends(
+    scripted: Scripted, take: Accept, priority: str, expected: list[tuple[Status, bool]]
+) -> None:
+    [row] = _rows(take, 1, priority=priority)
+    for status, is_resent in expected:
+        assert claims.claim([row], now=clock.now()).deliveries
+        called = {"call_started_at": clock.now(), "provider": scripted.name}
+        Delivery.objects.filter(id=row).update(**called, attempts=F("attempts") + 1)
+        rescue.rescue([_lapse(row)])
+        found = Delivery.objects.get(id=row)
+        assert (found.status, found.resent) == (status, is_resent)
 
 
 def test_silence_that_no_receipt_ends_becomes_a_dead_letter(
