@@ -12,8 +12,9 @@ while others wait. Only a probe's answer closes a breaker: a call that began bef
 not. What waits behind a breaker is held and spends no attempt:
 
     P2, P3   one probe each `PROBE_EVERY`
-    P0, P1   without another provider: probes after 1, 2, 4 ... seconds, at most `PROBE_EVERY`
-             apart; at most `LOOKS_PER_SECOND` of the rows look again, until the breaker closes
+    P0, P1   without another provider: probes after 1, 2, 4, 8, 8 ... seconds, so that what waits
+             leaves within `URGENT_PROBE_EVERY` and the time of a call after the outage ends; at
+             most `LOOKS_PER_SECOND` of the rows look again, until the breaker closes
 
 Refusals: a provider that refuses most of what it gets, or calls ten addresses in a row dead, is
 probably given wrong settings. It rests as *rejecting*, only an accepted probe closes the breaker,
@@ -39,7 +40,10 @@ PROBE_EVERY: Final = dt.timedelta(seconds=30)
 """Between two probes of one provider that rests."""
 FIRST_URGENT_PROBE: Final = dt.timedelta(seconds=1)
 """From a trip to the first probe by a P0 or P1 that has no other provider. The gap doubles with
-each such probe, up to `PROBE_EVERY`."""
+each such probe, up to `URGENT_PROBE_EVERY`."""
+URGENT_PROBE_EVERY: Final = dt.timedelta(seconds=8)
+"""The longest gap between two of them. A shorter one would find the end of an outage earlier, and
+give more messages to a provider that takes them and does not answer."""
 PROBE_ANSWERS_WITHIN: Final = PACE[Priority.P0].deadline
 """While a probe is out this long, what is held waits for its answer and not for the next probe."""
 LAST_PROBE_YIELDS_FOR: Final = dt.timedelta(seconds=2)

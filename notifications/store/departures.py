@@ -123,6 +123,7 @@ SHARED: Final = orjson.dumps({
     "probe_every": rules.PROBE_EVERY // MILLISECOND,
     "recover": bucket.RECOVERS_IN // MILLISECOND,
     "share": bucket.PATIENT_SHARE,
+    "urgent_every": rules.URGENT_PROBE_EVERY // MILLISECOND,
     "yields_for": rules.LAST_PROBE_YIELDS_FOR // MILLISECOND,
 })
 """The numbers that all questions share, as `depart.lua` reads them."""

@@ -31,7 +31,7 @@ local function while_open(key, breaker, ask)
     if which then
       breaker.probe_of = which == 1 and ask.first or ask.second
       breaker.probing, breaker.probe_at = now_ms, now_ms + fixed.probe_every
-      breaker.urgent_gap = math.min((breaker.urgent_gap or fixed.first_urgent) * 2, fixed.probe_every)
+      breaker.urgent_gap = math.min((breaker.urgent_gap or fixed.first_urgent) * 2, fixed.urgent_every)
       breaker.urgent_at = now_ms + breaker.urgent_gap
       breaker.others, breaker.yielded = nil, nil
       keep()
