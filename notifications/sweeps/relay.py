@@ -41,6 +41,9 @@ _log = structlog.get_logger(__name__)
 
 LOST_AFTER: Final = dt.timedelta(seconds=15)
 """A published row that no worker claimed for this long, in a lane with nothing ready, was lost."""
+URGENT_LOST_AFTER: Final = dt.timedelta(seconds=3)
+"""The same for P0 and P1, whose messages no worker holds for long. A row that a worker holds after
+all is published twice and claimed once."""
 AT_ONCE: Final = dt.timedelta(0)
 _EVER: Final = dt.timedelta(days=1_000)
 
@@ -72,7 +75,9 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     for lane, span in sorted(waiting, key=itemgetter(0)):
         try:
             if not depths[lane.name]:
-                make_lost_due(lane, span, limit=limit)
+                urgent = lane.priority.is_urgent
+                older_than = URGENT_LOST_AFTER if urgent else LOST_AFTER
+                make_lost_due(lane, span, limit=limit, older_than=older_than)
             published = _publish(lane, span, rooms.get(lane, 0), is_recent=span is recent)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
@@ -130,9 +135,7 @@ def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UU
     ]
 
 
-def make_lost_due(
-    lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta = LOST_AFTER
-) -> None:
+def make_lost_due(lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta) -> None:
     """Make rows due now that were published so long ago and that no worker has claimed."""
     parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit}
     if lost := db.run("publish_again", parameters):

@@ -101,6 +101,17 @@ def test_what_only_waits_is_not_taken_for_lost(make_row: MakeRow, broker: redis.
     assert _run() == Swept()  # published a moment ago: a worker may hold the messages
 
 
+@pytest.mark.parametrize("priority", Priority)
+def test_what_is_urgent_counts_as_lost_after_seconds(
+    make_row: MakeRow, broker: redis.Redis, priority: Priority
+) -> None:
+    lane = Lane(Mode.LIVE, priority, Channel.PUSH)
+    before = clock.now() - relay.URGENT_LOST_AFTER
+    make_row(priority=priority, due_at=clock.now() + _MINUTE, published_at=before)
+    assert _run() == Swept(moved=int(priority.is_urgent))
+    assert broker.llen(f"{KEY_PREFIX}{lane.name}") == int(priority.is_urgent)
+
+
 def test_suspects_leave_together_in_small_messages_then_alone(
     make_row: MakeRow, broker: redis.Redis
 ) -> None:
