@@ -72,14 +72,23 @@ _STATUS = {
 }
 
 
+class Source(StrEnum):
+    """The part of a request that an error is in."""
+
+    BODY = "body"
+    QUERY = "query"
+    HEADER = "header"
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing wrong with one place of the body."""
+    """One thing wrong with one place of the request."""
 
     pointer: str
-    """RFC 6901 JSON pointer into the request body; empty for the whole of it."""
+    """RFC 6901 JSON pointer into the body, the query or the headers; empty for the whole of it."""
     detail: str
     """What is wrong there and how to mend it."""
+    source: Source = Source.BODY
 
 
 @dataclass(frozen=True, slots=True)
