@@ -16,18 +16,25 @@ from structlog.processors import ExceptionRenderer
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.typing import Processor
 
+from notifications.api import correlation
+
 _TRACEBACKS: Final = ExceptionRenderer(ExceptionDictTransformer(show_locals=False))
 """Where it went wrong, without the frames' variables: those hold addresses and bodies."""
 
 _STDERR: Final = {
     "class": "logging.StreamHandler",
     "formatter": "json",
+    "filters": ["route_for_path"],  # on the handler, so that no logger of Django's is left out
     "stream": "ext://notifications.telemetry.STDERR",
 }
 
 
 class RouteForPath(logging.Filter):
-    """Django says which path failed; the route says it as well, without the person in the path."""
+    """Replace the path of a request by its route, and add the trace id of the request.
+
+    A path can name a person. Django writes a failed request after the middleware has ended, so the
+    id must come from the request.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Put the route where the path stands; keep every line."""
@@ -36,17 +43,13 @@ class RouteForPath(logging.Filter):
             match = request.resolver_match
             route = match.route if match else "<no route>"
             record.args = tuple(route if each == request.path else each for each in record.args)
+            record.trace_id = correlation.trace_id(request)
         return True
 
 
 def configure(config: Mapping[str, object]) -> None:
     """Django's LOGGING_CONFIG: structlog for us and for every library, JSON on standard error."""
-    shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
+    shared = _shared()
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -76,7 +79,18 @@ def configure(config: Mapping[str, object]) -> None:
             "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
             # Its warnings say what our own line a request says. Paths hold user ids and tokens.
-            "django.request": {"level": "ERROR", "filters": ["route_for_path"]},
+            "django.request": {"level": "ERROR"},
             "django_celery_beat": {"level": "WARNING"},
         },
     })
+
+
+def _shared() -> list[Processor]:
+    """What is added to the lines of structlog and of the standard library alike."""
+    return [
+        structlog.stdlib.ExtraAdder(allow=["trace_id"]),
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]

@@ -173,4 +173,4 @@ NOTIFICATIONS = Conf(
 )
 
 LOGGING_CONFIG = "notifyproj.logs.configure"
-LOGGING = {"level": ENVIRONMENT.log_level.value.upper(), "secrets": [SECRET_KEY]}
+LOGGING = {"level": ENVIRONMENT.log_level.value.upper()}

@@ -19,9 +19,8 @@ from notifications.admin.fields import CapsField, ChannelOrderField, known_zone,
 from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
-from notifications.rules import phone
 from notifications.rules.language import known_locales, locales
-from notifications.store import address_book, dead_letters, suppressions
+from notifications.store import address_book, addresses, dead_letters, suppressions
 from providers.contract import Channel
 
 
@@ -117,14 +116,14 @@ class RecipientAdmin(ModelAdmin):
 
 
 class ContactForm(forms.ModelForm[Contact]):
-    """A number that can be dialled, in the spelling in which numbers are stored."""
+    """An address that can be sent to, in the spelling in which addresses are stored."""
 
     def clean(self) -> dict[str, Any]:
-        """Only numbers have spellings; a provider judges the rest."""
+        """Check the address as the API does."""
         wanted: dict[str, Any] = super().clean() or {}
-        if wanted.get("channel") == Channel.SMS and "address" in wanted:
+        if wanted.get("channel") is not None and "address" in wanted:
             try:
-                wanted["address"] = phone.e164(wanted["address"])
+                wanted["address"] = addresses.stored(Channel(wanted["channel"]), wanted["address"])
             except ValueError as error:
                 self.add_error("address", f"{error}.")
         return wanted

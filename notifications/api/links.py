@@ -7,6 +7,7 @@ has no key, is no part of the API that producers call, and tells nothing but its
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.encoding import iri_to_uri
 from django.views.decorators.http import require_safe
 
 from notifications.rules.texts import short_links
@@ -22,7 +23,7 @@ def follow(request: HttpRequest, token: str) -> HttpResponse:
     target = store.follow(token) if counts else store.target(token)
     answer = HttpResponse(status=302) if target else HttpResponse(_GONE, status=404)
     if target:
-        answer["Location"] = target
+        answer["Location"] = iri_to_uri(target)  # a header takes ASCII
     answer["Cache-Control"] = "no-store"  # each click comes here
     answer["Referrer-Policy"] = "no-referrer"
     answer["X-Robots-Tag"] = "noindex"

@@ -30,7 +30,7 @@ from rest_framework import exceptions
 from notifications import conf
 from notifications.api import correlation
 from notifications.rules.problems import Kind, Problem
-from notifications.store import db
+from notifications.store import db, db_errors
 
 MEDIA_TYPE: Final = "application/problem+json"
 _WAIT_FOR_DATABASE: Final = dt.timedelta(seconds=2)
@@ -144,6 +144,8 @@ def _problem_of(error: Exception) -> Problem | None:
         return error.problem
     if isinstance(error, exceptions.APIException):
         return Problem(_BY_STATUS.get(error.status_code, Kind.MALFORMED), str(error.detail))
+    if db_errors.is_too_large(error):
+        return _TOO_LARGE_TO_STORE
     if isinstance(error, InternalError) and db.is_read_only(error):
         connection.close()  # a failover: the next session may find the new primary
         return _AWAY
@@ -154,6 +156,9 @@ _UNREADABLE: Final = Problem(Kind.MALFORMED, "the request cannot be read")
 _FORBIDDEN: Final = Problem(Kind.FORBIDDEN, "this is not allowed")
 _AWAY: Final = Problem(
     Kind.UNAVAILABLE, "the database is away; nothing was stored", (), _WAIT_FOR_DATABASE
+)
+_TOO_LARGE_TO_STORE: Final = Problem(
+    Kind.INVALID, "a value is larger than the database can store; nothing was stored"
 )
 _MEANINGS: Final[tuple[tuple[tuple[type[Exception], ...], Problem], ...]] = (
     ((OperationalError, InterfaceError), _AWAY),

@@ -36,6 +36,7 @@ from notifications.rules.language import locales
 BODY_LIMIT: Final = 4_096
 """Bytes; the longest honest form has a few hundred, also as multipart."""
 _ONE_CLICK: Final = "One-Click"
+_URL_ENCODED: Final = "application/x-www-form-urlencoded"
 _RETRY_AFTER_SECONDS: Final = "60"
 
 _STYLE: Final = """
@@ -112,7 +113,10 @@ def _posted(request: HttpRequest, link: Link, recipient: Recipient) -> HttpRespo
 def _form(request: HttpRequest) -> QueryDict:
     """What was posted; empty where it cannot be read."""
     try:
-        return request.POST
+        # Django refuses a charset other than UTF-8. Mail programs name others, and what is posted
+        # is ASCII.
+        is_form = request.content_type == _URL_ENCODED
+        return QueryDict(request.body) if is_form else request.POST
     except (MultiPartParserError, RequestDataTooBig, UnreadablePostError):
         return QueryDict()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import re
 from typing import Annotated, Any, Final, Self
 
 import orjson
@@ -37,6 +38,12 @@ MAX_VARIABLES_BYTES: Final = 64 * 1024
 MAX_TTL: Final = dt.timedelta(days=60)
 """`scheduled_at + ttl` lies at most this far ahead: every open row is younger than retention."""
 MAX_BATCH: Final = 1000
+MOST_FAULTS: Final = 100
+"""Faults that one answer lists: each takes more bytes than the fault took in the request."""
+_EXPONENT: Final = re.compile(rb"\de\+?\d")
+"""Only large floats are written with one."""
+_NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+"""A NUL in JSON; behind an odd number of backslashes the same letters are text."""
 
 MAX_KEY: Final = 255
 """Characters of an idempotency key."""
@@ -224,11 +231,14 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - orjson's protocol
 
 def invalid(error: ValidationError) -> Problem:
     """Translate pydantic's findings into a problem with JSON pointers."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
     errors = tuple(
-        FieldError(_pointer(found["loc"]), found["msg"].removeprefix("Value error, "))
-        for found in error.errors(include_url=False, include_context=False, include_input=False)
+        FieldError(_pointer(each["loc"]), each["msg"].removeprefix("Value error, "))
+        for each in found[:MOST_FAULTS]
     )
     first = f"{errors[0].pointer or 'the body'}: {errors[0].detail}"
+    if len(found) > MOST_FAULTS:
+        first = f"{first} (the first of {len(found)} faults; {MOST_FAULTS} are listed)"
     return Problem(Kind.INVALID, first, errors)
 
 
@@ -252,6 +262,18 @@ def check_size(field: str, value: dict[str, Any], limit: int) -> None:
     if len(encoded) > limit:
         msg = f"{field} may take {limit} bytes as JSON, not {len(encoded)}"
         raise ValueError(msg)
-    if b"\\u0000" in encoded:
+    if _NUL.search(encoded):
         msg = f"{field} must not contain the NUL character"
         raise ValueError(msg)
+    if _EXPONENT.search(encoded) and _has_rounded_integer(value):
+        msg = f"{field} must not contain integers of more than 64 bits; send them as text"
+        raise ValueError(msg)
+
+
+def _has_rounded_integer(value: object) -> bool:
+    """Whether an integer too large for 64 bits was read: the JSON decoder makes a float of it."""
+    if isinstance(value, float):
+        return abs(value) >= 2**64 and value.is_integer()
+    if isinstance(value, dict):
+        return any(map(_has_rounded_integer, value.values()))
+    return isinstance(value, list) and any(map(_has_rounded_integer, value))

@@ -36,6 +36,8 @@ was ever removed.
 
 LONGEST_ADDRESS: Final = 2_048
 """Characters of a contact's address."""
+MOST_ADDRESS_BYTES: Final = 2_600
+"""In UTF-8. PostgreSQL indexes at most 2,704 bytes of a row, other columns included."""
 _NUMBER: Final = re.compile(r"\+[1-9]\d{6,14}")
 """E.164."""
 _MAILBOX: Final = re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}")
@@ -52,10 +54,19 @@ def listed_as(channel: Channel, address: str) -> str:
         return address
 
 
+def size_fault(address: str) -> str:
+    """What is wrong with the size of an address; empty where nothing is."""
+    if len(address.encode(errors="surrogatepass")) > MOST_ADDRESS_BYTES:
+        return f"must have at most {MOST_ADDRESS_BYTES} bytes in UTF-8"
+    return ""
+
+
 def address_fault(channel: Channel, address: str) -> str:
     """What is wrong with an address that is to be suppressed; empty where nothing is."""
     if not address.isprintable() or not 0 < len(address) <= LONGEST_ADDRESS:
         return f"must have 1 to {LONGEST_ADDRESS} printable characters"
+    if fault := size_fault(address):
+        return fault
     if channel is Channel.SMS and not _NUMBER.fullmatch(address):
         return "must be an E.164 number, like +4915112345678"
     if channel is Channel.EMAIL and not _MAILBOX.fullmatch(address):

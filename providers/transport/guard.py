@@ -35,6 +35,10 @@ NEVER_PUBLIC = tuple(
         "2001::/32",  # Teredo: the same
         "2002::/16",  # 6to4: the same
         "5f00::/16",  # segment routing
+        "::/96",  # IPv4-compatible: an IPv4 address in disguise
+        "::ffff:0:0:0/96",  # IPv4-translated (RFC 7915): the same
+        "fec0::/10",  # site-local, until RFC 3879 took them back
+        "3fff::/20",  # documentation (RFC 9637)
     )
 )
 """Ranges that Python 3.11's `is_global` lets through, or judges by the disguise instead of what

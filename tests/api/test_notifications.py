@@ -150,6 +150,29 @@ def test_one_is_read_with_everything_that_became_of_it(caller: Caller) -> None:
     assert "maria@example.com" not in orjson.dumps(told).decode()
 
 
+@pytest.mark.parametrize("text", ["\\u0000", "\\\\u0000", "C:\\users\\u0000", "1e30", "\\", "\\\\"])
+def test_metadata_with_backslashes_comes_back_as_it_was(caller: Caller, text: str) -> None:
+    said = _post(caller, metadata={"a": text, text: 1.5})
+    told = caller.get(f"/v1/notifications/{said['notification_id']}").json()
+    assert told["metadata"] == {"a": text, text: 1.5}
+
+
+@pytest.mark.parametrize("raw", ['"\\u0000"', '"\\\\\\u0000"', '{"a\\u0000": 1}'])
+def test_metadata_with_a_nul_is_refused(caller: Caller, raw: str) -> None:
+    body = orjson.dumps(_body(metadata={"a": "?"})).replace(b'"?"', raw.encode())
+    assert caller.post("/v1/notifications", body).status_code == 422
+
+
+@pytest.mark.parametrize("number", [10**30, -(10**20), 2**64])
+def test_metadata_with_an_integer_that_would_come_back_changed_is_refused(
+    caller: Caller, number: int
+) -> None:
+    body = orjson.dumps(_body(metadata={"a": [{"b": "?"}]})).replace(b'"?"', str(number).encode())
+    answer = caller.post("/v1/notifications", body)
+    assert answer.status_code == 422
+    assert "text" in answer.json()["detail"]
+
+
 def test_sensitive_variables_are_masked(caller: Caller) -> None:
     template = Template.objects.create(template_id="otp", sensitive_variables=["code"])
     TemplateText.objects.create(template=template, channel=Channel.EMAIL, body="{{ code }}")

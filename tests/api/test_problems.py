@@ -150,6 +150,16 @@ def test_a_name_that_no_field_has_is_refused_whatever_it_is(
     assert batch.json()["results"][0]["result"] == "rejected"
 
 
+def test_an_answer_lists_a_hundred_faults_and_counts_the_others(caller: Caller) -> None:
+    unknown = {f"field_{number}": 1 for number in range(5_000)}
+    answer = caller.post("/v1/notifications", unknown)
+    _check(answer, Kind.INVALID)
+    said = answer.json()
+    assert len(said["errors"]) == 100
+    assert "5002 faults" in said["detail"]
+    assert len(answer.content) < 20_000
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -121,6 +121,7 @@ def test_no_cell_of_a_file_is_run_by_a_spreadsheet_and_none_is_changed_by_that(
         ("a,b\n1,2\n", 422),
         ('channel,address\nemail,"x\n', 422),
         ("channel,address\nemail," + "x" * 200_000, 422),
+        (",".join(["channel", "address", *("x" * 31)]) + "\nemail,a@b.example\n", 422),
         (b"channel,address\nemail,\xff", 400),
         (b" " * (8 * MEBIBYTE + 1), 413),
     ],
@@ -130,6 +131,19 @@ def test_a_file_that_is_no_table_enters_nothing(
 ) -> None:
     assert upload(caller, text).status_code == status
     assert not Suppression.objects.exists()
+
+
+def test_a_line_may_have_more_or_fewer_cells_than_there_are_columns(caller: Caller) -> None:
+    text = "note,channel,address\nx,email,a@b.example,more,and more\n\ny,email\nz\n"
+    assert upload(caller, text).json() == {
+        "added": 1,
+        "known": 0,
+        "refused": 2,
+        "faults": [
+            {"line": 4, "detail": "address must have 1 to 2048 printable characters"},
+            {"line": 5, "detail": "channel must be one of push, sms, email, in_app, webhook, chat"},
+        ],
+    }
 
 
 def test_a_test_key_has_no_list(make_caller: MakeCaller) -> None:

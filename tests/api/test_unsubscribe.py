@@ -46,6 +46,13 @@ def test_one_click_acts_at_once_without_cookies_or_redirects(maria: Recipient) -
         assert categories_off() == ["social"]
 
 
+@pytest.mark.parametrize("charset", ["ISO-8859-1", "utf-8", "UTF-16", "nonsense"])
+def test_one_click_may_name_any_charset(maria: Recipient, charset: str) -> None:
+    form = f"{FORM}; charset={charset}"
+    answer = Client().generic("POST", path_for(maria), ONE_CLICK.encode(), content_type=form)
+    assert (answer.status_code, categories_off()) == (200, ["social"])
+
+
 def test_one_click_may_come_as_multipart(maria: Recipient) -> None:
     answer = Client().post(path_for(maria), {"List-Unsubscribe": "One-Click"})
     assert (answer.status_code, categories_off()) == (200, ["social"])

@@ -141,6 +141,19 @@ def test_what_is_no_link_of_ours_leads_nowhere(db: None, client: Client, token: 
     assert "Location" not in answer
 
 
+def test_a_link_to_other_letters_leads_where_it_says(db: None, client: Client) -> None:
+    del db
+    ends = clock.now() + dt.timedelta(days=1)
+    target = "https://example.com/größe/日本語?q=ä&z=%20#ü"
+    ShortLink.objects.create(
+        token="letters", delivery_id=UUID(int=1), target=target, expires_at=ends
+    )
+    answer = client.get("/l/letters", headers={"user-agent": PHONE})
+    assert answer["Location"] == (
+        "https://example.com/gr%C3%B6%C3%9Fe/%E6%97%A5%E6%9C%AC%E8%AA%9E?q=%C3%A4&z=%20#%C3%BC"
+    )
+
+
 def test_a_link_that_has_ended_is_gone_and_then_forgotten(db: None, client: Client) -> None:
     del db
     now = clock.now()

@@ -15,6 +15,7 @@ from providers.transport.guard import AddressPolicy
         "100.64.0.1", "192.0.0.8", "198.18.0.1", "192.88.99.1", "224.0.0.1", "255.255.255.255",
         "::", "::1", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:10.0.0.1", "64:ff9b::a00:1",
         "64:ff9b:1::1", "2001::1", "2002:a00:1::", "5f00::1", "2001:db8::1",
+        "::10.0.0.1", "::127.0.0.1", "::ffff:0:10.0.0.1", "fec0::1", "3fff::1", "3fff:fff::1",
     ],
 )  # fmt: skip
 def test_private_and_disguised_addresses_are_refused(address: str) -> None:

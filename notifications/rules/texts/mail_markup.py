@@ -52,6 +52,8 @@ _TAG: Final = re.compile(
     r"(?:[\s/]++|[^\s\"'<>/=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))?+)*+>"
 )
 _COMMENT_END: Final = re.compile("--!?>")
+_ODD_COMMENT: Final = re.compile("<!---?>")
+"""A whole comment to browsers, and the beginning of one to other readers."""
 _CONDITION: Final = re.compile(r"<!\[(?:if|else|endif)\b[^<>\]]*+\]>")
 """Outlook's, outside a comment."""
 
@@ -94,14 +96,19 @@ class _Scan:
         """Take the tag, the comment or the bare `<` at `at`."""
         following = self.html[self.at + 1 : self.at + 2]
         if self.html.startswith("<!--", self.at):
-            end = _COMMENT_END.search(self.html, self.at + 2)
-            self.at = end.end() if end else self._refuse("a comment is not closed")
+            self._comment()
         elif following in {"!", "?"}:
             self._declaration()
         elif following == "/" or (following.isascii() and following.isalpha()):
             self._tag()
         else:
             self.at += 1
+
+    def _comment(self) -> None:
+        end = _COMMENT_END.search(self.html, self.at + len("<!--"))
+        if end is None or end[0] != "-->" or _ODD_COMMENT.match(self.html, self.at):
+            self._refuse("a comment must begin with <!-- and a space, and end with -->")
+        self.at = end.end()
 
     def _declaration(self) -> None:
         end = self._end()

@@ -46,9 +46,23 @@ def derived(html: str) -> str:
         kept.append(text)
     reader = _Reader()
     # At once: with each piece it would begin again at a tag that is not closed yet.
-    reader.feed("".join(page))
+    reader.feed(_without_comments("".join(page)))
     reader.close()
     return _MARK.sub(lambda found: kept[int(found[1])], reader.text())
+
+
+def _without_comments(page: str) -> str:
+    """The page without its comments, in one pass.
+
+    The tokenizer looks for the end of each comment anew, down to the end of the page.
+    """
+    kept = []
+    at = 0
+    while (begin := page.find("<!--", at)) >= 0:
+        kept.append(page[at:begin])
+        end = page.find("-->", begin + len("<!--"))
+        at = end + len("-->") if end >= 0 else len(page)
+    return "".join([*kept, page[at:]])
 
 
 class _Reader(HTMLParser):

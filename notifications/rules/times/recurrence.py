@@ -198,6 +198,8 @@ def _check_weekdays(parts: Mapping[str, str]) -> None:
     numbered = bool(re.search(r"\d", parts.get("BYDAY", "")))
     if numbered and parts["FREQ"] not in {"MONTHLY", "YEARLY"}:
         raise BadRule("only a MONTHLY or YEARLY rule has a first or last weekday")
+    if numbered and "BYMONTHDAY" in parts:
+        raise BadRule("a numbered weekday and BYMONTHDAY may never meet; leave one of them out")
     if "BYSETPOS" in parts and (
         numbered or parts["FREQ"] != "MONTHLY" or "BYDAY" not in parts or "BYMONTHDAY" in parts
     ):

@@ -32,6 +32,7 @@ NEWSLETTER = """
         "<b><object></b></object>" * 10_000,
         "<div><!--></div><!-->" * 10_000,
         "<div><!-- --!><div> -->" * 10_000,
+        "<!----!>" * 20_000,
         '<div><i a=" </div> ">' * 10_000,
         "<p>" + "".join(f"<b x={n}>" for n in range(240)) + "</p>" + "<p>x</p>" * 10_000,
         *(
@@ -47,6 +48,24 @@ def test_markup_that_would_be_too_much_work_is_refused_soon(html: str) -> None:
     with pytest.raises(BrokenTemplate):
         wording.compiled(Source(channel=Channel.EMAIL, locale="en", html=html))
     assert time.process_time() - began < SECOND
+
+
+@pytest.mark.parametrize("comment", ["<!---->", "<!-- a -->", "<!--[if mso]>b<![endif]-->"])
+def test_the_text_of_many_comments_is_soon_read(comment: str) -> None:
+    assert mail_text.derived("<p>a</p>" + comment * 20_000 + "<p>b</p>") == "a\n\nb"
+
+
+@pytest.mark.parametrize("page", ["<!----!>" * 20_000, "<!--" * 40_000, "<!-->" * 20_000])
+def test_comments_that_readers_disagree_about_take_no_longer(page: str) -> None:
+    began = time.process_time()
+    assert mail_text.derived("<p>a</p>" + page) == "a"
+    assert time.process_time() - began < SECOND
+
+
+@pytest.mark.parametrize("comment", ["<!-- a --!>", "<!-->", "<!--->", "<!-- a"])
+def test_a_comment_that_readers_disagree_about_is_refused(comment: str) -> None:
+    with pytest.raises(BrokenTemplate, match="a comment must"):
+        measured(f"<p>a</p>{comment}<p>b</p>")
 
 
 def test_what_mail_programs_need_is_taken() -> None:
