@@ -31,8 +31,10 @@ START: Final = 20
 CEILING: Final = 2_000
 """Most calls in flight at one provider where neither the provider nor a setting says less."""
 
-SLACK_SECONDS: Final = 0.025
+SLACK_SECONDS: Final = 0.05
 """A latency this much above the baseline says nothing: our own processor causes such delays."""
+SLACK_SECONDS_A_CALL: Final = 0.0001
+"""What each further call in flight adds to the slack: one process works on all of them."""
 TOLERATED: Final = 1.5
 """Latency, in baselines, above which the limit shrinks."""
 CALM: Final = 1.2
@@ -171,7 +173,8 @@ class Limit:
             self._limit = min(self._start, self._limit + step)
 
     def _above(self, factor: float) -> float:
-        return (self._baseline or 0.0) * factor + SLACK_SECONDS
+        slack = SLACK_SECONDS + SLACK_SECONDS_A_CALL * self._limit
+        return (self._baseline or 0.0) * factor + slack
 
     # The baseline
 
