@@ -2,7 +2,7 @@
 
     the broker   NOTIFY_BROKER_MESSAGES may wait in a lane, the rest waits as rows
     the breaker  patient lanes whose providers all rest: one row when a probe is due, none else
-    the pace     patient lanes: no faster than their providers take it
+    the pace     patient lanes: no faster than their providers take it, also while they throttle
 
 So a backlog of marketing waits where it costs nothing, and does not go round through workers that
 can only hold it. Urgent lanes are not slowed here: what is in them was published when it was born.
@@ -15,12 +15,12 @@ from typing import Final, cast
 
 from notifications import conf, lanes
 from notifications.pipeline import route
-from notifications.rules.breaker import Forced
-from notifications.rules.bucket import PATIENT_SHARE
+from notifications.rules import bucket
+from notifications.rules.breaker import Forced, HealthKey
 from notifications.rules.lane import Lane, Mode
-from notifications.store import controls, standings, state
+from notifications.store import breakers, controls, standings, state
 from notifications.store.standings import Standing
-from providers.contract import Channel, Pace, Provider
+from providers.contract import Channel, Provider
 
 
 def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
@@ -33,7 +33,7 @@ def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     for lane, depth in depths.items():
         room = (conf.current().broker_messages - depth) * lanes.chunk_size(lane)
         if taking := providers.get(lane):
-            room = min(room, _for_breakers(lane, depth, taking, found), _for_pace(taking))
+            room = min(room, _for_breakers(lane, depth, taking, found), _asked(lane, taking))
         if room > 0:
             rooms[lane] = room
     return rooms
@@ -41,11 +41,8 @@ def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
 
 def used(lane: Lane, count: int) -> None:
     """So many rows were published: charge their providers, each by its rate."""
-    paces = _paces(route.takers(lane.channel)) if _is_watched(lane) else {}
-    known = {name: pace for name, pace in paces.items() if pace is not None}
-    if known:
-        seconds = count / sum(map(_rate, known.values()))
-        _asked(known, dict.fromkeys(known, seconds * _SECOND_US))
+    if _is_watched(lane) and (taking := route.takers(lane.channel)):
+        _asked(lane, taking, charge=count)
 
 
 def _is_watched(lane: Lane) -> bool:
@@ -69,41 +66,29 @@ _NO_LIMIT: Final = 1_000_000_000
 _SECOND_US: Final = 1_000_000
 
 
-def _for_pace(providers: Iterable[Provider]) -> int:
-    """Rows that these providers together may be handed now."""
-    paces = _paces(providers)
-    known = {name: pace for name, pace in paces.items() if pace is not None}
-    if len(known) < len(paces):
-        return _NO_LIMIT
-    return sum(_asked(known, dict.fromkeys(known, 0)))
+def _asked(lane: Lane, providers: Iterable[Provider], *, charge: int = 0) -> int:
+    """Charge rows to a lane's providers together; returns how many they may be handed now.
 
-
-def _asked(paces: Mapping[str, Pace], charges_us: Mapping[str, float]) -> list[int]:
-    """Charge the providers' accounts; returns how many rows are free in each.
-
-    The accounts stand in the state Redis, so that all relays keep one pace. While it is away, only
-    the providers' buckets slow the workers down.
+    The accounts stand in the state Redis, so that all relays keep one pace, and a provider that
+    throttles is handed no more than its lowered pace takes. While the state Redis is away, only the
+    providers' buckets slow the workers down.
     """
-    arguments: list[str | int | float | bytes] = []
-    for name, pace in paces.items():
-        arguments += [_SECOND_US / _rate(pace), pace.burst, charges_us[name]]
-    try:
-        found = state.call("relay_pace", [f"relay_pace:{name}" for name in paces], arguments)
-    except state.Away:
-        return [_NO_LIMIT]
-    return cast("list[int]", found)
-
-
-def _paces(providers: Iterable[Provider]) -> dict[str, Pace | None]:
+    keys: list[str] = []
+    arguments: list[str | int | float | bytes] = [
+        bucket.PATIENT_SHARE,
+        bucket.RECOVERS_IN // breakers.MILLISECOND,
+        charge,
+    ]
     set_by_operators = controls.current().paces
-    return {
-        # A pace of each endpoint is no limit for all of them together.
-        each.name: None
-        if each.capabilities.endpoint_of
-        else set_by_operators.get(each.name, each.capabilities.pace)
-        for each in providers
-    }
-
-
-def _rate(pace: Pace) -> float:
-    return pace.per_second * PATIENT_SHARE
+    for each in providers:
+        if each.capabilities.endpoint_of:
+            return _NO_LIMIT  # a pace of each endpoint is no limit for all of them together
+        pace = set_by_operators.get(each.name, each.capabilities.pace)
+        keys += [f"relay_pace:{each.name}", breakers.pace_key(HealthKey(each.name, lane.channel))]
+        cost = _SECOND_US / (pace.per_second * bucket.PATIENT_SHARE) if pace else 0
+        arguments += [cost, pace.burst if pace else 0]
+    try:
+        free = cast("int | None", state.call("relay_pace", keys, arguments))
+    except state.Away:
+        return _NO_LIMIT
+    return _NO_LIMIT if free is None else free

@@ -1,4 +1,7 @@
-"""`python -m tests.benchmarks [NAME]`: run all benchmarks or one."""
+"""`python -m tests.benchmarks [NAME[=SIZE] ...]`: run all benchmarks or these.
+
+SIZE replaces the number of notifications of a benchmark that takes minutes (`Stage.size`).
+"""
 
 from __future__ import annotations
 
@@ -67,16 +70,18 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
 
 def main(arguments: list[str]) -> int:
     """Run the named benchmarks, or all; returns the exit code."""
-    unknown = [name for name in arguments if name not in BENCHMARKS]
-    if unknown:
-        print(f"no benchmark {unknown[0]!r}: there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+    try:
+        wanted = dict(map(_parsed, arguments or BENCHMARKS))
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     done: list[Figure] = []
     try:
         with Stage() as stage:
-            for name in arguments or BENCHMARKS:
+            for name, size in wanted.items():
                 print(f"{name} ...", flush=True)
+                stage.wanted_size = size
                 figure = BENCHMARKS[name](stage)
                 figures.write(figure, folder=VAR)
                 done.append(figure)
@@ -87,6 +92,22 @@ def main(arguments: list[str]) -> int:
         return 130
     print(figures.table(done))
     return 0
+
+
+def _parsed(argument: str) -> tuple[str, int | None]:
+    """The name and the size that an argument gives.
+
+    Raises:
+        ValueError: no benchmark has this name, or the size is no number above zero.
+    """
+    name, has_size, size = argument.partition("=")
+    if name not in BENCHMARKS:
+        raise ValueError(f"no benchmark {name!r}: there are {', '.join(BENCHMARKS)}")
+    if not has_size:
+        return name, None
+    if not size.isdecimal() or not int(size):
+        raise ValueError(f"the size in {argument!r} is not a number of notifications")
+    return name, int(size)
 
 
 if __name__ == "__main__":

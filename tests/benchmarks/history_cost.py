@@ -46,8 +46,8 @@ _FILL: Final = {
 def measure(stage: Stage) -> Figure:
     """Measure it."""
     stage.run()
-    days = _old_days()
-    _build(stage, days)
+    days, old = _old_days(), stage.size(_ROWS)
+    _build(stage, days, rows=old)
     spent = {name: costs.Meter() for name in ("warm", "old", "empty")}
 
     def microseconds(name: str) -> float:
@@ -70,7 +70,7 @@ def measure(stage: Stage) -> Figure:
     return Figure(
         name="history_cost",
         value=found.ours,
-        unit=f"us a delivery, {_ROWS:,} old in {_DAYS} days",
+        unit=f"us a delivery, {old:,} old in {_DAYS} days",
         baseline="us a delivery, no history",
         baseline_value=found.theirs,
         ratio=found.ratio,
@@ -86,7 +86,7 @@ def _old_days() -> list[dt.date]:
     return [today - dt.timedelta(days=back) for back in range(2, _DAYS + 2)]
 
 
-def _build(stage: Stage, days: Sequence[dt.date]) -> None:
+def _build(stage: Stage, days: Sequence[dt.date], *, rows: int) -> None:
     """Make the old days beside the tables; unlogged, because each run makes them anew."""
     _drop(stage, days)
     with stage.database() as link:
@@ -102,7 +102,7 @@ def _build(stage: Stage, days: Sequence[dt.date]) -> None:
             fill = _FILL[table].format(
                 name=name, id=f"'{first}' || lpad(to_hex(n), 9, '0')", sent=int(Status.SENT)
             )
-            link.execute(fill, [_ROWS // _DAYS])
+            link.execute(fill, [rows // _DAYS])
         _attach(stage, days)  # builds the indexes
         link.execute("ANALYZE notification, delivery")
 

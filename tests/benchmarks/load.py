@@ -165,13 +165,13 @@ def connection(stage: Stage) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(LOOPBACK, stage.ports.web, timeout=30)
 
 
-def wait_until_sent(stage: Stage, count: int) -> None:
-    """Return as soon as all deliveries are sent; checks that each had one call.
+def wait_until_sent(stage: Stage, count: int, *, within: float = _DRAIN_SECONDS) -> None:
+    """Return as soon as all deliveries are sent, within so many seconds; each must have one call.
 
     Raises:
         Undelivered: not in time, or not exactly once.
     """
-    deadline = time.monotonic() + _DRAIN_SECONDS
+    deadline = time.monotonic() + within
     with stage.database() as link:
         link.execute("SET enable_seqscan = off; SET enable_sort = off")
         date = clock.now().date()

@@ -62,6 +62,7 @@ def measure_latency(stage: Stage) -> Figure:
 
 def measure_urgent(stage: Stage) -> Figure:
     """Measure it."""
+    flood = stage.size(_FLOOD)
     stage.run()
     calm: list[float] = []
     busy: list[float] = []
@@ -78,7 +79,7 @@ def measure_urgent(stage: Stage) -> Figure:
 
         def flooded() -> float:
             with stage.standing_still("channels", "transactional"):
-                load.post_batches(stage, load.batches(_FLOOD, priority="P3", channel="push"))
+                load.post_batches(stage, load.batches(flood, priority="P3", channel="push"))
             p50, p99 = _until_called(stage)
             waiting.append(load.unsent(stage, priority=Priority.P3))
             stage.clear()
@@ -89,7 +90,7 @@ def measure_urgent(stage: Stage) -> Figure:
     return Figure(
         name="p1_behind_bulk",
         value=found.ours,
-        unit=f"ms p99 while {_FLOOD:,} P3 are sent",
+        unit=f"ms p99 while {flood:,} P3 are sent",
         baseline="ms p99 idle",
         baseline_value=found.theirs,
         ratio=found.ratio,

@@ -78,6 +78,8 @@ class Stage:
         self._exits = ExitStack()
         self.key = ""
         """The producer's API key."""
+        self.wanted_size: int | None = None
+        """From the command line: notifications of a benchmark that takes minutes."""
 
     def __enter__(self) -> Self:
         """Start the servers and fill in what every benchmark needs.
@@ -111,6 +113,10 @@ class Stage:
     def state_url(self) -> str:
         """The state instance."""
         return self._stack.state.url
+
+    def size(self, usual: int) -> int:
+        """How many notifications the benchmark sends: as its caller wants, else the usual ones."""
+        return self.wanted_size or usual
 
     def run(self, names: Iterable[str] = WORKING) -> None:
         """Have exactly these processes of the table running and ready."""

@@ -51,15 +51,16 @@ _DAY: Final = dt.timedelta(days=1)
 
 def measure_backlog(stage: Stage) -> Figure:
     """Measure the sweeps."""
+    many = stage.size(_MANY)
     stage.run(())
     found = paired(
-        ours=lambda: _tick_cost(stage, waiting=_MANY),
+        ours=lambda: _tick_cost(stage, waiting=many),
         theirs=lambda: _tick_cost(stage, waiting=_FEW),
     )
     return Figure(
         name="backlog_cost",
         value=found.ours * 1000,
-        unit=f"ms CPU a tick, {_MANY:,} waiting",
+        unit=f"ms CPU a tick, {many:,} waiting",
         baseline=f"ms CPU a tick, {_FEW:,} waiting",
         baseline_value=found.theirs * 1000,
         ratio=found.ratio,

@@ -281,6 +281,20 @@ def test_the_relays_together_are_no_faster_than_the_providers() -> None:
     assert room.of(depths)[P2_PUSH] == 16  # four fifths of ten a second
 
 
+@pytest.mark.usefixtures("caller")
+def test_the_relay_hands_a_throttling_provider_no_more_than_its_lowered_pace() -> None:
+    depths = dict.fromkeys(LANES, 0)
+    breakers.report({PUSH: Tally(throttled=1, calls=1)})
+    # Without a stated pace the base is the least, and throttling halves it.
+    assert room.of(depths)[P2_PUSH] == 5
+    _slow(20, 10)
+    assert room.of(depths)[P2_PUSH] == 10
+    room.used(P2_PUSH, 10)
+    [account] = state.client().keys("relay_pace:*")
+    state.client().decrby(account, 2_000_000)  # two seconds later
+    assert 8 <= room.of(depths)[P2_PUSH] < 12  # four fifths of five a second, of ten it were 16
+
+
 def test_a_vendors_own_pace_is_kept(reach: Reach, take: Accept, add_vendor: AddVendor) -> None:
     add_vendor("slow", pace=Pace(burst=1, per_second=1))
     ProviderRoute.objects.update(provider="slow")

@@ -1,18 +1,40 @@
--- How many rows the relays together may publish now for each provider, and what they have published: one GCRA a provider.
+-- How many rows the relays together may publish now for the providers of a lane, and what they have published: one GCRA a
+-- provider. A provider that throttles has its lowered pace here too (see `health_told.lua`): its cost is divided by the factor.
 --
--- KEYS     one for each provider
--- ARGV     for each: microseconds that one row costs, rows of the burst, microseconds to charge (0: only ask)
--- returns  for each: rows that are free after the charge; negative when more was published than its pace allows
+-- KEYS     two for each provider: its account, its lowered pace
+-- ARGV     the patient's share, milliseconds to recover, rows to charge to the providers together (0: only ask); then for each
+--          provider: microseconds that one row costs at the full pace (0: it states no pace), rows of the burst
+-- returns  rows that are free after the charge, negative when more was published than the paces allow; false: no limit, because
+--          a provider has no pace
+local share, recover, rows = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local free = {}
-for place, key in ipairs(KEYS) do
-  local cost, burst, charge = tonumber(ARGV[3 * place - 2]), tonumber(ARGV[3 * place - 1]), tonumber(ARGV[3 * place])
-  local paid = math.max(tonumber(redis.call('GET', key) or 0), now)
-  if charge > 0 then
-    paid = paid + charge
-    redis.call('SET', key, string.format('%.0f', paid), 'PX', math.ceil((paid - now) / 1000) + 1)
+local now_us = time[1] * 1000000 + time[2]
+
+local function paced(kept, cost, burst)
+  if not kept then return cost, burst end
+  local pace = cjson.decode(kept)
+  local factor = math.min(1, pace.factor + (now_us / 1000 - pace.at) / recover)
+  if factor == 1 then return cost, burst end
+  if cost == 0 then cost, burst = 1000000 / (pace.base * share), pace.base end
+  return cost / factor, math.max(1, math.floor(burst * factor))
+end
+
+local accounts, rate = {}, 0
+for place = 1, #KEYS / 2 do
+  local cost, burst = tonumber(ARGV[2 * place + 2]), tonumber(ARGV[2 * place + 3])
+  cost, burst = paced(redis.call('GET', KEYS[2 * place]), cost, burst)
+  if cost == 0 then return false end
+  accounts[place] = {key = KEYS[2 * place - 1], cost = cost, burst = burst}
+  rate = rate + 1 / cost
+end
+local free = 0
+for _, account in ipairs(accounts) do
+  local paid = math.max(tonumber(redis.call('GET', account.key) or 0), now_us)
+  if rows > 0 then
+    -- Each provider takes its part of the rows in the same time.
+    paid = paid + rows / rate
+    redis.call('SET', account.key, string.format('%.0f', paid), 'PX', math.ceil((paid - now_us) / 1000) + 1)
   end
-  free[place] = math.floor(burst - (paid - now) / cost)
+  free = free + math.floor(account.burst - (paid - now_us) / account.cost)
 end
 return free
