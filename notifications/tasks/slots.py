@@ -12,6 +12,10 @@ from notifications import clock, lanes
 from notifications.rules.lane import Priority
 
 _BULK: Final = Priority.P3.name.lower()
+_SOCIAL: Final = Priority.P2.name.lower()
+_URGENT: Final = frozenset(each.name.lower() for each in Priority if each.is_urgent)
+_PATIENT_SLOTS: Final = 8
+"""Tasks of P2 and P3 at one time that keep a processor busy, with some to wait for answers."""
 PATIENCE_SECONDS: Final = 1.0
 """How long a task waits for a slot before it goes back. As long as a worker's poll of its queues,
 in which it leaves out those that it can do nothing for; without what waits here it would run dry
@@ -28,6 +32,10 @@ class Slots:
     processor and a database that is not busy. When none of them has come for some seconds, P3 gets
     all but a quarter: the next one still finds a free slot. A process that serves nothing else
     gives P3 all of them.
+
+    A task of P0 or P1 is mostly one message, and holds its slot until the provider has answered, so
+    a process that serves them has many slots. A task of P2 or P3 has up to 500 messages: of such a
+    process these get no more than a process with `_PATIENT_SLOTS` would give them.
 
     Half as many more of a group's tasks may wait for a moment. What comes on top goes back, and the
     group's queues rest until a slot is free, so that a long backlog does not circle through the
@@ -54,10 +62,15 @@ class Slots:
         lanes_served = [name.split(".") for name in queues if "." in name]
         channels = {parts[-1] for parts in lanes_served}
         shares = dict.fromkeys(channels, max(1, slots // 2)) if len(channels) > 1 else {}
-        quarter = max(1, slots // 4)
+        has_urgent = any(not _URGENT.isdisjoint(parts) for parts in lanes_served)
+        patient = min(slots, _PATIENT_SLOTS) if has_urgent else slots
+        if patient < slots:
+            shares[_SOCIAL] = patient
+            shares |= {f"{_SOCIAL}.{each}": patient // 2 for each in channels if each in shares}
+        quarter = max(1, patient // 4)
         is_bulk_only = all(_BULK in parts for parts in lanes_served)
         self._limits = {**shares, _BULK: slots if is_bulk_only else quarter}
-        self._idle_bulk = slots if is_bulk_only else max(quarter, slots - quarter)
+        self._idle_bulk = slots if is_bulk_only else max(quarter, patient - quarter)
 
     @contextmanager
     def taken(self, lane: str) -> Iterator[bool]:
@@ -91,7 +104,8 @@ class Slots:
             self._changed.notify_all()
 
     def _groups(self, lane: str) -> list[str]:
-        return [part for part in lane.split(".") if part in self._limits]
+        parts = lane.split(".")
+        return [each for each in (*parts, ".".join(parts[-2:])) if each in self._limits]
 
     def _is_free(self, groups: Sequence[str]) -> bool:
         return all(self._busy[group] < self._share(group) for group in groups)

@@ -109,9 +109,9 @@ PROGRAMS: Final = (
         ready=Answers("web", "/healthz"),
         leash=signal.SIGTERM,  # it must end the process that it has made for the requests
     ),
-    _worker("p0", queues=_P0, concurrency=8),
+    _worker("p0", queues=_P0, concurrency=16),
     _worker("channels", queues=_OTHERS, concurrency=4, yields=True),
-    _worker("transactional", queues=_TRANSACTIONAL, concurrency=8, yields=True),
+    _worker("transactional", queues=_TRANSACTIONAL, concurrency=32, yields=True),
     _worker("ops", queues=[OPS], concurrency=2),
     Program(
         name="beat",

@@ -44,6 +44,21 @@ def test_a_lane_gets_its_share_and_no_more(
         assert taken == [True] * share + [False] * (SLOTS - share)
 
 
+@pytest.mark.parametrize(
+    ("lane", "share"), [("p1.push", 32), ("p2.push", 4), ("p3.push", 2), ("test.p2.sms", 4)]
+)
+def test_many_slots_for_urgent_messages_are_not_more_for_patient_ones(
+    lane: str, share: int
+) -> None:
+    slots = Slots(patience_seconds=0.0)
+    queues = [f"{each}.{channel}" for each in ("p1", "p2", "p3") for channel in ("push", "sms")]
+    slots.limit(64, queues=queues)
+    with slots.taken("p1.push"):
+        pass
+    with all_taken(slots, [lane] * 40) as taken:
+        assert taken.count(True) == share
+
+
 def test_marketing_of_all_channels_together_gets_one_share() -> None:
     with all_taken(slots_of("email", "sms"), ["p3.email", "p3.sms", "p3.sms"]) as taken:
         assert taken == [True, True, False]
