@@ -2,9 +2,9 @@
 
 * `/healthz`: this process answers.
 * `/readyz`: 503 only when nothing could be stored, because then no request can succeed: the
-  database is away or takes no writes, or this host's clock is not the database's. A broker
-  that is away, a dead beat or a lane that is behind leave accepting safe: 200, `degraded`, with
-  what is wrong.
+  database is away, takes no writes or has no room, or this host's clock is not the database's. A
+  broker that is away, a dead beat or a lane that is behind leave accepting safe: 200, `degraded`,
+  with what is wrong.
 * `/metrics`: the same for Prometheus, and this process's own figures.
 
 A dead beat cannot tell of itself, so whoever asks here makes this process look and raise the alert.
@@ -33,6 +33,7 @@ from notifications.rules.lane import LANES
 from notifications.store import (
     backlog,
     db,
+    disk,
     host_clock,
     session_settings,
     standings,
@@ -114,6 +115,8 @@ def _what_stops() -> dict[str, str]:
     if not db.is_writable():
         connection.close()  # a failover: the next session may find the new primary
         return {"database": "takes no writes"}
+    if disk.is_full():
+        return {"database": "its disk is full: make room on it"}
     return {}
 
 

@@ -11,6 +11,7 @@
     timelines     what API and admin show of a notification
     partitions    daily partitions: made ahead, dropped after retention
     dead_letters  letters and replay jobs
+    disk          whether PostgreSQL had no room for a write
     sweep_runs    which sweep may run now
     alerts        raising once while it lasts
     keys          API keys: issued, recognised, scopes

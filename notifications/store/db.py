@@ -27,7 +27,7 @@ from psycopg.pq import ConnStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGconn
 from psycopg.rows import RowFactory, args_row, dict_row
 
-from notifications.store import copy_text
+from notifications.store import copy_text, disk
 
 Answer = TypeVar("Answer")
 
@@ -88,8 +88,7 @@ def is_writable() -> bool:
     """
     with errors, cursor() as running:
         running.execute("SELECT current_setting('transaction_read_only') = 'off' AS writable")
-        row = running.fetchone()
-    return row is not None and bool(row["writable"])
+        return bool((running.fetchone() or {}).get("writable"))
 
 
 class _Errors:
@@ -116,6 +115,7 @@ class _Errors:
         """
         if error is None:
             return
+        disk.note(error)
         try:
             connection.wrap_database_errors.__exit__(kind, error, trace)
         except InternalError as translated:

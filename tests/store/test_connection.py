@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import pytest
 from django.core.signals import request_started
 from django.db import OperationalError, connection
+from django.test import Client
 
+from notifications import clock
 from notifications.models import Producer
-from notifications.store import db
+from notifications.store import db, disk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -69,6 +71,20 @@ def test_a_server_that_takes_no_writes_counts_as_away_and_its_session_ends() -> 
         db.run("delete_expired_keys", {"limit": 1})
     assert _own_pid() != before
     assert db.is_writable()
+
+
+def test_a_write_that_finds_the_disk_full_makes_the_service_unready_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert Client().get("/readyz").status_code == 200
+    with pytest.raises(OperationalError, match="no room"), db.errors, db.cursor() as running:
+        running.execute("DO $$ BEGIN RAISE 'no room' USING ERRCODE = 'disk_full'; END $$")
+    told = Client().get("/readyz")
+    assert (told.status_code, told.json()["database"]) == (503, "its disk is full: make room on it")
+    later = clock.monotonic() + disk.FULL_FOR_SECONDS
+    monkeypatch.setattr(clock, "monotonic", lambda: later)
+    assert Client().get("/readyz").status_code == 200
+    disk.forget()
 
 
 @pytest.mark.usefixtures("read_only")

@@ -1,0 +1,39 @@
+"""Disk: whether PostgreSQL had no room for a write of this process a moment ago.
+
+A server whose disk is full still answers reads, so only a failed write tells of it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from psycopg.errors import DiskFull
+
+from notifications import clock
+
+FULL_FOR_SECONDS: Final = 10.0
+"""How long a failed write counts. After that a process takes requests again, and the next failed
+write counts again."""
+
+
+class _Failed:
+    at = float("-inf")
+
+
+_failed: Final = _Failed()
+
+
+def note(error: BaseException) -> None:
+    """Note an error of psycopg's; only those that tell of a full disk count."""
+    if isinstance(error, DiskFull):
+        _failed.at = clock.monotonic()
+
+
+def is_full() -> bool:
+    """Whether a write failed for want of room during the last FULL_FOR_SECONDS."""
+    return clock.monotonic() - _failed.at < FULL_FOR_SECONDS
+
+
+def forget() -> None:
+    """Forget what failed."""
+    _failed.at = float("-inf")
