@@ -102,10 +102,10 @@ def key(health: HealthKey) -> str:
     return _key("breaker", health)
 
 
-def pair_of(name: str) -> Pair:
-    """The provider and channel of a provider's breaker, by where it is kept."""
-    _, channel, provider = name.split(":", 2)
-    return provider, Channel.from_label(channel)
+def health_of(name: str) -> HealthKey:
+    """Whose breaker is kept there: the other way round than `key`."""
+    _, channel, provider, *endpoint = name.split(":", 3)
+    return HealthKey(provider, Channel.from_label(channel), "".join(endpoint))
 
 
 def bucket_key(health: HealthKey) -> str:
@@ -265,3 +265,6 @@ def force(pair: Pair, forced: Forced, *, by: str) -> None:
     }[forced]
     _note(HealthKey(*pair), kind, f"by {by}")
     controls.forget()
+    if forced is not Forced.OPEN:
+        with contextlib.suppress(state.Away):  # then what waits comes due by itself, later
+            state.add(CLOSED, key(HealthKey(*pair)))

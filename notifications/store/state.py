@@ -229,6 +229,20 @@ def members(key: str) -> set[str]:
     return {each.decode() for each in found}
 
 
+def add(key: str, member: str) -> None:
+    """SADD.
+
+    Raises:
+        Away: as `call`.
+    """
+    _circuit.check()
+    try:
+        client().sadd(key, member)
+    except redis.RedisError as error:
+        _circuit.trip()
+        raise Away from error
+
+
 def remove(key: str, member: str) -> None:
     """SREM.
 

@@ -1,57 +1,116 @@
 """Resume: when a breaker closes, the P0 and P1 that it held come due, a bounded number in each run.
 
-While a provider rests only a bounded number of them look again (`rules.breaker`); the others wait
-for minutes or hours, up to their time to live. The process that sees a breaker close notes it in
-the state Redis. If Redis loses the note, the rows come due by themselves, later.
+While a provider or an endpoint rests only a bounded number of its rows look again
+(`rules.breaker`); the others wait for minutes or hours, up to their time to live. The process that
+sees a breaker close notes it in the state Redis, and so does an operator's word on a breaker. If
+Redis loses the note, the rows come due by themselves, later.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Final
+from uuid import UUID
 
+from notifications import clock
+from notifications.pipeline import route
 from notifications.rules.breaker import HealthKey
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.store import breakers, db, spans, standings, state
+from notifications.store import breakers, controls, db, spans, standings, state
+from notifications.store.controls import Pair
 from notifications.store.spans import Span
-from notifications.sweeps.rounds import Swept, retry_grace
+from notifications.sweeps import rounds
+from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
+
+_URGENT: Final = [each for each in Priority if each.is_urgent]
+_PAGE: Final = 5_000
+"""Rows whose addresses are read at one time."""
+_FIRST_ID: Final = UUID(int=0)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Release up to `limit` rows of each priority, day and closed breaker.
+    """Release up to `limit` rows of each priority, day and provider whose breaker closed.
 
     Safe to run twice or late: a row is released once, and looks for itself whether it may leave.
     """
     del now
+    by_pair: dict[Pair, set[str]] = defaultdict(set)
     try:
-        closed = state.members(breakers.CLOSED)
-        return Swept(sum(_resume(name, limit=limit) for name in sorted(closed)))
+        for name in state.members(breakers.CLOSED):
+            key = breakers.health_of(name)
+            by_pair[key.pair].add(key.endpoint)
+        if by_pair:
+            controls.forget()  # an operator's word may be younger than what this process knows
+        return Swept(sum(_resume(pair, names, limit=limit) for pair, names in by_pair.items()))
     except state.Away:
         return Swept()
 
 
-def _resume(name: str, *, limit: int) -> int:
-    provider, channel = breakers.pair_of(name)
-    [standing] = standings.of([HealthKey(provider, channel)]).values()
-    moved = 0
-    if not standing.is_open:
-        moved = sum(_released(channel, span, limit=limit) for span in spans.current())
-    if moved < limit:
-        state.remove(breakers.CLOSED, name)
+def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
+    """Release what these endpoints of a provider hold; the empty name is the provider itself."""
+    standing = standings.of(HealthKey(*pair, each) for each in endpoints)
+    closed = {key.endpoint for key, each in standing.items() if not each.is_open}
+    moved, is_all = 0, True
+    for span in spans.current() if closed else ():
+        if "" in closed:
+            count = _released(pair[1], span, limit=limit)
+        else:
+            count = _released_of(pair, closed, span, limit=limit)
+        moved += count
+        is_all = is_all and count < limit
+    if is_all:
+        for each in endpoints:
+            state.remove(breakers.CLOSED, breakers.key(HealthKey(*pair, each)))
     return moved
 
 
 def _released(channel: Channel, span: Span, *, limit: int) -> int:
     parameters = {
-        **span,
-        "priorities": [each for each in Priority if each.is_urgent],
-        "channel": channel,
-        "scheduled": Status.SCHEDULED,
-        "live": Mode.LIVE,
-        "reason": Reason.BREAKER,
-        "grace": retry_grace(),
+        **_held(channel, span),
+        "priorities": _URGENT,
+        "reasons": [Reason.BREAKER, Reason.ENDPOINT],
         "limit": limit,
     }
     return len(db.alone("resume", parameters))
+
+
+def _released_of(pair: Pair, endpoints: Collection[str], span: Span, *, limit: int) -> int:
+    """Release rows whose addresses lead to these endpoints. Rows of other endpoints stay."""
+    provider = route.provider_named(pair[0])
+    name_of = provider.capabilities.endpoint_of if provider else None
+    if name_of is None:
+        return 0
+    moved = 0
+    for priority in _URGENT:
+        after, after_id = clock.now(), _FIRST_ID
+        while moved < limit:
+            parameters = {
+                **_held(pair[1], span),
+                "priority": priority,
+                "reason": Reason.ENDPOINT,
+                "after": after,
+                "after_id": after_id,
+                "page": _PAGE,
+            }
+            page = db.rows("held_by_endpoints", parameters)
+            theirs = [row["id"] for row in page if name_of(row["address"]) in endpoints]
+            moved += len(db.alone("end_holds", {**parameters, "ids": theirs})) if theirs else 0
+            if len(page) < _PAGE:
+                break
+            after, after_id = page[-1]["due_at"], page[-1]["id"]
+    return moved
+
+
+def _held(channel: Channel, span: Span) -> dict[str, object]:
+    return {
+        **span,
+        "channel": channel,
+        "scheduled": Status.SCHEDULED,
+        "live": Mode.LIVE,
+        "grace": rounds.retry_grace(),
+    }

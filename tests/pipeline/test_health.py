@@ -19,7 +19,14 @@ from notifications import clock
 from notifications.models import Alert, Attempt, Contact, DeadLetter, Delivery, ProviderRoute
 from notifications.pipeline import deliver, health, route
 from notifications.pipeline.accept import Caller
-from notifications.rules.breaker import ENDPOINT_CALLS, REFUSALS_BELIEVED, Forced, HealthKey
+from notifications.rules.breaker import (
+    ENDPOINT_CALLS,
+    REFUSALS_BELIEVED,
+    Forced,
+    HealthKey,
+    Probe,
+    Tally,
+)
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
 from notifications.store import breakers, controls, standings, state
@@ -291,6 +298,39 @@ def test_what_waits_for_long_is_released_when_the_breaker_closes(
     assert resume.run_once(now=clock.now(), limit=10).moved == 2
     assert [_row(each).due_at == later for each in rows] == [False, False, True]
     assert resume.run_once(now=clock.now(), limit=10).moved == 0
+
+
+@pytest.mark.usefixtures("_by_endpoint")
+def test_what_waits_behind_an_endpoint_is_released_when_that_endpoint_answers(
+    reach: Reach, take: Accept
+) -> None:
+    reach("gone", chat="gone/ok")
+    reach("ana", chat="other/ok")
+    rows = [_chat(take, name, priority="P1") for name in ("gone", "ana", "gone")]
+    later = clock.now() + dt.timedelta(minutes=40)
+    Delivery.objects.filter(id__in=rows).update(
+        status=Status.SCHEDULED, reason=Reason.ENDPOINT, due_at=later
+    )
+    gone = HealthKey("houses", Channel.CHAT, "gone")
+    breakers.report({gone: Tally(faults=1, calls=1, fault="401")})
+    assert resume.run_once(now=clock.now(), limit=10).moved == 0
+    breakers.report({gone: Tally(accepted=1, calls=1, probe=Probe.ACCEPTED)})
+    assert resume.run_once(now=clock.now(), limit=10).moved == 2
+    assert [_row(each).due_at == later for each in rows] == [False, True, False]
+    assert state.members(breakers.CLOSED) == set()
+
+
+def test_an_operator_who_closes_a_breaker_releases_what_it_held(reach: Reach, take: Accept) -> None:
+    reach(email=WELL)
+    [row] = deliveries_of(take(priority="P1"))
+    later = clock.now() + dt.timedelta(minutes=40)
+    Delivery.objects.filter(id=row.id).update(
+        status=Status.SCHEDULED, reason=Reason.BREAKER, due_at=later
+    )
+    breakers.force(EMAIL.pair, Forced.OPEN, by="maria")
+    assert resume.run_once(now=clock.now(), limit=10).moved == 0
+    breakers.force(EMAIL.pair, Forced.CLOSED, by="maria")
+    assert resume.run_once(now=clock.now(), limit=10).moved == 1
 
 
 def test_every_outcome_of_a_call_is_counted() -> None:

@@ -1,7 +1,7 @@
 -- What calls came to: may trip breakers, close them, and lower the pace of who throttles. `rules/breaker.py` and
 -- `rules/bucket.py` say what the rules and numbers are.
 --
--- KEYS     the set of provider breakers that closed and whose waiting rows have not been released; then for each tally: its
+-- KEYS     the set of breakers that closed and whose waiting rows have not been released; then for each tally: its
 --          breaker (a JSON object; none is a closed one of which nothing is known), its lowered pace, and the sorted set of
 --          the provider's endpoints that rest ('' where the breaker is the provider's own)
 -- ARGV     the numbers that all share, as JSON; then for each tally: its thresholds and the tally, as JSON, and its endpoint
@@ -55,8 +55,8 @@ local function while_open(keys, breaker, tally)
     redis.call('DEL', keys.breaker)
   end
   if closes then
-    if keys.resting ~= '' then redis.call('ZREM', keys.resting, keys.endpoint)
-    else redis.call('SADD', KEYS[1], keys.breaker) end
+    if keys.resting ~= '' then redis.call('ZREM', keys.resting, keys.endpoint) end
+    redis.call('SADD', KEYS[1], keys.breaker)
     return {2, 0, tally.rejected, ''}
   end
   if tally.probe == 'failed' or tally.probe == 'answered' then

@@ -7,7 +7,7 @@ WITH picked AS (
         SELECT id
         FROM delivery
         WHERE status = %(scheduled)s AND mode = %(live)s AND priority = p.priority AND channel = %(channel)s
-          AND due_at > now() AND reason = %(reason)s AND id >= %(floor)s AND id < %(ceiling)s
+          AND due_at > now() AND reason = ANY(%(reasons)s::text[]) AND id >= %(floor)s AND id < %(ceiling)s
         ORDER BY due_at
         LIMIT %(limit)s
         FOR UPDATE SKIP LOCKED
