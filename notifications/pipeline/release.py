@@ -85,7 +85,7 @@ def back_to_queue(rows: Sequence[Row], transition: Transition, *, reason: Reason
 
     Guarded, so twice is once.
     """
-    due_in = fair_queue.due_in(rows, now=clock.now())
+    due_in = fair_queue.due_in(rows)
     now_due = [
         Move(id=row["id"], reason=reason, due_in=due_in.get(row["id"], clock.AT_ONCE))
         for row in rows
@@ -254,9 +254,7 @@ def _due_in(
         lane = Lane(Mode(row.mode), Priority(row.priority), Channel(channel))
         if not lane.priority.is_urgent:
             asks[delivery_id] = fair_queue.Ask(lane, row.producer_id)
-    now = clock.now()
-    places = fair_queue.places(list(asks.values()), now=now)
-    return {delivery_id: place - now for delivery_id, place in zip(asks, places, strict=True)}
+    return fair_queue.intervals(asks)
 
 
 def _write(resolved: _Resolved, due_in: Mapping[UUID, dt.timedelta]) -> int:

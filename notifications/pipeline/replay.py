@@ -1,14 +1,16 @@
 """Replay: bring dead letters back, all gates again.
 
-A replay job names the letters when it is made, so that it never takes one that died later, and
-works them off in the sweep at a bounded pace. A letter is replayed once: moving its delivery and
-closing it are one transaction, and a letter in a job's hands is in no other's. What reached the
-person meanwhile by another way is skipped unless forced.
+A replay job names its letters when it is made, so that it takes none that died later. The sweep
+works them off, some hundred in one transaction. A letter is replayed once: moving its delivery and
+closing it are one transaction, and a letter belongs to one job at most. A notification that reached
+the person meanwhile is skipped unless forced.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,13 +18,13 @@ from notifications import clock, conf
 from notifications.models import DeadLetter, Delivery, Notification, Producer, ReplayJob
 from notifications.pipeline import accept
 from notifications.rules import ids, request
-from notifications.rules.lane import Mode, Priority
+from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RESOLVE_AS_FAILED, RESOLVE_AS_SENT
-from notifications.store import db, dead_letters, reads, transitions, vault
+from notifications.store import db, dead_letters, fair_queue, reads, spans, transitions, vault
 from notifications.store.transitions import ANYONE, Move, Revival
 from providers.contract import Channel
 
@@ -106,46 +108,65 @@ def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> 
 
 def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
     """Replay or skip each of these locked letters; returns how many were replayed."""
-    notifications = Notification.objects.in_bulk([
-        ids.notification_of(letter.delivery_id) for letter in letters
-    ])
-    revivals: dict[UUID, DeadLetter] = {}
+    notifications = _notifications_of(letters)
+    reached = {} if job.forced else _reached(notifications)
+    revived: dict[UUID, DeadLetter] = {}
+    skipped: dict[str, list[DeadLetter]] = defaultdict(list)
     replayed = 0
     for letter in letters:
         notification = notifications.get(ids.notification_of(letter.delivery_id))
         if notification is None:
             replayed += _from_snapshot(letter)
-            continue
-        obstacle = _obstacle(job, letter, notification)
-        if obstacle:
-            dead_letters.resolve([letter], f"skipped: {obstacle}"[:32])
+        elif obstacle := _obstacle(letter, notification, reached=reached.get(notification.id)):
+            skipped[obstacle].append(letter)
         else:
-            revivals[letter.delivery_id] = letter
-            _renew_ttl(job, notification)
+            revived[letter.delivery_id] = letter
+    if job.renews_ttl:
+        _renew_ttl(revived, notifications)
     detail = f"replay job {job.id} by {job.requested_by}"
-    moved = transitions.replay([_revival(letter) for letter in revivals.values()], detail=detail)
-    dead_letters.resolve([revivals[each] for each in moved], "replayed")
-    stayed = [letter for each, letter in revivals.items() if each not in set(moved)]
-    dead_letters.resolve(stayed, "skipped: moved on meanwhile")
+    moved = set(transitions.replay(_revivals(list(revived.values())), detail=detail))
+    dead_letters.resolve([revived[each] for each in moved], "replayed")
+    skipped["moved on meanwhile"] = [revived[each] for each in revived.keys() - moved]
+    for obstacle, stayed in skipped.items():
+        dead_letters.resolve(stayed, f"skipped: {obstacle}"[:32])
     return replayed + len(moved)
 
 
-def _obstacle(job: ReplayJob, letter: DeadLetter, notification: Notification) -> str:
+def _notifications_of(letters: Iterable[DeadLetter]) -> dict[UUID, Notification]:
+    wanted = {ids.notification_of(letter.delivery_id) for letter in letters}
+    if not wanted:
+        return {}
+    span = spans.around(wanted)
+    within = Notification.objects.filter(id__gte=span["floor"], id__lt=span["ceiling"])
+    return within.in_bulk(list(wanted))
+
+
+def _reached(notification_ids: Collection[UUID]) -> dict[UUID, set[int]]:
+    """Channels on which these notifications reached their person; none: missing."""
+    if not notification_ids:
+        return {}
+    parameters = {
+        **spans.around(notification_ids),
+        "ids": list(notification_ids),
+        "reached": sorted(_REACHED),
+        "most": ids.MAX_DELIVERIES,
+    }
+    return {row["id"]: set(row["channels"]) for row in db.rows("reached", parameters)}
+
+
+def _obstacle(
+    letter: DeadLetter, notification: Notification, *, reached: Collection[int] | None
+) -> str:
+    """Why a letter is not replayed; empty when it is."""
     if _is_wiped(letter, notification):
         return "variables wiped"
     if notification.cancelled_at is not None:
         return "cancelled"
-    if job.forced:
-        return ""
-    reached = Delivery.objects.filter(
-        id__gt=notification.id,
-        id__lte=ids.last_delivery_of(notification.id),
-        status__in=_REACHED,
-    )
+    channels = set(reached or ())
     if letter.channel == Channel.PUSH:
         # Every device is to get it; that another device got it says nothing of this one.
-        reached = reached.exclude(channel=Channel.PUSH)
-    return "reached meanwhile" if reached.exists() else ""
+        channels.discard(Channel.PUSH)
+    return "reached meanwhile" if channels else ""
 
 
 def _is_wiped(letter: DeadLetter, notification: Notification) -> bool:
@@ -153,9 +174,7 @@ def _is_wiped(letter: DeadLetter, notification: Notification) -> bool:
 
 
 def _refuse_if_wiped(letters: Sequence[DeadLetter]) -> None:
-    notifications = Notification.objects.in_bulk([
-        ids.notification_of(letter.delivery_id) for letter in letters
-    ])
+    notifications = _notifications_of(letters)
     wiped = [
         letter
         for letter in letters
@@ -166,28 +185,55 @@ def _refuse_if_wiped(letters: Sequence[DeadLetter]) -> None:
         raise Refused(Problem(Kind.CONFLICT, f"{WIPED}; ask its producer to send a new one"))
 
 
-def _renew_ttl(job: ReplayJob, notification: Notification) -> None:
-    """Only when asked, and never for P0: an old OTP must not arrive."""
-    if job.renews_ttl and notification.priority != Priority.P0:
-        ttl = conf.current().times_to_live[Priority(notification.priority)]
-        Notification.objects.filter(id=notification.id).update(expires_at=clock.now() + ttl)
+def _renew_ttl(delivery_ids: Iterable[UUID], notifications: Mapping[UUID, Notification]) -> None:
+    """Never for P0: an old OTP must not arrive."""
+    by_priority: dict[Priority, list[UUID]] = defaultdict(list)
+    for delivery_id in delivery_ids:
+        notification = notifications[ids.notification_of(delivery_id)]
+        by_priority[Priority(notification.priority)].append(notification.id)
+    by_priority.pop(Priority.P0, None)
+    for priority, notification_ids in by_priority.items():
+        expires_at = clock.now() + conf.current().times_to_live[priority]
+        Notification.objects.filter(id__in=notification_ids).update(expires_at=expires_at)
 
 
-def _revival(letter: DeadLetter) -> Revival:
-    """To the contact as it is now.
+def _revivals(letters: Sequence[DeadLetter]) -> list[Revival]:
+    """To the contacts as they are now.
 
-    An address that was mended, or the one that took a dead one's place.
+    An address that was mended, or the one that took a dead one's place. Each delivery of P2 and P3
+    gets its place among those of other producers.
     """
-    channel = Channel(letter.channel)
-    current = Delivery.objects.values_list("contact_id", flat=True).get(id=letter.delivery_id)
-    reach = reads.reaches_by_id([letter.recipient_id]).get(letter.recipient_id)
-    valid = reach.contacts.get(channel, ()) if reach else ()
-    contact_id = current if current in valid or not valid else valid[0]
-    return Revival(
-        id=letter.delivery_id,
-        contact_id=contact_id,
-        new_key=letter.reason in _REFUSED_FOR_CERTAIN,
-    )
+    wanted = [letter.delivery_id for letter in letters]
+    current = dict(Delivery.objects.filter(id__in=wanted).values_list("id", "contact_id"))
+    reaches = reads.reaches_by_id({letter.recipient_id for letter in letters}) if letters else {}
+    due_in = _due_in(letters)
+    revivals = []
+    for letter in letters:
+        reach = reaches.get(letter.recipient_id)
+        valid = reach.contacts.get(Channel(letter.channel), ()) if reach else ()
+        contact_id = current.get(letter.delivery_id)
+        if valid and contact_id not in valid:
+            contact_id = valid[0]
+        revivals.append(
+            Revival(
+                id=letter.delivery_id,
+                contact_id=contact_id,
+                new_key=letter.reason in _REFUSED_FOR_CERTAIN,
+                due_in=due_in.get(letter.delivery_id, clock.AT_ONCE),
+            )
+        )
+    return revivals
+
+
+def _due_in(letters: Iterable[DeadLetter]) -> dict[UUID, dt.timedelta]:
+    return fair_queue.intervals({
+        letter.delivery_id: fair_queue.Ask(
+            Lane(Mode(letter.mode), Priority(letter.priority), Channel(letter.channel)),
+            letter.producer_id,
+        )
+        for letter in letters
+        if not Priority(letter.priority).is_urgent
+    })
 
 
 def _from_snapshot(letter: DeadLetter) -> int:
@@ -227,6 +273,3 @@ def _body(letter: DeadLetter) -> dict[str, Any]:
         "metadata": kept["metadata"],
         **said,
     }
-
-
-"""How long a letter waits for an operator."""

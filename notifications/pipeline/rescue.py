@@ -46,7 +46,7 @@ def rescue(rows: Sequence[Row]) -> int:
     ids = [row["id"] for row in rows]
     evidence = ledger.read(ids)
     perhaps_sent = attempts.unanswered(ids)
-    due_in = fair_queue.due_in(rows, now=clock.now())
+    due_in = fair_queue.due_in(rows)
     by_transition: dict[Transition, list[Move]] = defaultdict(list)
     calls: dict[str, list[attempts.Call]] = defaultdict(list)
     for row in rows:

@@ -25,7 +25,7 @@ from uuid import UUID
 from notifications.models import Notification
 from notifications.rules.ids import notification_of
 from notifications.rules.lane import Lane, Mode, Priority
-from notifications.store import state
+from notifications.store import db, state
 from providers.contract import Channel
 
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -65,12 +65,11 @@ def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
     return due
 
 
-def due_in(rows: Sequence[Mapping[str, Any]], *, now: dt.datetime) -> dict[UUID, dt.timedelta]:
-    """How soon rows of P2 and P3 that come back are due; others are missing.
+def due_in(rows: Sequence[Mapping[str, Any]]) -> dict[UUID, dt.timedelta]:
+    """How soon rows of P2 and P3 that come back are due, as `intervals`; others are missing.
 
     Args:
         rows: with `id`, `mode`, `priority` and `channel`, of one span of days.
-        now: Postgres's clock.
     """
     patient = [row for row in rows if not Priority(row["priority"]).is_urgent]
     if not patient:
@@ -78,14 +77,26 @@ def due_in(rows: Sequence[Mapping[str, Any]], *, now: dt.datetime) -> dict[UUID,
     of = {row["id"]: notification_of(row["id"]) for row in patient}
     found = Notification.objects.filter(id__in=set(of.values()))
     producers = dict(found.values_list("id", "producer_id"))
-    asks = {
+    return intervals({
         row["id"]: Ask(
             Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"])),
             producers[of[row["id"]]],
         )
         for row in patient
         if of[row["id"]] in producers
-    }
+    })
+
+
+def intervals(asks: Mapping[UUID, Ask]) -> dict[UUID, dt.timedelta]:
+    """How soon each of these rows of P2 and P3 is due, by its place.
+
+    Counted from now() of the transaction that is open, to which SQL adds them: counted from a later
+    instant, each place would be early by the age of the transaction.
+    """
+    if not asks:
+        return {}
+    [row] = db.rows("transaction_now", {})
+    now: dt.datetime = row["now"]
     given = places(list(asks.values()), now=now)
     return {delivery_id: place - now for delivery_id, place in zip(asks, given, strict=True)}
 

@@ -138,6 +138,8 @@ class Revival:
     contact_id: int | None
     new_key: bool
     """The provider refused the old one for certain, so the next call is a new message to it."""
+    due_in: dt.timedelta = dt.timedelta(0)
+    """Its place in the lane: `fair_queue` gives it."""
 
 
 def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
@@ -147,6 +149,7 @@ def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
         "ids": [each.id for each in batch],
         "contacts": [each.contact_id for each in batch],
         "raises": [int(each.new_key) for each in batch],
+        "due_in": [each.due_in for each in batch],
         "sources": sorted(REPLAY.sources),
         "queued": Status.QUEUED,
         "detail": detail,

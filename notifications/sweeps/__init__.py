@@ -10,7 +10,8 @@ processes may run the same sweep at once: sweeps over deliveries share the lanes
 are locked (`rounds`), the others lock the rows that they change.
 
     relay            publish what is queued                                         every 1 s
-    release          queue what was scheduled or held, merge digests                every 1 s
+    release          queue what was scheduled or held                               every 1 s
+    digests          merge or queue what a cap held                                 every 5 s
     rescue           settle or queue rows whose lease ran out                       every 3 s
     retry            queue what is due for its next try                             every 10 s
     resume           release what a breaker held, now that it is closed             every 5 s
@@ -26,11 +27,16 @@ are locked (`rounds`), the others lock the rows that they change.
 Safe to run twice (every move is guarded by the status it expects), to run late (rows stay due),
 never to run (nothing is lost; it waits; the web process raises an alert). An exception in one sweep
 stops no other: it raises the alert `sweep_failed`, which the next run without one resolves.
+
+A run ends within a second although rows may be left, so that the relay is not kept waiting. Its
+task then sends a further one at once, which any `ops` process takes (`help_out`). So a backlog is
+worked off without a pause, by as many `ops` processes as there are.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -44,6 +50,7 @@ from notifications.store.sweep_runs import Ended
 from notifications.sweeps import (
     breakers,
     dead_letters,
+    digests,
     housekeeping,
     ordering,
     partitions,
@@ -101,7 +108,14 @@ SWEEPS: Final = {
             _SECOND,
             500,
             release.run_once,
-            "Scheduled notifications, quiet hours, holds and digests do not end.",
+            "Scheduled notifications, quiet hours and holds do not end.",
+        ),
+        Sweep(
+            "digests",
+            5 * _SECOND,
+            500,
+            digests.run_once,
+            "What a cap held waits five minutes longer, and leaves one by one.",
         ),
         Sweep(
             "rescue",
@@ -127,7 +141,7 @@ SWEEPS: Final = {
         Sweep(
             "replays",
             5 * _SECOND,
-            200,
+            500,
             replays.run_once,
             "Replays of dead letters stand still.",
         ),
@@ -216,6 +230,35 @@ def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
         connection.close()
         return Swept(failed=1)
     return swept
+
+
+_helping: Final = threading.Lock()
+"""Held by the one further run of this process: its other threads are for beat's messages."""
+
+
+def help_out(name: str) -> Swept:
+    """Run one sweep beside other runs of it, unless this process helps out already. Never raises.
+
+    A run that beat asked for decides about alerts; this one tells of exceptions in the log.
+    """
+    if not _helping.acquire(blocking=False):
+        return Swept()
+    try:
+        swept, _ = _fenced(SWEEPS[name]) if _is_on(name) else (Swept(), "")
+    except Error:
+        _log.exception("sweep_failed", sweep=name)
+        connection.close()
+        return Swept(failed=1)
+    finally:
+        _helping.release()
+    if swept.moved or swept.failed:
+        _log.info("swept", sweep=name, moved=swept.moved, failed=swept.failed)
+    return swept
+
+
+def _is_on(name: str) -> bool:
+    rhythm = periodic.rhythms().get(name)
+    return rhythm is None or rhythm.is_on
 
 
 def _interval(sweep: Sweep) -> dt.timedelta:

@@ -1,7 +1,7 @@
 """Release: scheduled notifications whose time has come, and rows whose hold is over.
 
 A scheduled notification gets its contacts now; a held row has its contact and goes back to the
-queue; of rows that a cap held for one person, a digest takes the place.
+queue. Rows that a cap held are left to the sweep `digests` first.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-from notifications.pipeline import digest, release
+from notifications.pipeline import release
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
 from notifications.store.spans import Span
-from notifications.sweeps import rounds
+from notifications.sweeps import digests, rounds
 from notifications.sweeps.rounds import Due, Swept
 
 
@@ -25,8 +25,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     A hold is left to its own message for some seconds, as a retry is; a schedule has none.
     """
     del now  # Postgres's clock decides what is due
-    held = Due("release", Status.SCHEDULED, limit, grace=rounds.retry_grace())
-    scheduled = Due("release", Status.SCHEDULED, limit)
+    held = Due(
+        "release", Status.SCHEDULED, limit, grace=rounds.retry_grace(), caps_after=digests.LEFT_FOR
+    )
+    scheduled = Due("release", Status.SCHEDULED, limit, caps_after=digests.LEFT_FOR)
     ends_at = rounds.deadline()
     done = rounds.work(scheduled, _resolve, ends_at=ends_at)
     return done + rounds.work(held, release_rows, ends_at=ends_at)
@@ -35,10 +37,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 def release_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
     """Release rows of `due.sql`; returns how many rows moved or were made."""
     held = [row for row in rows if row["contact_id"] is not None]
-    merged = digest.merge(held, bounds=span)
-    held = [row for row in held if row["id"] not in merged]
-    moved = release.back_to_queue(held, RELEASE, reason=Reason.HOLD_OVER)
-    return moved + len(merged) + _resolve(rows, span)
+    return release.back_to_queue(held, RELEASE, reason=Reason.HOLD_OVER) + _resolve(rows, span)
 
 
 def _resolve(rows: Sequence[dict[str, Any]], _span: Span) -> int:

@@ -21,6 +21,7 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from notifications import broker, clock
 from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store import db, spans
 from notifications.store.spans import Span
@@ -38,6 +39,9 @@ RETRY_GRACE: Final = dt.timedelta(seconds=5)
 DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
 """A lock that was not granted in time or a lost connection: no row's fault, so the lane waits."""
 NO_GRACE: Final = dt.timedelta(0)
+LOOKED_AT: Final = 5_000
+"""Due rows of a lane, from the longest due, among which a batch looks for rows of a reason: the
+cost of a look must not grow with what else is due."""
 SECONDS: Final = 0.8
 """How long a run goes on with new rounds: under its interval, so that runs do not pile up in the
 threads of `ops` and keep the relay waiting."""
@@ -51,10 +55,12 @@ class Swept:
     """Rows that it changed or published."""
     failed: int = 0
     """Rows, lanes or schedules that raised an exception; the log says which."""
+    more: bool = False
+    """Its time was used up while rows were left."""
 
     def __add__(self, other: Swept) -> Swept:
         """Both together."""
-        return Swept(self.moved + other.moved, self.failed + other.failed)
+        return Swept(self.moved + other.moved, self.failed + other.failed, self.more or other.more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,10 @@ class Due:
     """Rows of one batch."""
     grace: dt.timedelta = NO_GRACE
     """For how long a row has been due before the sweep takes it."""
+    caps_after: dt.timedelta = NO_GRACE
+    """The same for a row that a cap held."""
+    statement: str = "due"
+    """The SQL file that reads and locks a batch."""
 
 
 def deadline() -> float:
@@ -93,7 +103,8 @@ def work(due: Due, act: Act, *, ends_at: float | None = None) -> Swept:
                 done += swept
                 if is_full:
                     full.append(lane)
-            lanes = full if clock.monotonic() < ends_at else []
+            is_over = clock.monotonic() >= ends_at
+            lanes, done = ([], done + Swept(more=bool(full))) if is_over else (full, done)
     return done
 
 
@@ -115,7 +126,7 @@ def _batch(due: Due, lane: Lane, span: Span, act: Act) -> tuple[Swept, bool]:
     """One batch of one lane; also whether the lane may have more."""
     try:
         with transaction.atomic():
-            rows = db.rows("due", _parameters(due, lane, span))
+            rows = db.rows(due.statement, _parameters(due, lane, span))
             swept = _acted(due, rows, span, act)
     except DATABASE_TROUBLE as error:
         _log.warning("lane_not_swept", sweep=due.sweep, lane=lane.name, error=str(error))
@@ -148,5 +159,8 @@ def _parameters(due: Due, lane: Lane, span: Span) -> dict[str, object]:
         "priority": lane.priority,
         "channel": lane.channel,
         "grace": due.grace,
+        "cap": Reason.CAP,
+        "caps_after": due.caps_after,
+        "looked_at": LOOKED_AT,
         "limit": due.limit,
     }

@@ -2,32 +2,47 @@
 
 Those that run every few seconds send no events: Flower would show nothing else. Their last run and
 its result are in the admin, under Periodic tasks.
+
+A run that ends while rows are left sends a further one at once (`sweeps.help_out`). There are never
+more of them than `ops` processes: a process that runs one drops the next.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-from collections.abc import Callable
 from typing import Any, Final
 
-from celery import shared_task
+from celery import Task, shared_task
 
-from notifications import sweeps
+from notifications import broker, stopping, sweeps
 from notifications.store import periodic
 
 _SHOWN_FROM: Final = dt.timedelta(minutes=1)
 """Sweeps with at least this interval are seen in Flower."""
+_EXPIRES_SECONDS: Final = 5
+"""A further run that no process has taken for so long is not needed: all are busy."""
 
 
-def _task(sweep: sweeps.Sweep) -> Callable[..., Any]:
+def _task(sweep: sweeps.Sweep) -> Task[Any, Any]:
     @shared_task(name=periodic.task_name(sweep.name), send_events=sweep.every >= _SHOWN_FROM)
-    def run() -> str:
+    def run(*, helps: bool = False) -> str:
         """Run the sweep, unless it ran a moment ago. Repeats do no harm; a lost one is late."""
-        swept = sweeps.run(sweep.name)
+        swept = sweeps.help_out(sweep.name) if helps else sweeps.run(sweep.name)
+        if swept.more and not stopping.is_stopping():
+            _send_further(task)
         return f"{swept.moved} moved, {swept.failed} failed"
 
-    task: Callable[..., Any] = run
+    task: Task[Any, Any] = run
     return task
+
+
+def _send_further(task: Task[Any, Any]) -> None:
+    """Ask for a run beside those of beat. Without a broker beat's own messages go on."""
+    with contextlib.suppress(*broker.errors()):
+        task.apply_async(
+            kwargs={"helps": True}, queue=periodic.QUEUE, expires=_EXPIRES_SECONDS, retry=False
+        )
 
 
 TASKS: Final = {name: _task(sweep) for name, sweep in sweeps.SWEEPS.items()}

@@ -43,7 +43,7 @@ from notifications.store import (
     type_rules,
 )
 from notifications.store.templates import shelf
-from notifications.sweeps import release, rounds
+from notifications.sweeps import digests, release, rounds
 from providers.contract import Channel
 from tests.store.ageing import age_caps
 
@@ -112,8 +112,8 @@ def _deliver() -> None:
 
 
 def _release() -> None:
-    """The release of holds, without the grace for their messages."""
-    rounds.work(rounds.Due("release", Status.SCHEDULED, 500), release.release_rows)
+    """The sweep, without the grace for the messages of the rows."""
+    rounds.work(digests.due(500), digests.merge_rows)
 
 
 def _turn(span: dt.timedelta) -> None:
@@ -159,6 +159,18 @@ def test_what_a_cap_held_becomes_one_message(caller: Caller) -> None:
     assert {event.detail for event in told} == {f"told in {made.id}"}
     _deliver()
     assert _statuses([made.id]) == [(Status.SENT, "")] * 3
+
+
+def test_the_release_leaves_rows_of_caps_to_the_digests_and_takes_them_when_none_come(
+    caller: Caller,
+) -> None:
+    _person("maria")
+    held = _held_likes(caller, 3)
+    assert release.run_once(now=clock.now(), limit=500).moved == 0
+    _turn(digests.LEFT_FOR)
+    assert release.run_once(now=clock.now(), limit=500).moved == 3
+    assert _statuses(held) == [(Status.QUEUED, "hold_over")] * 3
+    assert digests.run_once(now=clock.now(), limit=500).moved == 0
 
 
 def test_a_single_one_is_released_as_it_is(caller: Caller) -> None:

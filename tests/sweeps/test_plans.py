@@ -54,9 +54,11 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
     one = [ids.notification_id(at_ms=int(clock.now().timestamp() * 1000), entropy=1)]
     day = spans.around(one)
     status = {"status": Status.SCHEDULED}
+    caps = {"cap": "cap", "caps_after": _SECOND, "looked_at": 5_000}
     return [
         ("lanes_due", {**spans.columns(), **span, **status, "within": -_SECOND}, 3),
-        ("due", {**lane, **span, **status, "grace": _SECOND, "limit": 500}, 3),
+        ("due", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 3),
+        ("due_by_caps", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 6),
         ("publish", {**lane, **span, **queued, "room": 12_000}, 3),
         ("publish_again", {**lane, **span, **queued, "older_than": _SECOND, "limit": 20_000}, 3),
         ("due_now", {**queued, **span, "ids": one}, 3),

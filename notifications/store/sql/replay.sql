@@ -1,8 +1,9 @@
 -- Bring dead deliveries back: a new attempt budget, a new provider key after a definite rejection, and the contact that is valid
 -- now. Locks in id order; served by the primary key.
 WITH wanted AS (
-    SELECT * FROM unnest(%(ids)s::uuid[], %(contacts)s::bigint[], %(raises)s::smallint[])
-        AS w(id, contact_id, raises)
+    SELECT * FROM unnest(%(ids)s::uuid[], %(contacts)s::bigint[], %(raises)s::smallint[],
+                         %(due_in)s::interval[])
+        AS w(id, contact_id, raises, due_in)
 ), picked AS (
     SELECT d.id FROM delivery d
     WHERE d.id = ANY(%(ids)s) AND d.status = ANY(%(sources)s)
@@ -10,7 +11,7 @@ WITH wanted AS (
     FOR UPDATE
 ), moved AS (
     UPDATE delivery d
-    SET status = %(queued)s, due_at = now(), reason = 'replayed', contact_id = w.contact_id,
+    SET status = %(queued)s, due_at = now() + w.due_in, reason = 'replayed', contact_id = w.contact_id,
         generation = d.generation + w.raises, attempts_before = d.attempts, resent = false,
         claims = 0, claim_token = NULL, publishes = 0, published_at = NULL, call_started_at = NULL
     FROM picked p JOIN wanted w USING (id)

@@ -1,0 +1,149 @@
+"""Replay jobs: worked off in turns, shared by processes, and in the places of their producers."""
+
+from __future__ import annotations
+
+import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from uuid import UUID
+
+import pytest
+from celery import Task
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django_celery_beat.models import PeriodicTask
+
+from notifications import clock, sweeps
+from notifications.models import DeadLetter, Delivery, Event, ReplayJob
+from notifications.pipeline import replay
+from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store import fair_queue, state
+from notifications.store.fair_queue import Ask
+from notifications.sweeps import replays, rounds
+from notifications.tasks import sweep as tasks
+from providers.contract import Channel
+from tests.sweeps.conftest import store_row
+
+_LANE = Lane(Mode.LIVE, Priority.P2, Channel.PUSH)
+
+
+@pytest.fixture(autouse=True)
+def _empty_state() -> None:
+    state.client().flushdb()
+
+
+def _job(count: int, *, producer_id: int = 1) -> tuple[ReplayJob, list[UUID]]:
+    """A job with so many letters."""
+    job = ReplayJob.objects.create(requested_by="tests", total=count)
+    rows = [store_row(Status.FAILED, due_at=None) for _ in range(count)]
+    for row in rows:
+        DeadLetter.objects.create(
+            delivery_id=row,
+            mode=_LANE.mode,
+            priority=_LANE.priority,
+            channel=_LANE.channel,
+            producer_id=producer_id,
+            recipient_id=1,
+            contact_id=1,
+            reason="exhausted",
+            snapshot={},
+            created_at=clock.now(),
+            replay_job=job,
+        )
+    return job, rows
+
+
+def _run(limit: int = 5) -> rounds.Swept:
+    return replays.run_once(now=clock.now(), limit=limit)
+
+
+@pytest.mark.django_db
+def test_jobs_take_turns_and_a_run_that_has_no_time_left_says_that_there_is_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jobs = [_job(12)[0], _job(3)[0]]
+    monkeypatch.setattr(rounds, "SECONDS", 0.0)
+    assert _run() == rounds.Swept(8, more=True)
+    counts = ReplayJob.objects.order_by("id").values_list("replayed", flat=True)
+    assert list(counts.filter(id__in=[job.pk for job in jobs])) == [5, 3]
+    monkeypatch.undo()
+    assert _run() == rounds.Swept(7)
+    assert not ReplayJob.objects.filter(finished_at=None).exists()
+
+
+@pytest.mark.django_db
+def test_a_batch_costs_as_many_queries_as_a_single_letter() -> None:
+    costs = []
+    for count in (1, 40):
+        job, _ = _job(count)
+        with CaptureQueriesContext(connection) as queries:
+            assert replay.run(job, limit=100) == count
+        costs.append(len(queries))
+    assert costs[0] == costs[1]
+
+
+@pytest.mark.django_db
+def test_a_replay_does_not_delay_another_producers_row() -> None:
+    hour_ago = clock.now() - dt.timedelta(hours=1)
+    fair_queue.note_published(_LANE, last=hour_ago)  # the lane has a backlog of an hour
+    job, rows = _job(30)
+    replay.run(job, limit=100)
+    [other] = fair_queue.places([Ask(_LANE, 2)], now=clock.now())
+    before = Delivery.objects.filter(id__in=rows, due_at__lt=other)
+    assert before.count() <= 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_processes_share_a_job_and_replay_each_letter_once() -> None:
+    job, rows = _job(60)
+    start = Barrier(2)
+
+    def sweep() -> int:
+        try:
+            start.wait(timeout=20)
+            return _run(limit=7).moved
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(sweep) for _ in range(2)]
+        assert sum(each.result(timeout=30) for each in both) == len(rows)
+    assert _run().moved == 0
+    assert Event.objects.filter(reason="replayed", delivery_id__in=rows).count() == len(rows)
+    job.refresh_from_db()
+    assert (job.replayed, job.finished_at is not None) == (60, True)
+
+
+@pytest.fixture
+def further(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
+    """Options of the messages that the task of the replays has sent."""
+    sent: list[dict[str, object]] = []
+    monkeypatch.setattr(Task, "apply_async", lambda _task, **options: sent.append(options))
+    return sent
+
+
+@pytest.mark.django_db
+def test_a_run_that_leaves_rows_asks_for_a_further_one_beside_beats(
+    further: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "SECONDS", 0.0)
+    _job(1_100)
+    tasks.TASKS["replays"]()
+    assert [options["kwargs"] for options in further] == [{"helps": True}]
+    assert tasks.TASKS["replays"](helps=True) == "500 moved, 0 failed"  # its interval is not over
+    assert tasks.TASKS["replays"](helps=True) == "100 moved, 0 failed"
+    assert tasks.TASKS["replays"](helps=True) == "0 moved, 0 failed"
+    assert len(further) == 3
+
+
+@pytest.mark.django_db
+def test_a_further_run_does_nothing_while_its_sweep_is_off_or_its_process_helps_already() -> None:
+    sweeps.create_periodic_tasks()
+    PeriodicTask.objects.filter(name="replays").update(enabled=False)
+    _job(2)
+    assert sweeps.help_out("replays") == rounds.Swept()
+    PeriodicTask.objects.filter(name="replays").update(enabled=True)
+    with sweeps._helping:
+        assert sweeps.help_out("replays") == rounds.Swept()
+    assert sweeps.help_out("replays") == rounds.Swept(2)
