@@ -5,6 +5,9 @@ while this process's consumer has no connection, the thread takes due rows of th
 the relay does, P0 before P1 before the rest, and delivers them in the process's pool. A process
 that serves `ops` runs the sweeps meanwhile, so retries, releases and rescues go on.
 
+A process that starts takes due P0 and P1 of its lanes once in the same way: their messages may have
+been lost with its predecessor, and the relay may be down as well.
+
 Nothing is sent twice when the broker comes back: its old messages name rows that are claimed or
 final by then. Rows that a process had taken when it died come due again as if the broker had lost
 them.
@@ -17,6 +20,7 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
@@ -80,18 +84,32 @@ class Direct:
             for lane in sorted(self._lanes):
                 relay.make_lost_due(lane, span, limit=_LOST_LIMIT, older_than=relay.AT_ONCE)
 
+    def catch_up(self) -> bool:
+        """Start what is due of P0 and P1; False, and nothing is done, without a free slot."""
+        urgent = {lane for lane in self._lanes if lane.priority.is_urgent}
+        if urgent and not self._free():
+            return False
+        for span in spans.current():
+            for lane in sorted(urgent):
+                limit = self._slots * lanes.chunk_size(lane)
+                relay.make_lost_due(lane, span, limit=limit, older_than=relay.URGENT_LOST_AFTER)
+        self._look_at_lanes(urgent)
+        return True
+
     def look(self) -> int:
         """Start what is due and has a free slot; returns how many sweeps and messages began."""
-        begun = self._look_at_sweeps()
-        if self._lanes and clock.is_trusted():  # as the consumer, which takes nothing meanwhile
-            recent, *older = spans.current()
-            begun += self._look_at(recent, is_recent=True)
-            begun += sum(self._look_at(span, is_recent=False) for span in older)
-        return begun
+        return self._look_at_sweeps() + self._look_at_lanes(self._lanes)
 
-    def _look_at(self, span: Span, *, is_recent: bool) -> int:
+    def _look_at_lanes(self, among: AbstractSet[Lane]) -> int:
+        if not among or not clock.is_trusted():  # as the consumer, which takes nothing meanwhile
+            return 0
+        recent, *older = spans.current()
+        begun = self._look_at(recent, among, is_recent=True)
+        return begun + sum(self._look_at(span, among, is_recent=False) for span in older)
+
+    def _look_at(self, span: Span, among: AbstractSet[Lane], *, is_recent: bool) -> int:
         begun = 0
-        for lane, most in self._due(span):
+        for lane, most in _due(span, among):
             while self._free() and SLOTS.take(lane.name):
                 free = min(most, lanes.chunk_size(lane))
                 messages = _take(lane, span, free, is_recent=is_recent)
@@ -121,13 +139,6 @@ class Direct:
                 begun += 1
         return begun
 
-    def _due(self, span: Span) -> Iterator[tuple[Lane, int]]:
-        """Lanes of this process with a due row, urgent ones first, and how many may leave now."""
-        due = rounds.lanes_due(Status.QUEUED, span, within=rounds.NO_GRACE)
-        mine = [lane for lane in due if lane in self._lanes]
-        rooms = room.of(dict.fromkeys(mine, 0)) if mine else {}
-        yield from ((lane, rooms[lane]) for lane in mine if lane in rooms)
-
     def _free(self) -> bool:
         return len(self._in_flight) + self._busy() < self._slots
 
@@ -150,6 +161,14 @@ class Direct:
         finally:
             with self._lock:
                 self._in_flight.remove(what)
+
+
+def _due(span: Span, among: AbstractSet[Lane]) -> Iterator[tuple[Lane, int]]:
+    """Lanes among these with a due row, urgent ones first, and how many may leave now."""
+    due = rounds.lanes_due(Status.QUEUED, span, within=rounds.NO_GRACE)
+    found = [lane for lane in due if lane in among]
+    rooms = room.of(dict.fromkeys(found, 0)) if found else {}
+    yield from ((lane, rooms[lane]) for lane in found if lane in rooms)
 
 
 def _take(lane: Lane, span: Span, most: int, *, is_recent: bool) -> list[Sequence[UUID]]:
@@ -176,8 +195,9 @@ def _deliver(lane: str, messages: Sequence[Sequence[UUID]]) -> None:
 
 
 def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
-    """Work directly whenever the broker is away, until the process stops."""
+    """Work directly at first and whenever the broker is away, until the process stops."""
     pause, is_away, seconds = threading.Event(), False, _PROBE_EVERY
+    has_caught_up = False
     while not pause.wait(seconds) and not stopping.is_stopping():
         was_away = is_away
         try:
@@ -191,6 +211,9 @@ def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
                 direct.look()
             elif was_away:
                 _log.warning("broker_back")
+                connection.close()
+            elif not has_caught_up:
+                has_caught_up = direct.catch_up()
                 connection.close()
             seconds = _LOOK_EVERY if is_away else _PROBE_EVERY
         except Exception:  # noqa: BLE001 - whatever it is, the next look must come

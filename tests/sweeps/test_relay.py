@@ -106,7 +106,7 @@ def test_what_is_urgent_counts_as_lost_after_seconds(
     make_row: MakeRow, broker: redis.Redis, priority: Priority
 ) -> None:
     lane = Lane(Mode.LIVE, priority, Channel.PUSH)
-    before = clock.now() - relay.URGENT_LOST_AFTER
+    before = clock.now() - 2 * relay.URGENT_LOST_AFTER
     make_row(priority=priority, due_at=clock.now() + _MINUTE, published_at=before)
     assert _run() == Swept(moved=int(priority.is_urgent))
     assert broker.llen(f"{KEY_PREFIX}{lane.name}") == int(priority.is_urgent)

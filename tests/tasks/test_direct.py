@@ -1,0 +1,65 @@
+"""A worker process that starts takes P0 and P1 from Postgres once: their messages may be lost."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+import pytest
+
+from notifications import clock
+from notifications.models import Delivery
+from notifications.rules.lane import Priority
+from notifications.rules.states import Status
+from notifications.sweeps import relay
+from notifications.tasks.deliver import SLOTS
+from notifications.tasks.direct import Direct
+from tests.store.conftest import MakeDelivery, make_delivery
+
+__all__ = ["make_delivery"]  # a fixture of the store's tests
+
+_QUEUES = [f"p{priority.value}.email" for priority in Priority]
+_MINUTE = dt.timedelta(minutes=1)
+
+
+def _direct(given: list[Callable[[], None]], *, busy: int = 0) -> Direct:
+    SLOTS.limit(8, queues=_QUEUES)
+    return Direct(_QUEUES, slots=8, submit=given.append, busy=lambda: busy)
+
+
+@pytest.mark.parametrize("priority", Priority)
+@pytest.mark.parametrize(
+    ("due_in", "published_ago", "is_lost"),
+    [
+        (-_MINUTE, None, True),
+        (_MINUTE, 2 * relay.URGENT_LOST_AFTER, True),
+        (_MINUTE, dt.timedelta(0), False),
+    ],
+)
+def test_what_is_urgent_and_due_or_lost_begins(
+    make_delivery: MakeDelivery,
+    *,
+    priority: Priority,
+    due_in: dt.timedelta,
+    published_ago: dt.timedelta | None,
+    is_lost: bool,
+) -> None:
+    now = clock.now()
+    Delivery.objects.filter(id=make_delivery(Status.QUEUED)).update(
+        priority=priority,
+        due_at=now + due_in,
+        published_at=None if published_ago is None else now - published_ago,
+    )
+    given: list[Callable[[], None]] = []
+    assert _direct(given).catch_up()
+    assert len(given) == int(is_lost and priority.is_urgent)
+
+
+def test_nothing_begins_before_the_pool_has_a_free_slot(make_delivery: MakeDelivery) -> None:
+    due = clock.now() - _MINUTE
+    Delivery.objects.filter(id=make_delivery(Status.QUEUED)).update(
+        priority=Priority.P0, due_at=due
+    )
+    given: list[Callable[[], None]] = []
+    assert not _direct(given, busy=8).catch_up()
+    assert not given
