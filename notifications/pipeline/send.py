@@ -202,12 +202,20 @@ class _Sending:
     def _take_arrivals(self) -> None:
         """Wait for outcomes, write them to the ledger, free their permits, settle when due."""
         if self._waves:
-            self._take(timeout=_LOOK_AGAIN if self._waiting else None)
-        is_late = clock.monotonic() - self._settled_at > _SETTLE_AFTER
+            self._take(timeout=self._patience())
+        is_late = clock.monotonic() - self._settled_at >= _SETTLE_AFTER
         if self._unsettled and (not self._waves or is_late or len(self._unsettled) >= _SETTLE_AT):
             results, self._unsettled = self._unsettled, []
             self._settle(results)
             self._settled_at = clock.monotonic()
+
+    def _patience(self) -> float | None:
+        """Seconds to wait for an outcome: a call that hangs must not delay a settle."""
+        look_again = _LOOK_AGAIN if self._waiting else None
+        if not self._unsettled:
+            return look_again
+        left = max(0.0, self._settled_at + _SETTLE_AFTER - clock.monotonic())
+        return left if look_again is None else min(left, look_again)
 
     def _take(self, *, timeout: float | None) -> None:
         results = []

@@ -17,7 +17,8 @@ from django.db.models import F
 
 from notifications import clock, stopping
 from notifications.models import Attempt, DeadLetter, Delivery, ProviderRoute
-from notifications.pipeline import confirm, deliver, in_flight, replay, rescue, route
+from notifications.pipeline import confirm, deliver, in_flight, replay, rescue, route, settle
+from notifications.pipeline.batch import Batch
 from notifications.rules.letters import LetterFilter
 from notifications.rules.states import Status
 from notifications.store import attempts, claims
@@ -231,6 +232,31 @@ def test_a_call_that_did_not_begin_leaves_no_attempt_and_is_published_at_once(
     assert not Attempt.objects.exists()
     for row in Delivery.objects.filter(id__in=rows):
         assert (row.status, row.attempts - row.attempts_before) == (Status.QUEUED, 0)
+
+
+def test_an_answer_is_settled_while_another_call_hangs(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = _rows(take, 2)
+    is_settled = threading.Event()
+    write = settle.settle
+
+    def settle_and_tell(batch: Batch, pairs: Sequence[settle.Pair], *, provider: Provider) -> None:
+        write(batch, pairs, provider=provider)
+        is_settled.set()
+
+    seen: list[bool] = []
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        yield batch[0], Accepted()
+        seen.append(is_settled.wait(timeout=20))
+        yield batch[1], Accepted()
+
+    monkeypatch.setattr(settle, "settle", settle_and_tell)
+    scripted.answer = answer
+    deliver.deliver(rows)
+    assert seen == [True]
+    assert _statuses(rows) == [Status.SENT] * 2
 
 
 def test_an_outcome_that_cannot_be_written_does_not_take_the_others_with_it(
