@@ -15,7 +15,7 @@
     Breaker, BreakerEvent, ProviderPace     providers at rest, and how fast they may be called
     Schedule --< Occurrence                 what recurs, and what came of each time
     OrderingKey --< OrderedDelivery         who waits for whom
-    IdempotencyKey, Rejected, Alert, SweepRun
+    IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun
 
 Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no
 foreign keys; a delivery's id tells its notification's (see `rules.ids`). They are written by
@@ -26,7 +26,7 @@ from notifications.models.alert import Alert
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
 from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
-from notifications.models.housekeeping import IdempotencyKey, Rejected, SweepRun
+from notifications.models.housekeeping import IdempotencyKey, ReceivedText, Rejected, SweepRun
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.ordering import OrderedDelivery, OrderingKey
 from notifications.models.producer import ApiKey, Producer
@@ -58,6 +58,7 @@ __all__ = [
     "Producer",
     "ProviderPace",
     "ProviderRoute",
+    "ReceivedText",
     "Recipient",
     "Rejected",
     "ReplayJob",

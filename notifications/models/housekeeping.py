@@ -32,6 +32,25 @@ class IdempotencyKey(models.Model):
         return self.key
 
 
+class ReceivedText(models.Model):
+    """The id of a STOP or START that was received, so that a repeat changes nothing."""
+
+    pk = models.CompositePrimaryKey("provider", "message_id")
+    provider = models.CharField(max_length=32)
+    message_id = models.CharField(max_length=255)
+    received_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Swept by `received_at`."""
+
+        db_table = "received_text"
+        indexes = (models.Index(fields=("received_at",), name="received_text_age"),)
+
+    def __str__(self) -> str:
+        """The id as its provider gave it."""
+        return self.message_id
+
+
 class Rejected(models.Model):
     """A request that was refused for what it said: kept for operators, bounded, never retried."""
 

@@ -2,8 +2,8 @@
 
 STOP puts the number on the suppression list, which ends its texts for everybody who has it, P0
 included; START takes exactly that entry back. A vendor that missed our answer sends a text again,
-perhaps after the next one: an entry keeps the text's id, and a text whose id is known changes
-nothing.
+perhaps after the next one: the id of each STOP and START is stored, and a text whose id is known
+changes nothing, whether the text changed anything the first time or not.
 
 HELP is logged and not answered here. Twilio answers it by default on long codes and toll-free
 numbers (support.twilio.com 223181748), AWS on every number that is not self-managed (its
@@ -15,10 +15,10 @@ number of AWS's), the answer is set up where the number is: carriers approve its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Literal, assert_never
 
 import structlog
-from django.db.models import Q
+from django.db import transaction
 
 from notifications import conf
 from notifications.models.suppression import LONGEST_NOTE
@@ -26,7 +26,7 @@ from notifications.pipeline import route
 from notifications.rules.keywords import Keyword, keyword_in
 from notifications.rules.redaction import address_hash
 from notifications.rules.suppression import Cause, address_fault
-from notifications.store import suppressions
+from notifications.store import received_texts, suppressions
 from notifications.store.suppressions import Entry
 from providers.contract import Channel, InboundText
 
@@ -60,9 +60,17 @@ def take(provider: str, texts: Sequence[InboundText]) -> int:
 
 
 def _act(provider: str, text: InboundText, keyword: Keyword | None) -> bool:
-    if keyword is None or keyword is Keyword.HELP or _is_repeat(text):
+    if keyword is None or keyword is Keyword.HELP:
         return False
-    number, told = text.from_address, _reference(text)
+    with transaction.atomic():
+        message_id = text.provider_message_id
+        if message_id and not received_texts.remember(provider, message_id):
+            return False
+        return _obey(provider, text, keyword)
+
+
+def _obey(provider: str, text: InboundText, keyword: Literal[Keyword.STOP, Keyword.START]) -> bool:
+    number, told = text.from_address, f"text {text.provider_message_id}"[:LONGEST_NOTE]
     match keyword:
         case Keyword.STOP:
             cause = Cause.STOP_KEYWORD
@@ -73,15 +81,3 @@ def _act(provider: str, text: InboundText, keyword: Keyword | None) -> bool:
             return suppressions.undo(rows, by=f"the recipient, {provider}", note=told) > 0
         case _:
             assert_never(keyword)
-
-
-def _is_repeat(text: InboundText) -> bool:
-    if not text.provider_message_id:
-        return False
-    told = _reference(text)
-    rows = suppressions.of_address(Channel.SMS, text.from_address)
-    return rows.filter(Q(note=told) | Q(undo_note=told)).exists()
-
-
-def _reference(text: InboundText) -> str:
-    return f"text {text.provider_message_id}"[:LONGEST_NOTE]

@@ -49,7 +49,7 @@ def _rejected(caller: Caller, user_id: object, type_: object, problem: Problem) 
         type=_word(type_, 64),
         problem=problem.kind.value,
         detail=redacted(problem.detail),
-        pointers=[error.pointer[:200] for error in problem.errors[:20]],
+        pointers=[_without_names(error.pointer) for error in problem.errors[:20]],
     )
 
 
@@ -57,3 +57,8 @@ def _word(value: object, length: int) -> str:
     text = value if isinstance(value, str) else ""
     # Postgres stores no NUL, and a lone surrogate is no text.
     return text.replace("\x00", "").encode(errors="ignore").decode()[:length]
+
+
+def _without_names(pointer: str) -> str:
+    """A JSON pointer as it may be kept: a producer may put an address into a field's name."""
+    return "/".join(map(redacted, pointer.split("/")))[:200]

@@ -8,7 +8,7 @@ from typing import Final
 
 from notifications import clock
 from notifications.models import Alert, Rejected
-from notifications.store import db, short_links, vault
+from notifications.store import db, received_texts, short_links, vault
 from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
@@ -29,6 +29,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: db.run("delete_expired_keys", {"limit": limit}),
         lambda: _trim_rejected(limit),
         lambda: short_links.purge(now=now, limit=limit),
+        lambda: received_texts.purge(now=now, limit=limit),
         lambda: _delete_old_alerts(now, limit),
     ]
     done = Swept()

@@ -173,6 +173,14 @@ def test_metadata_with_an_integer_that_would_come_back_changed_is_refused(
     assert "text" in answer.json()["detail"]
 
 
+def test_what_is_kept_of_a_refused_request_names_no_person(caller: Caller) -> None:
+    fields = {"metadata": 1, "maria@example.com": 1, "+4915112345678": 1, "x" * 40: 1}
+    assert caller.post("/v1/notifications", _body(**fields)).status_code == 422
+    kept = Rejected.objects.get()
+    assert sorted(kept.pointers) == ["/<mailbox>", "/<number>", "/<token>", "/metadata"]
+    assert "maria" not in kept.detail
+
+
 def test_sensitive_variables_are_masked(caller: Caller) -> None:
     template = Template.objects.create(template_id="otp", sensitive_variables=["code"])
     TemplateText.objects.create(template=template, channel=Channel.EMAIL, body="{{ code }}")

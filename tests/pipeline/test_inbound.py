@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.models import Suppression
+from notifications import clock
+from notifications.models import ReceivedText, Suppression
 from notifications.pipeline import inbound
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
-from notifications.store import suppressions
+from notifications.store import received_texts, suppressions
 from notifications.store.suppressions import Entry
+from notifications.sweeps import housekeeping
 from providers.contract import Channel, InboundText
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -39,6 +41,28 @@ def test_a_text_that_comes_again_after_the_next_one_changes_nothing() -> None:
     assert [says("STOP", "1"), says("START", "2"), says("STOP", "1")] == [1, 1, 0]
     assert [says("STOP", "3"), says("START", "2")] == [1, 0]
     assert Suppression.objects.filter(undone_at=None).count() == 1
+
+
+@pytest.mark.django_db
+def test_a_repeat_of_a_text_that_changed_nothing_changes_nothing() -> None:
+    assert [says("START", "1"), says("STOP", "2"), says("START", "1")] == [0, 1, 0]
+    assert [says("STOP", "3"), says("START", "4"), says("STOP", "3")] == [0, 1, 0]
+
+
+@pytest.mark.django_db
+def test_an_id_is_its_providers_own() -> None:
+    assert received_texts.remember("twilio", "1")
+    assert received_texts.remember("vonage", "1")
+    assert not received_texts.remember("twilio", "1")
+
+
+@pytest.mark.django_db
+def test_ids_of_texts_are_forgotten_after_a_month() -> None:
+    assert received_texts.remember("twilio", "old")
+    ReceivedText.objects.update(received_at=clock.now() - received_texts.KEPT * 2)
+    assert received_texts.remember("twilio", "new")
+    housekeeping.run_once(now=clock.now(), limit=100)
+    assert [each.message_id for each in ReceivedText.objects.all()] == ["new"]
 
 
 @pytest.mark.django_db

@@ -29,6 +29,8 @@ _FRESH: Final = 1.0
 """Seconds that the current version of a name is believed without news."""
 _KEPT: Final = 300.0
 """Seconds that a pinned version is believed. It never changes, but a database can be restored."""
+_MOST_KEPT: Final = 1_000
+"""Pinned versions that a process holds: each has its texts, parsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +89,12 @@ class _Shelf:
     def by_id(self, wanted: Collection[int]) -> dict[int, TemplateVersion]:
         now = clock.monotonic()
         stale = [each for each in wanted if self._by_id.get(each, (-_KEPT, None))[0] + _KEPT < now]
+        held = self._by_id
         if stale:
-            for version in _load(ids=stale):
-                self._by_id[version.id] = (now, version)
-        return {each: self._by_id[each][1] for each in wanted if each in self._by_id}
+            # A new dict takes the place of the old one: other threads look at the same time.
+            held = {**held, **{version.id: (now, version) for version in _load(ids=stale)}}
+            self._by_id = _newest(held, wanted) if len(held) > _MOST_KEPT else held
+        return {each: held[each][1] for each in wanted if each in held}
 
     def by_name(self, wanted: Collection[str]) -> dict[str, TemplateVersion]:
         self._ears.open()
@@ -111,6 +115,14 @@ class _Shelf:
                 self._by_name.update({name: (now, version) for name, version in found.items()})
             known |= found
         return known
+
+
+def _newest(
+    held: Mapping[int, tuple[float, TemplateVersion]], wanted: Collection[int]
+) -> dict[int, tuple[float, TemplateVersion]]:
+    """Half of what may be held, those that were read last, and all that are wanted now."""
+    newest = sorted(held, key=lambda each: held[each][0])[-_MOST_KEPT // 2 :]
+    return {each: held[each] for each in {*newest, *wanted} if each in held}
 
 
 _shelf = _Shelf()
