@@ -23,10 +23,10 @@ from tests.benchmarks.load import Undelivered
 from tests.benchmarks.stage import Stage
 
 _HELD: Final = 200_000
-_CODES: Final = 300
+_CODES: Final = 150
 _EVERY_SECONDS: Final = 0.1
 """Between two OTPs: over half of the minute, the release is as busy from its beginning."""
-_RAMP_STEPS: Final = 12
+_RAMP_STEPS: Final = 6
 """Of five seconds, as `rules.deferral` places what waits."""
 _TARGET: Final = 2.0
 _POLL_SECONDS: Final = 0.5
@@ -55,6 +55,7 @@ class _Release:
 
 def measure(stage: Stage) -> Figure:
     """Measure it."""
+    held = stage.size(_HELD)
     stage.run()
     p0_latency.percentiles(stage, load.singles(50, priority="P0"))
     releases: list[_Release] = []
@@ -65,11 +66,11 @@ def measure(stage: Stage) -> Figure:
 
     def releasing() -> float:
         stage.clear()
-        _hold(stage)
+        _hold(stage, held)
         _wait_for_the_first(stage)
         p99 = _p99(stage)
-        _wait_until_sent(stage)
-        releases.append(_told(stage))
+        _wait_until_sent(stage, held)
+        releases.append(_told(stage, held))
         stage.clear()
         return p99
 
@@ -77,7 +78,7 @@ def measure(stage: Stage) -> Figure:
     return Figure(
         name="quiet_release",
         value=found.ours,
-        unit=f"ms P0 p99 while {_HELD:,} are released",
+        unit=f"ms P0 p99 while {held:,} are released",
         baseline="ms P0 p99 idle",
         baseline_value=found.theirs,
         ratio=found.ratio,
@@ -104,13 +105,13 @@ def _p99(stage: Stage) -> float:
     return p99
 
 
-def _hold(stage: Stage) -> None:
+def _hold(stage: Stage, count: int) -> None:
     """Write the held rows while everything stands still, and remember when each was to leave."""
     with stage.standing_still(), stage.database() as link:
         link.execute("DROP TABLE IF EXISTS bench_held")
         # Five seconds ago: so long the sweep leaves a row to its own message.
         held = {"reason": Reason.QUIET_HOURS.value, "due": "-5 seconds", "steps": _RAMP_STEPS}
-        rows.write(link, _HELD, priority=Priority.P2, status=Status.SCHEDULED, **held)
+        rows.write(link, count, priority=Priority.P2, status=Status.SCHEDULED, **held)
         link.execute("CREATE UNLOGGED TABLE bench_held AS SELECT id, due_at FROM delivery")
 
 
@@ -124,11 +125,11 @@ def _wait_for_the_first(stage: Stage) -> None:
     with stage.database() as link:
         while not link.execute("SELECT 1 FROM attempt LIMIT 1").fetchone():
             if time.monotonic() > deadline:
-                raise Undelivered(f"none of {_HELD} has left")
+                raise Undelivered("none of the held rows has left")
             _pause.wait(_POLL_SECONDS)
 
 
-def _wait_until_sent(stage: Stage) -> None:
+def _wait_until_sent(stage: Stage, count: int) -> None:
     """Return as soon as all that was held is sent.
 
     Raises:
@@ -137,7 +138,7 @@ def _wait_until_sent(stage: Stage) -> None:
     deadline = time.monotonic() + _DRAIN_SECONDS
     while left := load.unsent(stage, priority=Priority.P2):
         if time.monotonic() > deadline:
-            raise Undelivered(f"{left} of {_HELD} are not sent")
+            raise Undelivered(f"{left} of {count} are not sent")
         _pause.wait(_POLL_SECONDS)
     with stage.database() as link:
         [(sent, calls)] = link.execute(
@@ -145,12 +146,12 @@ def _wait_until_sent(stage: Stage) -> None:
             " (SELECT count(*) FROM attempt JOIN bench_held ON id = delivery_id)",
             [Status.SENT, Priority.P2],
         ).fetchall()
-    if (sent, calls) != (_HELD, _HELD):
-        raise Undelivered(f"{sent} of {_HELD} are sent, with {calls} calls")
+    if (sent, calls) != (count, count):
+        raise Undelivered(f"{sent} of {count} are sent, with {calls} calls")
 
 
-def _told(stage: Stage) -> _Release:
+def _told(stage: Stage, count: int) -> _Release:
     with stage.database() as link:
         [(seconds, overtaken, share)] = link.execute(_ORDER).fetchall()
         link.execute("DROP TABLE bench_held")
-    return _Release(_HELD / float(seconds), float(overtaken), float(share))
+    return _Release(count / float(seconds), float(overtaken), float(share))
