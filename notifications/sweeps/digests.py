@@ -15,6 +15,7 @@ from notifications.pipeline import digest, release
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
+from notifications.store import locks
 from notifications.store.spans import Span
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Due, Swept
@@ -38,7 +39,13 @@ def due(limit: int, *, grace: dt.timedelta = rounds.NO_GRACE) -> Due:
 
 
 def merge_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
-    """Merge or queue rows of `due_by_caps.sql`; returns how many moved."""
+    """Merge or queue rows of `due_by_caps.sql`; returns how many moved.
+
+    One run of a channel at a time: a digest takes rows of its person from other batches and other
+    lanes too, and two runs would wait for each other's rows.
+    """
+    if not locks.try_for_transaction(f"digests {rows[0]['mode']} {rows[0]['channel']}"):
+        return 0
     merged = digest.merge(rows, bounds=span)
     left = [row for row in rows if row["id"] not in merged]
     return len(merged) + release.back_to_queue(left, RELEASE, reason=Reason.HOLD_OVER)

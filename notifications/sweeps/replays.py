@@ -5,11 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+import structlog
+
 from notifications import clock
 from notifications.models import ReplayJob
 from notifications.pipeline import replay
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
+
+_log = structlog.get_logger(__name__)
 
 _JOBS: Final = 20
 """Open jobs that take turns, the oldest; the others wait until one of them is done."""
@@ -18,15 +22,30 @@ _JOBS: Final = 20
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Replay letters of the open jobs, `limit` of each at a time.
 
-    Twice is once: letters are locked and closed. Several processes share a job's letters.
+    Twice is once: letters are locked and closed. Several processes share a job's letters. A job
+    that raises an exception stops no other; the next run tries it again.
     """
     del now  # a letter's age does not matter
-    ends_at, moved = rounds.deadline(), 0
+    ends_at, done = rounds.deadline(), Swept()
+    failed: set[int] = set()
     while True:
-        jobs = ReplayJob.objects.filter(finished_at=None).order_by("id")[:_JOBS]
-        worked = sum(replay.run(job, limit=limit) for job in jobs)
-        moved += worked
-        if not worked:
-            return Swept(moved)
+        jobs = ReplayJob.objects.filter(finished_at=None).exclude(id__in=failed).order_by("id")
+        before = done.moved
+        for job in jobs[:_JOBS]:
+            swept = _worked(job, limit=limit)
+            failed |= {job.pk} if swept.failed else set()
+            done += swept
+        if done.moved == before:
+            return done
         if clock.monotonic() >= ends_at:
-            return Swept(moved, more=True)
+            return done + Swept(more=True)
+
+
+def _worked(job: ReplayJob, *, limit: int) -> Swept:
+    try:
+        return Swept(replay.run(job, limit=limit))
+    except rounds.DATABASE_TROUBLE:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a letter causes, it must not stop the other jobs
+        _log.exception("replay_job_failed", job=job.pk)
+        return Swept(failed=1)

@@ -25,7 +25,7 @@ from tests.benchmarks.stage import Stage
 _HELD: Final = 200_000
 _CODES: Final = 150
 _EVERY_SECONDS: Final = 0.1
-"""Between two OTPs: over half of the minute, the release is as busy from its beginning."""
+"""Between two OTPs: over half of the ramp."""
 _RAMP_STEPS: Final = 6
 """Of five seconds, as `rules.deferral` places what waits."""
 _TARGET: Final = 2.0

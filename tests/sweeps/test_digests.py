@@ -111,9 +111,9 @@ def _deliver() -> None:
     deliver.deliver(list(queued.values_list("id", flat=True)))
 
 
-def _release() -> None:
+def _release(limit: int = 500) -> rounds.Swept:
     """The sweep, without the grace for the messages of the rows."""
-    rounds.work(digests.due(500), digests.merge_rows)
+    return rounds.work(digests.due(limit), digests.merge_rows)
 
 
 def _turn(span: dt.timedelta) -> None:
@@ -281,19 +281,23 @@ def test_a_worker_killed_in_between_leaves_all_as_it_was(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_sweeps_at_once_make_one_digest(caller: Caller) -> None:
+@pytest.mark.parametrize("limit", [500, 6])
+def test_two_sweeps_at_once_make_one_digest(caller: Caller, limit: int) -> None:
     partitions.ensure(clock.now().date(), days=0)
     _person("maria")
     held = _held_likes(caller, 20)
     start = threading.Barrier(4)
 
-    def sweep(_turn: int) -> None:
+    def sweep(_turn: int) -> int:
         start.wait(timeout=10)
-        _release()
-        connection.close()
+        try:
+            return _release(limit).failed
+        finally:
+            connection.close()
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(sweep, range(4)))
+        assert list(pool.map(sweep, range(4))) == [0] * 4
+    _release(limit)  # each of them may have left rows to another
     [made] = _digests()
     assert made.variables["count"] == 20
     assert _statuses(held) == [DIGESTED] * 20

@@ -73,6 +73,23 @@ def test_jobs_take_turns_and_a_run_that_has_no_time_left_says_that_there_is_more
 
 
 @pytest.mark.django_db
+def test_a_job_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad, good = _job(3)[0], _job(3)[0]
+    worked = replay.run
+
+    def run(job: ReplayJob, *, limit: int) -> int:
+        if job.pk == bad.pk:
+            msg = "a letter that an older release wrote"
+            raise KeyError(msg)
+        return worked(job, limit=limit)
+
+    monkeypatch.setattr(replay, "run", run)
+    assert _run() == rounds.Swept(3, failed=1)
+    good.refresh_from_db()
+    assert good.replayed == 3
+
+
+@pytest.mark.django_db
 def test_a_batch_costs_as_many_queries_as_a_single_letter() -> None:
     costs = []
     for count in (1, 40):
