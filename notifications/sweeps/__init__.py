@@ -11,11 +11,11 @@ are locked (`rounds`), the others lock the rows that they change.
 
     relay            publish what is queued                                         every 1 s
     release          queue what was scheduled or held                               every 1 s
-    digests          merge or queue what a cap held                                 every 5 s
+    digests          merge or queue what a cap held                                 every 10 s
     rescue           settle or queue rows whose lease ran out                       every 3 s
     retry            queue what is due for its next try                             every 10 s
     resume           release what a breaker held, now that it is closed             every 5 s
-    replays          work off replay jobs                                           every 5 s
+    replays          work off replay jobs                                           every 10 s
     ordering         wake heads whose wake-up was lost, forget ordering keys        every 5 s
     recheck_unknown  resend once, or close, what nobody answered                    every 10 s
     schedules        make notifications of what recurs, a day ahead                 every 10 s
@@ -112,7 +112,7 @@ SWEEPS: Final = {
         ),
         Sweep(
             "digests",
-            5 * _SECOND,
+            10 * _SECOND,
             500,
             digests.run_once,
             "What a cap held waits five minutes longer, and leaves one by one.",
@@ -140,7 +140,7 @@ SWEEPS: Final = {
         ),
         Sweep(
             "replays",
-            5 * _SECOND,
+            10 * _SECOND,
             500,
             replays.run_once,
             "Replays of dead letters stand still.",

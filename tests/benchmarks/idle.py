@@ -18,6 +18,8 @@ from tests.benchmarks.figures import Figure
 from tests.benchmarks.stage import Stage
 
 _SECONDS: Final = 15.0
+_STARTING_SECONDS: Final = 10.0
+"""Workers that are ready still declare queues, and Flower asks them about themselves."""
 _COMMANDS: Final = 40
 """A second: polls, periodic tasks, heartbeats, and each worker's probe of the broker."""
 _MEBIBYTES: Final = 800
@@ -28,6 +30,7 @@ def measure_commands(stage: Stage) -> Figure:
     """Commands a second that the broker gets."""
     stage.run(entry.name for entry in PROGRAMS)
     stage.clear()
+    _pause.wait(_STARTING_SECONDS)
     meter = costs.Meter()
     with (
         costs.measured(stage.components(), into=meter),
