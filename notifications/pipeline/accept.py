@@ -1,13 +1,11 @@
 """Accept: a producer's request becomes durable rows, or a clear refusal.
 
-The promise of a 202: notification, deliveries, first events and the idempotency key are committed
-together. What comes after (publishing) may fail without losing anything, because each delivery is
-due by itself.
+A 202 promises that notification, deliveries, first events and the idempotency key are committed
+together. Publishing may fail afterwards without a loss, because each delivery is due by itself.
 
-Every step takes a list. A batch is one; requests of their own that come at the same time are made
-one (`group_commit`). Idempotency keys are looked up first: a request with a key that is in use gets
-the first answer, whether or not the request could be accepted now. Between two requests that come
-at once the key's unique index decides.
+Every step takes a list: a batch, or single requests that arrive at the same time (`group_commit`).
+Idempotency keys are looked up first: a request with a key in use gets the first answer, whether or
+not it could be accepted now. Between two concurrent requests the key's unique index decides.
 """
 
 from __future__ import annotations
@@ -53,9 +51,9 @@ __all__ = [
 
 _log = structlog.get_logger(__name__)
 _PATIENCE: Final = dt.timedelta(milliseconds=200)
-"""How long a group waits for a key that another request is storing, before its calls run alone."""
+"""How long a group waits for a key that another request stores; then its calls run alone."""
 _TRIES: Final = 5
-"""How often a list is sorted out again because somebody was quicker with one of its keys."""
+"""How often a list is sorted again because another request took one of its keys first."""
 IN_PROGRESS: Final = Problem(
     Kind.IN_PROGRESS,
     "a request with the same idempotency key is still running; ask again in a second",
@@ -73,12 +71,12 @@ class Taken:
 
     response: dict[str, Any]
     replayed: bool
-    """The answer of an earlier request with this key; nothing was stored."""
+    """The answer is that of an earlier request with this key; no row was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not accepted; nothing of it was stored."""
+    """Not accepted; no row was stored."""
 
     problem: Problem
 
@@ -97,21 +95,22 @@ class _Locked(Exception):
 
 @dataclass(slots=True)
 class Single:
-    """A request of its own, to be accepted with others that come at the same time."""
+    """A single request, accepted together with others that arrive at the same time."""
 
     ask: Ask
     charge: Charge
     quota: Quota | None = None
-    """What the rate limit answered; it is asked once."""
+    """The answer of the rate limit, which is asked once."""
 
 
 _Charged = tuple[Taken | Refused | None, Quota]
-"""The answer to one, and what its charge left; no answer: it was over its limit."""
+"""Answer and remaining quota of one request; the answer is None if the request is over its limit.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A list that is ready to be stored; nothing is written yet."""
+    """A list that is ready to be stored."""
 
     asks: Sequence[Ask | Problem]
     plans: Sequence[Plan | Repeat | Problem]
@@ -121,10 +120,10 @@ class _Prepared:
 def accept(
     caller: Caller, asked: Sequence[NotificationRequest], *, traceparent: str = ""
 ) -> list[Taken | Refused]:
-    """Accept a list of requests; one answer each, in order. One that is refused harms no other.
+    """Accept a list of requests; returns one answer for each, in order. A refusal affects no other.
 
     Raises:
-        django.db.Error: nothing could be stored, and nothing was.
+        django.db.Error: no row was stored.
     """
     return _accepted([Ask(caller, each, traceparent) for each in asked])
 
@@ -140,10 +139,10 @@ def accept_once(
     """Accept a batch under one key for the whole call; the items' own keys count as well.
 
     Args:
-        caller: who asks.
+        caller: the producer.
         key: the key of the call.
         body_hash: of the canonical body, 16 bytes.
-        asked: what was understood of each item, in order.
+        asked: each item as it was understood, in order.
         traceparent: W3C trace context of the call.
     """
     asks = [each if isinstance(each, Problem) else Ask(caller, each, traceparent) for each in asked]
@@ -162,12 +161,10 @@ def accept_once(
 
 
 def accept_one(single: Single) -> tuple[Taken | Refused | None, Quota]:
-    """Charge and accept a request of its own; None instead of an answer: it is over its limit.
-
-    Requests that come at the same time share a transaction (see `group_commit`).
+    """Charge and accept a single request; the answer is None if the request is over its limit.
 
     Raises:
-        django.db.Error: nothing was stored, or (the database went away) nobody knows.
+        django.db.Error: no row was stored, or the database went away during the commit.
     """
     if single.ask.wanted.ordering_key:
         return _alone(single)  # it may have to wait for its line
@@ -188,8 +185,8 @@ def _together(singles: Sequence[Single]) -> Finished[_Charged]:
     """Charge and accept a group in one transaction.
 
     Raises:
-        NothingStored: one of them cannot be planned or stored, or waits for a key.
-        django.db.Error: the database went away while it was committing.
+        NothingStored: an item cannot be planned or stored, or waits for a key.
+        django.db.Error: the database went away during the commit.
     """
     quotas = _charged(singles)
     granted = [each.ask for each, quota in zip(singles, quotas, strict=True) if quota.granted]
@@ -242,7 +239,7 @@ def _prepared(asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None) -
 
 
 def _planned(ask: Ask, known: Known) -> Plan | Repeat | Problem:
-    """Plan a request that is new; whether a repeat could be accepted now does not matter."""
+    """Plan a new request; a repeat is answered even if it could not be accepted now."""
     repeat = keys.repeat_of(ask, known.answered) if known.answered else None
     return repeat or planned(ask, known)
 
@@ -255,7 +252,7 @@ def _stored(
     Raises:
         _Locked: another request with one of the keys is still running.
         keys.Answered: the whole call was answered before.
-        IntegrityError: a day that retention has dropped; the clock is wrong.
+        IntegrityError: the day was dropped by retention; the clock is wrong.
         OperationalError: the database is away.
     """
     now, answered = prepared.known.now, prepared.known.answered
@@ -285,7 +282,7 @@ def _stored(
 def _sorted_out(
     prepared: _Prepared, answered: Mapping[Key, Entry], whole: WholeKey | None
 ) -> Sorted:
-    """Tell what is new, and with which keys it is stored.
+    """Separate new plans from repeats.
 
     Raises:
         keys.Answered: the whole call was answered before.
@@ -304,7 +301,7 @@ def _sorted_out(
 
 
 def _insert(found: Sorted, *, now: dt.datetime, patience: dt.timedelta | None) -> None:
-    """Insert the new rows and their keys, all or nothing; when they are due was said by `plan`."""
+    """Insert the new rows and their keys, all or none."""
     fresh, places = found.fresh, _places(found.fresh)
     # A transaction that is open must outlive a key that is taken.
     needs_block = bool(places) or connection.in_atomic_block
@@ -322,7 +319,7 @@ def _insert(found: Sorted, *, now: dt.datetime, patience: dt.timedelta | None) -
 
 
 def _places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
-    """Where who may leave now joins its line. A schedule joins when it is released."""
+    """List the places of deliveries with an ordering key; a scheduled one joins at release."""
     return [
         (plan.ordering_key, delivery.channel, delivery.id)
         for plan in plans
@@ -333,7 +330,7 @@ def _places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
 
 
 def _finish(prepared: _Prepared, found: Sorted) -> None:
-    """Publish what is urgent, count, and note refusals; nothing of it fails what is stored."""
+    """Publish P0 and P1, count, and note refusals; a failure here affects no stored row."""
     publish.at_once(delivery for plan in found.fresh for delivery in plan.deliveries)
     stopped = [
         delivery.reason
@@ -370,7 +367,7 @@ def _repeated(earlier: Entry, body_hash: bytes) -> Taken | Refused:
 
 
 def _kept(result: Taken | Refused) -> dict[str, Any]:
-    """One result of a whole call, as it is kept for its repeats."""
+    """Serialise one result of a whole call for its repeats."""
     if isinstance(result, Taken):
         return {"taken": result.response, "replayed": result.replayed}
     problem = result.problem

@@ -40,11 +40,11 @@ from notifications.store.transitions import Move, UnderClaim
 from providers.contract import Provider
 
 _BUSY_WAIT: Final = dt.timedelta(seconds=1)
-"""How long a delivery to a busy endpoint waits, before its jitter of the same length."""
+"""How long a delivery to a busy endpoint waits, before jitter of the same length."""
 _COARSE: Final = dt.timedelta(seconds=1)
-"""The least step in the grid of other holds."""
+"""Least step in the grid of other holds."""
 _FINE: Final = dt.timedelta(seconds=0.25)
-"""The grid of slots: their messages are shared, and no slot is over when its message comes."""
+"""Step in the grid of slots."""
 
 Routed = tuple[Provider, list[Job]]
 
@@ -108,23 +108,23 @@ def admit(routed: Iterable[Routed], *, token: UUID, at: dt.datetime) -> Admitted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Queue:
-    """Live deliveries of one priority that one provider takes, or one endpoint of it."""
+    """Live deliveries of one priority for one provider, or for one endpoint of the provider."""
 
     provider: Provider
     key: HealthKey
     priority: Priority
     with_slot: list[tuple[Job, dt.timedelta]] = field(default_factory=list)
-    """Those that were given a slot before, and how long until it."""
+    """Deliveries with an earlier slot, and the time until the slot."""
     others: list[Job] = field(default_factory=list)
 
     @property
     def everyone(self) -> list[Job]:
-        """All of them, those with a slot first."""
+        """All deliveries, those with a slot first."""
         return [*(job for job, _ in self.with_slot), *self.others]
 
     @property
     def wanted(self) -> Wanted:
-        """The question that it asks."""
+        """The question for `departures.ask`."""
         alone = [job for job in self.everyone if len(job.providers) == 1]
         candidates = alone or self.everyone
         return Wanted(
@@ -158,7 +158,7 @@ def _queues(provider: Provider, jobs: Iterable[Job], *, at: dt.datetime) -> Iter
 
 
 def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_Hold]]:
-    """Who goes, whom the breaker turns away, and who waits for the bucket."""
+    """Split a queue: going deliveries, deliveries for the breaker's hold, and other holds."""
     match answer.door:
         case Door.OPEN:
             return [], queue.everyone, []
@@ -175,7 +175,7 @@ def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_H
 
 
 def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
-    """Give those that may go by another provider to it; returns them, and the others."""
+    """Give jobs with another provider to the next provider; returns moved and staying jobs."""
     able = [job for job in jobs if len(job.providers) > 1]
     bound = fail_over.perhaps_sent_before(able) if able else set()
     onward: list[Job] = []
@@ -190,9 +190,9 @@ def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
 
 
 def _rest(jobs: Sequence[Job], queue: _Queue, answer: Answer, *, at: dt.datetime) -> list[_Hold]:
-    """The first comes as the next probe, the others behind it, and the last probe after all.
+    """Hold deliveries that a breaker turned away until the next probe, and behind it.
 
-    None waits past its time to live: it comes back to be expired.
+    A hold ends with the time to live at the latest.
     """
     reason = Reason.ENDPOINT if queue.key.endpoint else Reason.BREAKER
     held = []

@@ -1,8 +1,7 @@
-"""Arrange: schedules as their producers want them; what had been made of the future is withdrawn.
+"""Arrange: create, change, pause and remove schedules.
 
-Promise: a schedule that is stored is one that can be kept: its rule occurs, and the notification
-that it would become is one that would be accepted today. What a change withdraws has not left, and
-`recur` makes it anew.
+A stored schedule can be kept: its rule occurs, and today its notification would be accepted. A
+change withdraws the future notifications that have not left, and `recur` makes them again.
 """
 
 from __future__ import annotations
@@ -26,18 +25,13 @@ from notifications.store.templates import shelf
 
 
 def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
-    """Store a schedule.
-
-    Args:
-        caller: whose.
-        fields: columns of the model.
-    """
+    """Store a schedule; `fields` are columns of the model."""
     made = Schedule(producer_id=caller.producer_id, mode=caller.mode, **fields)
     return _problem_of(caller, made) or _saved(made)
 
 
 def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:
-    """Change a schedule; what was made of its future is withdrawn and made anew."""
+    """Change a schedule; its future notifications are withdrawn and made again."""
     with transaction.atomic():
         found = _mine(caller).select_for_update().filter(id=schedule_id).first()
         if found is None:
@@ -52,7 +46,7 @@ def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Sched
 
 
 def remove(caller: Caller, schedule_id: int) -> bool:
-    """Forget a schedule and withdraw what was made of its future; False when there is none."""
+    """Delete a schedule and withdraw its future notifications; False if there is none."""
     with transaction.atomic():
         found = _mine(caller).select_for_update().filter(id=schedule_id).first()
         if found is None:
@@ -63,7 +57,7 @@ def remove(caller: Caller, schedule_id: int) -> bool:
 
 
 def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
-    """Pause or resume: nothing that would have occurred in a pause is made up for."""
+    """Pause or resume schedules. Occurrences during a pause are not sent later."""
     with transaction.atomic():
         locked = Schedule.objects.select_for_update().filter(id__in=[each.pk for each in schedules])
         for each in locked.order_by("id"):
@@ -73,7 +67,7 @@ def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
 
 
 def _problem_of(caller: Caller, schedule: Schedule) -> Problem | None:
-    """Why a schedule cannot be taken: its rule, or the notification that it would become."""
+    """Check the rule of a schedule and the notification that it would become."""
     if (wrong := _problem_of_times(schedule)) is not None:
         return wrong
     asked = request.parse(schedule.request)
@@ -105,7 +99,7 @@ def _problem_of_times(schedule: Schedule) -> Problem | None:
 
 
 def _saved(schedule: Schedule) -> Schedule | Problem:
-    """Save it with the first occurrence from now on as its next one."""
+    """Save a schedule with its first occurrence from now on."""
     following = recur.occurrences(schedule, recur.zone_of(schedule), after=clock.now())
     recur.stand(schedule, None if schedule.paused else next(following, None))
     try:
@@ -118,7 +112,7 @@ def _saved(schedule: Schedule) -> Schedule | Problem:
 
 
 def _withdraw(schedule: Schedule) -> None:
-    """Stop what was made of a locked schedule's future. What is being sent stays."""
+    """Stop the future notifications of a locked schedule, except those that are being sent."""
     ahead = schedule.occurrences.filter(at__gt=clock.now())
     made = [each.notification_id for each in ahead if each.notification_id is not None]
     if made:
@@ -142,7 +136,6 @@ def _invalid(pointer: str, said: str) -> Problem:
 
 
 def _within(problem: Problem) -> Problem:
-    """A notification's problem as one of the schedule around it."""
     errors = tuple(
         FieldError(f"/notification{each.pointer}", each.detail) for each in problem.errors
     )

@@ -2,12 +2,9 @@
 
     claim -> Batch -> step -> step -> ... -> send
 
-Each step takes the batch, decides about some of its jobs, and leaves the others. A step decides
-with `Batch.decide` and writes no status itself; `write` is the one place that does, with one
-statement for each transition. A job that is decided has left the batch.
-
-Safe to run twice, late, or never: every write is guarded by the claim's token, and a row that is
-not written comes due when its lease ends.
+A step decides about some jobs with `Batch.decide` and leaves the other jobs. `commit` writes the
+decisions, one statement for each transition, and takes the decided jobs out of the batch. Every
+write is guarded by the claim's token; a row that is not written comes due when its lease ends.
 """
 
 from __future__ import annotations
@@ -30,29 +27,30 @@ from notifications.store.claims import Claim, Claimed
 from notifications.store.transitions import Move, UnderClaim
 
 LONGEST_COUNTDOWN: Final = dt.timedelta(seconds=120)
-"""A longer wait is only a row: a countdown lives in a worker's memory and in the broker's."""
+"""A longer wait is only a row, because a countdown occupies memory in a worker and in the broker.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """One delivery that the worker publishes again after a wait."""
+    """One delivery that the worker publishes again after a delay."""
 
     delivery_id: UUID
     delay: dt.timedelta
 
 
 class Decided(NamedTuple):
-    """A delivery and what was decided about it."""
+    """A delivery and its decision."""
 
     delivery: Claimed
     decision: Decision
     secrets_of: UUID | None = None
-    """The notification, where it has sensitive variables that may now be wiped."""
+    """The notification, if its sensitive variables may now be wiped."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """The jobs of one claim that no step has decided yet, and what is to be published again."""
+    """The undecided jobs of one claim, and the deliveries to publish again."""
 
     claim: Claim
     jobs: list[Job]
@@ -61,12 +59,12 @@ class Batch:
 
     @property
     def token(self) -> UUID:
-        """What proves that the rows are still held by this claim."""
+        """The token that guards every write of this claim."""
         return self.claim.token
 
     @property
     def now(self) -> dt.datetime:
-        """Postgres's clock: its time at the claim, and what has passed since."""
+        """Postgres's clock: its time at the claim plus the time since."""
         return self.claim.now
 
     def decide(self, job: Job, decision: Decision) -> None:
@@ -78,7 +76,7 @@ class Batch:
         self._decided.append(Decided(delivery, decision))
 
     def commit(self) -> None:
-        """Write what was decided, and note what the worker publishes again."""
+        """Write the decisions, and note the deliveries that the worker publishes again."""
         entries, self._decided = self._decided, []
         if not entries:
             return
@@ -94,10 +92,7 @@ _ERASED: Final = Decision(transition=SUPPRESS, reason=Reason.NO_CONTACT, detail=
 
 
 def load(claim: Claim) -> Batch:
-    """Read the jobs of a claim, in two queries.
-
-    A delivery whose recipient was erased meanwhile is decided already.
-    """
+    """Read the jobs of a claim in two queries; a delivery of an erased recipient is decided."""
     notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
     asked = reads.asked(set(notification_of.values()))
     destinations = reads.destinations(each.contact_id for each in claim.deliveries)
@@ -140,7 +135,7 @@ def write(entries: Iterable[Decided], *, token: UUID) -> set[UUID]:
 
 
 def secrets_to_wipe(entries: Iterable[Decided]) -> set[UUID]:
-    """Notifications with sensitive variables of which a delivery has just become final."""
+    """Return the notifications whose sensitive variables may go: a delivery became final."""
     return {
         secrets_of
         for _, decision, secrets_of in entries
@@ -149,7 +144,7 @@ def secrets_to_wipe(entries: Iterable[Decided]) -> set[UUID]:
 
 
 def refund_caps(entries: Iterable[Decided], *, moved: Collection[UUID]) -> None:
-    """Take back what frequency caps counted for deliveries that ended without being sent."""
+    """Refund the frequency caps of deliveries that ended without being sent."""
     caps.refund_unsent(
         delivery
         for delivery, decision, _ in entries
@@ -158,7 +153,7 @@ def refund_caps(entries: Iterable[Decided], *, moved: Collection[UUID]) -> None:
 
 
 def retries_of(entries: Iterable[Decided], *, moved: Collection[UUID]) -> list[Retry]:
-    """What the worker publishes again: moved rows whose wait is short enough for a countdown."""
+    """Return the moved rows whose wait is short enough for a countdown."""
     return [
         Retry(delivery.id, decision.republish_in)
         for delivery, decision, _ in entries

@@ -1,7 +1,7 @@
-"""Cancel: stop what has not left.
+"""Cancel: stop deliveries that have not left.
 
-What a worker holds at this moment may still leave; it gets no retry, because the first gate of its
-next claim reads `cancelled_at`.
+A delivery that a worker holds may still leave; it gets no retry, because the first gate of the next
+claim reads `cancelled_at`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from notifications.store.transitions import ANYONE, Move
 
 
 def cancel(notification_id: UUID, *, producer_id: int, mode: Mode) -> list[UUID] | None:
-    """Stop a producer's notification.
+    """Stop a producer's notification; safe to run twice.
 
-    Returns the deliveries that were stopped, None when it is not theirs.
-
-    Safe to run twice: the second stops nothing.
+    Returns:
+        The stopped deliveries; None if the producer has no such notification.
     """
     mine = Notification.objects.filter(id=notification_id, producer_id=producer_id, mode=mode)
     return stop([notification_id]) if mine.exists() else None
 
 
 def stop(notification_ids: Sequence[UUID]) -> list[UUID]:
-    """Stop notifications; returns the deliveries that were stopped. Safe to run twice."""
+    """Stop notifications; returns the stopped deliveries. Safe to run twice."""
 
     def work() -> list[UUID]:
         Notification.objects.filter(id__in=notification_ids, cancelled_at=None).update(

@@ -1,13 +1,12 @@
-"""Cap: what a person has had enough of waits, or is dropped (`rules.caps`).
+"""Cap: deliveries over their recipient's frequency cap wait or are dropped (`rules.caps`).
 
-Asked after every gate has let a delivery pass, so that only what would leave is counted; in one
-call for the whole batch, and in none when no delivery of it has a cap. What a breaker or a bucket
-holds after that is counted again from the moment at which it leaves (`renew`). While the state
-Redis is away nobody can tell who has had enough: P1 leaves, P2 and P3 wait for it.
+Caps are counted after all gates, so that only leaving deliveries count: in one call for the batch,
+or in no call if no delivery has a cap. Deliveries that a breaker or a bucket holds afterwards are
+counted again when they leave (`renew`). While the state Redis is away P1 leaves, and P2 and P3
+wait. Test mode neither counts nor waits.
 
-A notification that was counted and never left is taken back, by whoever ended it: only rows that
-moved under the claim's own token are handed in, so a worker that lost its lease takes nothing back.
-Test mode neither counts nor waits.
+A count is refunded when its delivery ends unsent. Only rows that moved under the claim's own token
+are refunded, so a worker without its lease refunds no count.
 """
 
 from __future__ import annotations
@@ -36,11 +35,10 @@ _LOOK_AGAIN: Final = dt.timedelta(seconds=15)
 """How long rows wait for the state Redis, and over what time they are then spread."""
 
 _RENEWED_AFTER: Final = dt.timedelta(minutes=1)
-"""What leaves sooner after its acceptance stays counted from when it was asked about: caps are in
-messages an hour or a day."""
+"""A delivery that leaves sooner after its acceptance keeps its first count."""
 
 _Places = dict[tuple[UUID, Channel], list[Job]]
-"""Live deliveries that have a cap: those of a notification on a channel count as one."""
+"""Live deliveries with a cap; those of one notification and channel count as one."""
 
 
 def apply_caps(batch: Batch) -> None:
@@ -59,11 +57,10 @@ def apply_caps(batch: Batch) -> None:
 
 
 def renew(jobs: Iterable[Job]) -> None:
-    """Count what leaves long after it was accepted from the moment of leaving.
+    """Count deliveries that waited from the moment of leaving.
 
-    It was counted before the breaker or the bucket held it. Without this, an outage as long as the
-    window would let a person have twice their cap: what waited, and what comes after. Without Redis
-    the earlier count stays.
+    Without this, an outage as long as the window would let a recipient have twice the cap: the
+    waiting deliveries and the new ones. Without Redis the earlier count stays.
     """
     waited = [
         job
@@ -77,7 +74,7 @@ def renew(jobs: Iterable[Job]) -> None:
 
 
 def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
-    """One ask for each of the places, in their order."""
+    """Return one ask for each place, in the order of the places."""
     usual = conf.current().caps
     asks: list[Ask] = []
     places: _Places = {}

@@ -1,7 +1,6 @@
 """Check: what a request means, or what is wrong with it.
 
-Reads what it needs in one round trip for the whole list; writes nothing, but for the ordering keys
-that it meets for the first time.
+One round trip reads everything for the whole list. The only rows written are new ordering keys.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from notifications.store.type_rules import TypeRule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks: the producer behind a key, and what it may do."""
+    """The producer behind an API key, and its permissions."""
 
     producer_id: int
     mode: Mode
@@ -47,7 +46,7 @@ class Ask(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What the whole list, of any callers, needs of the database, read once."""
+    """Everything that a list of requests needs of the database, read once."""
 
     now: dt.datetime
     types: Mapping[str, TypeRule]
@@ -56,29 +55,29 @@ class Known:
     templates: Mapping[str, TemplateVersion]
     ordering_keys: Mapping[idempotency.Key, ordering.Key]
     answered: dict[idempotency.Key, idempotency.Entry]
-    """The answers to those idempotency keys of the list that are in use."""
+    """Answers to the idempotency keys of the list that are in use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What a request was found to mean."""
+    """The meaning of a valid request."""
 
     rule: TypeRule
     template: TemplateVersion | None
     reach: Reach
     line: int | None
-    """The key of the line that its deliveries join."""
+    """The ordering key that its deliveries join."""
     when: When | None
-    """When it is to leave; None: now."""
+    """When the notification is to leave; None: now."""
     expires_at: dt.datetime
 
 
 _UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
-"""Of a type that the router does not know; the request has to give a priority then."""
+"""Rule of an unknown type; the request has to give a priority."""
 
 
 class _Refusal(Exception):
-    """Carries the problem out of the checks of one request."""
+    """Carries a problem out of the checks of one request."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
@@ -86,12 +85,7 @@ class _Refusal(Exception):
 
 
 def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Known:
-    """Read what checking these needs, in one round trip where nothing is stale or has a line.
-
-    Args:
-        asks: what is asked for.
-        also: further idempotency keys to look up.
-    """
+    """Read everything that checking a list needs. `also`: further idempotency keys to look up."""
     types = type_rules.every()
     people: dict[Mode, set[str]] = {}
     keys = set(also)
@@ -121,7 +115,7 @@ def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Kn
 
 
 def checked(ask: Ask, known: Known) -> Checked | Problem:
-    """What it means; the first thing that is wrong with it otherwise."""
+    """Return the meaning of a request, or the first problem."""
     request, caller = ask.wanted, ask.caller
     try:
         rule = _routed(request, caller, known)
@@ -162,10 +156,10 @@ def _ordering_keys(
 
 
 def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeRule:
-    """The type's rule, with the priority that counts.
+    """Return the type's rule, with the priority of the request if it names one.
 
     Raises:
-        _Refusal: nothing says which priority, or the producer may not use it.
+        _Refusal: there is no priority, or the producer may not use it.
     """
     rule = known.types.get(request.type, _UNKNOWN)
     if rule is _UNKNOWN and request.priority is None:
@@ -181,10 +175,10 @@ def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeR
 def _line(
     request: NotificationRequest, caller: Caller, priority: Priority, known: Known
 ) -> int | None:
-    """The key of the line that it joins.
+    """Return the ordering key.
 
     Raises:
-        _Refusal: the key's line is on another lane.
+        _Refusal: the key is in use with another priority.
     """
     if request.ordering_key is None:
         return None
@@ -197,7 +191,7 @@ def _line(
 
 
 def _template(request: NotificationRequest, caller: Caller, known: Known) -> TemplateVersion | None:
-    """The version to pin; None for raw content.
+    """Return the version to pin; None for raw content.
 
     Raises:
         _Refusal: there is none, it lacks a channel or a variable, or raw content is not allowed.
@@ -225,7 +219,7 @@ def _template(request: NotificationRequest, caller: Caller, known: Known) -> Tem
 
 
 def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterable[tuple[str, str]]:
-    """What is wrong with the variables: by declaration, else by what the texts cannot lack."""
+    """List wrong variables: by declaration, else by what the texts cannot lack."""
     if template.declared:
         return variables.mistakes(template.declared, request.variables)
     texts = request.channels or template.texts
@@ -235,7 +229,7 @@ def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterab
 
 
 def _recipient(request: NotificationRequest, caller: Caller, known: Known) -> Reach:
-    """How the recipient can be reached.
+    """Return the recipient's contacts and preferences.
 
     Raises:
         _Refusal: there is no such recipient in this mode.
@@ -270,10 +264,10 @@ def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When 
 def _expiry(
     request: NotificationRequest, priority: Priority, when: When | None, now: dt.datetime
 ) -> dt.datetime:
-    """When its time to live ends.
+    """Return when the time to live ends.
 
     Raises:
-        _Refusal: too far ahead.
+        _Refusal: the end is too far ahead.
     """
     ttl = conf.current().times_to_live[priority]
     if request.ttl_seconds:

@@ -1,8 +1,9 @@
 """Confirm: receipts move deliveries on.
 
-They come early, late, twice, out of order or never; the move table knows. One that calls an address
-dead does so whether it moves anything or not: a complaint about a message that was read moves
-nothing. That is done first, so that a callback which comes again after a crash has lost nothing.
+Receipts come early, late, twice, out of order or never; the transition table covers each case. A
+receipt that calls an address dead invalidates the contact even if it moves no delivery (a complaint
+about a read message). Contacts are invalidated first, so a callback that is repeated after a crash
+loses nothing.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from providers.contract import Receipt, ReceiptKind
 
 _log = structlog.get_logger(__name__)
 _PATIENCE: Final = dt.timedelta(milliseconds=200)
-"""How long a group waits for a row that somebody else changes, before its callbacks run alone."""
+"""How long a group waits for a locked row; then its callbacks run alone."""
 
 _RECEIPT_DAYS: Final = 3
-"""How old a delivery may be that is found by the provider's message id: as long as SMS networks try
-to deliver. Most vendors echo our own id, by which a delivery is found for as long as it is kept.
-Without a limit each receipt of somebody else's message would ask every partition."""
+"""Greatest age of a delivery that is looked up by the provider's message id: SMS networks try for
+three days. Without a limit, each receipt of an unknown message would read every partition. Most
+vendors echo our own id, which finds a delivery of any age."""
 
 _MEANS: Final = {
     ReceiptKind.FAILED: (FAIL, Reason.RECEIPT_FAILED),
@@ -45,17 +46,17 @@ _MEANS: Final = {
 
 
 class _Callback(NamedTuple):
-    """What one call of a provider told."""
+    """The receipts of one call of a provider."""
 
     provider: str
     receipts: Sequence[Receipt]
 
 
 def record(provider: str, receipts: Sequence[Receipt]) -> int:
-    """Apply a provider's receipts; returns how many moved a delivery.
+    """Apply a provider's receipts; returns how many moved a delivery. Safe to run twice.
 
-    A receipt only moves a delivery whose call this provider had. Safe to run twice: the second
-    moves nothing. Callbacks that come at the same time share a transaction (see `group_commit`).
+    A receipt moves only a delivery that this provider was called for. Callbacks that arrive at the
+    same time share a transaction (see `group_commit`).
     """
     return _group.run(_Callback(provider, receipts)) if receipts else 0
 
@@ -64,7 +65,7 @@ def _together(callbacks: Sequence[_Callback]) -> Finished[int]:
     """Apply the receipts of a group.
 
     Raises:
-        NothingStored: it failed; running each callback again is safe, whatever was stored.
+        NothingStored: the group failed; running each callback again is safe, whatever was stored.
     """
     if len(callbacks) == 1:
         return [_alone(callbacks[0])], lambda: None
@@ -106,7 +107,7 @@ def _recorded(callbacks: Sequence[_Callback]) -> list[int]:
 
 
 def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
-    """The delivery that each receipt speaks of; None: nobody knows it."""
+    """Return the delivery of each receipt; None if the delivery is unknown."""
     unnamed = [
         receipt for each in callbacks for receipt in each.receipts if receipt.delivery_id is None
     ]
@@ -118,7 +119,7 @@ def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
 
 
 def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
-    """Apply receipts of one provider; returns the deliveries that moved."""
+    """Apply receipts of one provider; returns the moved deliveries."""
     by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
     for receipt, delivery_id in told:
@@ -142,13 +143,13 @@ def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
 
 
 def _cause(receipt: Receipt) -> Cause:
-    """A message that arrived and still costs us its address was complained about."""
+    """Tell a complaint (the message arrived) from a bounce."""
     arrived = receipt.kind in {ReceiptKind.DELIVERED, ReceiptKind.READ}
     return Cause.COMPLAINT if arrived else Cause.BOUNCE
 
 
 def _resolved(receipts: Sequence[Receipt]) -> dict[str, UUID]:
-    """Deliveries by the provider's own message id, where it does not echo ours."""
+    """Find deliveries by the provider's message id, where the provider does not echo ours."""
     wanted = [each.provider_message_id for each in receipts if each.provider_message_id]
     if not wanted:
         return {}

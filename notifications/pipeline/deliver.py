@@ -1,11 +1,11 @@
-"""Deliver: from a list of ids to settled rows. What a channel task does, all of it.
+"""Deliver: the body of a channel task, from a list of ids to settled rows.
 
     claim -> load -> gates -> caps -> route -> admit -> (render -> send -> settle) in waves
                                         ^       |        '-> fail over: the next provider
                                         '-------'----------'
 
-Two tasks with the same id are harmless: the claim gives the row to one of them. A task that dies
-leaves leases that run out. A task that raises an error returns what it had not called.
+Two tasks with the same id are harmless: only one task gets the claim. A task that dies leaves
+leases that run out. A task that raises an error returns the rows without a call.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ from notifications.store.claims import Claim
 from notifications.store.transitions import Move, UnderClaim
 
 _RETURN_FOR: Final = dt.timedelta(seconds=5)
-"""How long a row waits after its task raised an error: the same error must not spin."""
+"""How long a row waits after its task raised an error, so that the error does not repeat at once.
+"""
 
 Step = Callable[[Batch], None]
 STEPS: Final[Sequence[Step]] = (gates.run_gates, cap.apply_caps, route.choose_providers)
-"""Each decides about some jobs of the batch; what it decided is committed before the next."""
+"""Each step decides about some jobs; its decisions are committed before the next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryGroup:
-    """Deliveries to be published again together. They come due by themselves if that fails."""
+    """Deliveries to publish again together; if that fails, they come due by themselves."""
 
     delivery_ids: list[UUID]
     countdown: dt.timedelta
@@ -54,9 +55,9 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
     Safe to run twice, late, or never: see `sweeps`.
 
     Raises:
-        OperationalError: the database failed. What was not called is queued again.
+        OperationalError: the database failed. Rows that were not called are queued again.
         InterfaceError: the same.
-        Exception: a step failed. What was not called is queued again, and stays suspect.
+        Exception: a step failed. Rows that were not called are queued again, and stay suspect.
     """
     claim = claims.claim(delivery_ids, now=clock.now())
     if not claim.deliveries:
@@ -127,14 +128,12 @@ def _hold_without_provider(batch: Batch, jobs: Sequence[Job]) -> None:
 
 
 def _give_back(claim: Claim, *, is_suspect: bool) -> None:
-    """Queue again what this claim still holds and has not called.
-
-    Safe to fail: the leases run out.
+    """Queue again the rows of this claim that were not called. If this fails, the leases run out.
 
     Args:
         claim: the claim of the task that raised an error.
         is_suspect: one of the rows may be the cause, so the claim stays counted. An unreachable
-            database says nothing about a row.
+            database is no row's fault.
     """
     transition = RETURN_SUSPECT if is_suspect else RETURN
     reason = Reason.TASK_FAILED if is_suspect else Reason.CLAIM_RETURNED
@@ -143,7 +142,7 @@ def _give_back(claim: Claim, *, is_suspect: bool) -> None:
 
 
 def grouped(retries: Iterable[Retry]) -> list[RetryGroup]:
-    """Group what is to be published again by its wait: one message each."""
+    """Group deliveries by their wait: each group is one message."""
     groups: dict[dt.timedelta, list[UUID]] = defaultdict(list)
     for each in retries:
         groups[each.delay].append(each.delivery_id)

@@ -1,18 +1,16 @@
-"""Fail over: what one provider could not take goes to its next, at once and in the same task.
+"""Fail over: a delivery that a provider could not take goes to the next one in the same task.
 
-    Throttled, Unavailable, Misconfigured    nothing was sent: the next provider
-    Rejected                                 the next provider, where the refusal is this one's own
-                                             (sender, region, route, spam block); else settled
-    Unanswered                               settled: another would not know that it is a repeat.
-                                             An urgent message whose provider answered with an error
-                                             goes on: no later answer is to be expected. If nobody
-                                             else takes it, it is settled as unanswered
+    Throttled, Unavailable, Misconfigured    no message was sent: the next provider
+    Rejected                                 the next provider, if the refusal concerns this
+                                             provider alone (sender, region, route, spam block)
+    Unanswered                               settled, because another provider cannot detect a
+                                             repeat; a P0 or P1 that was answered with an error
+                                             goes on, and is settled if no provider takes it
     Accepted, NotStarted                     settled
 
-Each try is an attempt of its own, with its own lease and its own place in the retry policy's count.
-Only after the last provider does that policy say when the round begins again. A delivery that an
-earlier call may have sent stays with the provider of that call, which can tell a repeat; only an
-urgent one goes on, because there a second message is better than none (`rules.unanswered`).
+Each try is an attempt with its own lease and counts in the retry policy, which decides about the
+next round only after the last provider. A patient delivery with an earlier unanswered call stays
+with the provider of that call; an urgent one goes on (`rules.unanswered`).
 """
 
 from __future__ import annotations
@@ -38,10 +36,10 @@ Pair = tuple[Job, Result]
 
 
 def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
-    """Note the calls whose jobs another provider can take, and give these jobs to it.
+    """Record the calls whose jobs another provider can take, and give the jobs to that provider.
 
-    Returns the others, which are to be settled. A crash right after this leaves rows under their
-    lease, like a crash during a call.
+    Returns the other pairs, which are to be settled. A crash right after this leaves rows under
+    their lease, like a crash during a call.
     """
     now = clock.now()
     able = [
@@ -63,7 +61,6 @@ def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
 
 
 def _may_go_on(job: Job, result: Result) -> bool:
-    """Whether another provider may be asked after this outcome."""
     match result.outcome:
         case Throttled() | Unavailable() | Misconfigured():
             return True
@@ -76,7 +73,7 @@ def _may_go_on(job: Job, result: Result) -> bool:
 
 
 def perhaps_sent_before(jobs: Iterable[Job]) -> set[UUID]:
-    """Patient jobs of which an earlier call was never answered: only who got it knows the key."""
+    """Return the patient jobs with an earlier unanswered call: only its provider knows the key."""
     called_before = [
         job.delivery.id
         for job in jobs

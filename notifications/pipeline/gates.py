@@ -69,7 +69,7 @@ def _expiry(job: Job, now: dt.datetime) -> Verdict:
 
 
 def _allowed(job: Job, _now: dt.datetime) -> Verdict:
-    """Where not everybody may be reached. What a test key sends reaches nobody anyway."""
+    """Stop a recipient who is not in NOTIFY_ALLOWED_RECIPIENTS; test mode reaches no person."""
     allowed = conf.current().allowed
     if allowed is None or job.delivery.mode is Mode.TEST:
         return None
@@ -78,7 +78,7 @@ def _allowed(job: Job, _now: dt.datetime) -> Verdict:
 
 
 def _consent(job: Job, _now: dt.datetime) -> Verdict:
-    """A channel that is off stops everything; a category, or a type, all but security."""
+    """Stop a channel that is off, and an opted-out category or type except for P0."""
     stops = job.delivery.channel in job.destination.channels_off or channels.declines(
         job.destination.categories_off,
         topics=(job.asked.category, job.asked.type),
@@ -92,7 +92,7 @@ def _contact(job: Job, _now: dt.datetime) -> Verdict:
 
 
 def _quiet(job: Job, now: dt.datetime) -> Verdict:
-    """By the person's clock, now: what was held is asked again when it comes due."""
+    """Hold during quiet hours and do-not-disturb, by the recipient's clock."""
     hold = quiet.wait_of(job, now=now)
     if hold is None:
         return None
@@ -101,7 +101,7 @@ def _quiet(job: Job, now: dt.datetime) -> Verdict:
 
 
 def _suppression(job: Job, _now: dt.datetime) -> Verdict:
-    """Whatever the priority: a bounced address is dead, and a STOP is a channel switched off."""
+    """Stop an address on the suppression list, whatever the priority."""
     listed = job.destination.is_suppressed
     return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
 
@@ -132,4 +132,4 @@ GATES: Final[Sequence[Gate]] = (
     _quiet,
     _ordering,
 )
-"""In the order in which they are asked."""
+"""In calling order."""

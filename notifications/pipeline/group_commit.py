@@ -1,15 +1,14 @@
-"""Group commit: concurrent calls of one process share one run, so one transaction.
+"""Group commit: concurrent calls of one process share a run, and so a transaction.
 
     first call           runs alone, at once
-    calls during its run wait; when it has committed, the first of them runs for all that wait
+    calls during its run wait; after the commit, the first waiting call runs for all waiting calls
 
-There is no timer and no thread of its own: the thread of one call (the leader) runs for the group
-and hands the lead over before it answers. A call that comes alone pays two lock operations.
+There is no timer and no further thread: the thread of one call (the leader) runs for the group and
+hands the lead over before the answers go out. A single call pays two lock operations.
 
-The promise: each call gets its own answer, and only after the commit that its answer speaks of. One
-call that fails, or waits for a lock, does not fail or delay the others: its group is rolled back
-(`NothingStored`) and each of its calls runs alone, in its own thread. What breaks it: a run that
-raises `NothingStored` although something was stored.
+Every call gets an own answer, after the commit. A call that fails, or waits for a lock, neither
+fails nor delays the group: the group is rolled back (`NothingStored`) and every call runs alone, in
+its own thread. A run must not raise `NothingStored` after a commit.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from typing import Final, Generic, TypeAlias, TypeVar
 Call = TypeVar("Call")
 Answer = TypeVar("Answer")
 Finished: TypeAlias = tuple[Sequence[Answer], Callable[[], None]]
-"""One answer for each call, in order; and what is left to do once all of them are told."""
+"""One answer for each call, in order; and a function to call after the answers are delivered."""
 
 _MOST: Final = 32
-"""Calls in one group: more threads than a web process has."""
+"""Calls in one group: more than a web process has threads."""
 
 
 class NothingStored(Exception):
-    """The group's transaction was rolled back for sure: each of its calls is to run alone."""
+    """The group's transaction was rolled back, so each call is to run alone."""
 
 
 class _Told(Enum):
-    """What a waiting call is woken for."""
+    """Why a waiting call is woken."""
 
     ANSWER = auto()
     ERROR = auto()
@@ -43,7 +42,7 @@ class _Told(Enum):
 
 
 class _Member(Generic[Call, Answer]):
-    """A call that waits."""
+    """A waiting call."""
 
     __slots__ = ("_wake", "answer", "call", "error", "told")
 
@@ -66,20 +65,20 @@ class _Member(Generic[Call, Answer]):
 
 
 class GroupCommit(Generic[Call, Answer]):
-    """Runs calls together. Safe in threads, made for them."""
+    """Runs concurrent calls together.
+
+    Args:
+        together: runs a group of at least one call in one transaction; waits for locks only
+            briefly,
+            and raises NothingStored if the transaction was rolled back.
+        alone: runs one call, without a limit on its waiting.
+    """
 
     def __init__(
         self,
         together: Callable[[Sequence[Call]], Finished[Answer]],
         alone: Callable[[Call], Answer],
     ) -> None:
-        """Take the two ways to run.
-
-        Args:
-            together: runs a group of at least one in one transaction; waits for locks only briefly,
-                and raises NothingStored if nothing of it was stored.
-            alone: runs one call by itself, and waits as long as it must.
-        """
         self._together = together
         self._alone = alone
         self._lock = threading.Lock()
@@ -87,10 +86,10 @@ class GroupCommit(Generic[Call, Answer]):
         self._waiting: deque[_Member[Call, Answer]] = deque()
 
     def run(self, call: Call) -> Answer:
-        """Run one call, with whatever else has come meanwhile.
+        """Run one call, together with the calls that have arrived meanwhile.
 
         Raises:
-            Exception: what the run of its group, or its own, raised.
+            Exception: the error of its group's run, or of its own.
         """
         me = _Member[Call, Answer](call)
         with self._lock:

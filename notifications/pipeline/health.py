@@ -1,18 +1,18 @@
-"""Health: what the outcomes of a batch say of their provider, told to breakers before the settle.
+"""Health: report the outcomes of a batch to the breakers before the settle.
 
-    Accepted                        it works
-    Rejected                        it answered; a wave of refusals is not believed
-    Throttled                       it answered; its pace goes down
-    Unavailable, Unanswered         it failed
-    Misconfigured                   it blames our account
-    NotStarted                      nothing: there was no call
+    Accepted                        the provider works
+    Rejected                        answered; many refusals in a row are not believed
+    Throttled                       answered; the provider's pace goes down
+    Unavailable, Unanswered         failed
+    Misconfigured                   a fault of our account
+    NotStarted                      no call, so no report
 
-The answer changes what is settled. A rejection that is not believed becomes Misconfigured: the
-delivery is held, its contact stays valid, and an alert says what to check. A failed call by which
-a provider came to rest, or that ended while it rests, counts as a probe: it spends no attempt.
+The answer changes the settle. A rejection that is not believed becomes Misconfigured: the delivery
+is held, its contact stays valid, and an alert names the settings to check. A failed call that
+opened the breaker, or ended while the breaker was open, counts as a probe and spends no attempt.
 
-Where each address leads to a server of its own (`Capabilities.endpoint_of`), health is kept for
-each endpoint. Test mode is not told: it must not close the way of live messages.
+A provider whose addresses lead to different servers (`Capabilities.endpoint_of`) has a breaker for
+each endpoint. Test mode is not reported.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ NOT_BELIEVED: Final = "one of many refusals, so it is not believed"
 
 
 def key_of(job: Job, provider: Provider) -> HealthKey:
-    """The breaker and bucket that a delivery by this provider asks."""
+    """Return the breaker and bucket of a delivery by this provider."""
     name = provider.capabilities.endpoint_of
     endpoint = name(job.destination.address) if name else ""
     return HealthKey(provider.name, job.delivery.channel, endpoint)
 
 
 def report(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
-    """Tell breakers what calls came to; returns the outcomes to settle, in the same order."""
+    """Report outcomes to the breakers; returns the outcomes to settle, in the same order."""
     by_key: dict[HealthKey, list[Pair]] = defaultdict(list)
     for pair in pairs:
         job, result = pair
@@ -84,7 +84,7 @@ def report(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
 
 
 def return_room(jobs: Iterable[Job], provider: Provider) -> None:
-    """Give back what endpoints had reserved for calls that did not begin."""
+    """Return the room that endpoints had reserved for calls that did not begin."""
     if provider.capabilities.endpoint_of is None:
         return
     uncalled = Counter(key_of(job, provider) for job in jobs if job.delivery.mode is Mode.LIVE)
@@ -124,7 +124,7 @@ COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
     Unanswered: ("unanswered", Probe.FAILED),
     Misconfigured: ("faults", Probe.FAILED),
 }
-"""The field of a tally, and what it means if the call was a probe. NotStarted is no call."""
+"""Outcome -> field of a tally, and the result if the call was a probe. NotStarted is no call."""
 
 
 def _spare(pairs: Iterable[Pair]) -> None:
@@ -146,7 +146,7 @@ def _beyond_belief(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Miscon
 
 
 def _alert(provider: Provider, codes: Iterable[str]) -> None:
-    """Raise the alert. Without Postgres there is none: the outcomes still wait to be settled."""
+    """Raise the alert. Without Postgres only the log has it, and the settle goes on."""
     detail = f"refusals that are not believed: {', '.join(sorted(codes))}; their deliveries wait"
     try:
         alerts.raise_once(AlertKind.REFUSALS_NOT_BELIEVED, provider.name, detail)

@@ -12,33 +12,33 @@ from notifications.store.claims import Claimed
 
 @dataclass(slots=True, kw_only=True)
 class Job:
-    """One delivery on its way through a task."""
+    """A delivery on the way through a task, with all data for the call."""
 
     delivery: Claimed
     asked: reads.Asked
     destination: reads.Destination
     providers: tuple[str, ...] = ()
-    """Who may take it, the one whose turn it is first; `route` gives them, `fail_over` goes on."""
+    """Providers that may take the delivery, the next one first; set by `route` and `fail_over`."""
     waits_for_turn: bool = False
-    """Another delivery of its ordering key goes first; `ordering` tells."""
+    """Another delivery of its ordering key goes first; set by `ordering`."""
     segments: int | None = None
-    """What its text takes as an SMS; None elsewhere."""
+    """SMS segments of the text; None on other channels."""
     call: int = 0
-    """Number of the call under way: the delivery's attempts, this one included."""
+    """Number of the call under way: the delivery's attempts, with this one."""
     passed_by: bool = False
-    """A provider of this round could not take it for a reason that passes; it may later."""
+    """A provider of this round could not take the delivery for a temporary reason."""
     in_doubt: bool = False
     """A provider of this round answered with an error after which it may have sent."""
     is_probe: bool = False
-    """The call asks whether a resting provider is well again: it spends no attempt."""
+    """The call probes a resting provider and spends no attempt."""
 
     @property
     def preset(self) -> Preset:
-        """Its retry policy."""
+        """The retry policy."""
         return retry_presets.preset_for(
             self.delivery.priority, self.delivery.channel, chosen=self.asked.retry_preset
         )
 
     def time_to_live(self, now: dt.datetime) -> dt.timedelta:
-        """What is left of it."""
+        """Return the rest of the time to live."""
         return self.asked.expires_at - now

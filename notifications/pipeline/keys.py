@@ -1,8 +1,7 @@
-"""Idempotency keys of what is being accepted: which are new, and what was answered to the others.
+"""Idempotency keys of a list of requests: which are new, and the first answers to the others.
 
-What is in use is read beforehand (`known.answered`). What is not is inserted with the rows that it
-asks for; where somebody else was quicker, the unique index refuses the lot, and it is sorted out
-again with the answers that are known then.
+Keys in use are read beforehand (`known.answered`). New keys are inserted with their rows; if
+another request was first, the unique index refuses all rows, and the list is sorted again.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from notifications.store.idempotency import Entry, Key
 
 @dataclass(slots=True, kw_only=True)
 class Sorted:
-    """Which plans are to be stored with which keys, and the first answers to the others."""
+    """The plans and keys to store, and the first answers to repeats."""
 
     fresh: list[Plan] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
-    """The keys of `fresh`, each once."""
+    """The keys of `fresh`."""
     earlier: dict[UUID, Entry] = field(default_factory=dict)
     """By the plan's own id."""
 
@@ -43,11 +42,11 @@ class Repeat:
 
     earlier: Entry
     body_hash: bytes
-    """Of the request that came now."""
+    """Of the new request."""
 
 
 class Answered(Exception):
-    """The whole call was answered before: give that answer if the body is the same."""
+    """The whole call was answered before."""
 
     def __init__(self, earlier: Entry) -> None:
         super().__init__(earlier.key.name)
@@ -56,7 +55,7 @@ class Answered(Exception):
 
 
 def repeat_of(ask: Ask, answered: Mapping[Key, Entry]) -> Repeat | None:
-    """The request as a repeat of an earlier one; None when its key is new, or it has none."""
+    """Return the request as a repeat of an earlier one; None if its key is new or missing."""
     name = ask.wanted.idempotency_key
     if not name:
         return None
@@ -65,9 +64,9 @@ def repeat_of(ask: Ask, answered: Mapping[Key, Entry]) -> Repeat | None:
 
 
 def sorted_out(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> Sorted:
-    """Tell what is new from what was answered, in this list or before it.
+    """Separate new plans from plans that were answered, in this list or before.
 
-    A key that stands twice: its first plan is the earlier answer of its second.
+    The first plan with a key answers the later plans with the same key.
     """
     found = Sorted()
     here: dict[Key, Entry] = {}

@@ -1,18 +1,15 @@
-"""Ordering: deliveries of one ordering key and channel leave one at a time, as they were accepted.
+"""Ordering: deliveries of one ordering key and channel leave one at a time, as accepted.
 
-    join    accept gives them their places, in the transaction that stores them
-    find    a claim asks which of its deliveries are heads; the last gate holds the others
-    step    after the claim: what is settled leaves, and the next one is woken and published
+    join    accept gives deliveries their places, in the transaction that stores them
+    find    a claim asks which deliveries are heads; the last gate holds the others
+    step    after the claim: settled deliveries leave, and the next delivery is woken and published
 
-The promise: while no head lets go, the order of the calls that were taken is the order of
-acceptance; a retry keeps its place and those behind it wait. A head lets go when nobody knows
-whether it was sent, or when it is held for over a minute; its timeline says so, and it may then
-come late. One that was cancelled, expired or died is not waited for, and a replay of it has no
-place.
+Calls are made in the order of acceptance; a retry keeps the place. A head lets go when its outcome
+is unknown, or when it is held for over a minute; the timeline says so, and the message may come
+late. A cancelled, expired or dead head is not waited for, and a replay of it has no place.
 
-A delivery that waits for its turn is due only when its time to live ends. Where a wake-up is lost
-with its worker, or a head ends in another way (cancelled, rescued), the sweep `ordering` makes up
-for it within seconds. A delivery without an ordering key costs nothing here.
+A waiting delivery is due only when its time to live ends. The sweep `ordering` repairs a lost
+wake-up within seconds.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from notifications.store.ordering import Queue
 
 
 def find(jobs: Sequence[Job]) -> Mapping[UUID, Queue]:
-    """Tell each job with an ordering key whether another goes first; returns all their queues."""
+    """Mark jobs that must wait for another delivery; returns the queues of all ordered jobs."""
     ordered = [job for job in jobs if job.asked.ordering_key]
     if not ordered:
         return {}
@@ -40,10 +37,7 @@ def find(jobs: Sequence[Job]) -> Mapping[UUID, Queue]:
 
 
 def step(queues: Mapping[UUID, Queue]) -> list[Retry]:
-    """After what became of a claim is committed: the next ones are woken; returns them.
-
-    Safe to run late or never: the sweep looks as well.
-    """
+    """Wake the next deliveries after a claim is committed. Safe to run late or never."""
     if not queues:
         return []
     # After the other's commit: of two workers that leave and hold at the same moment at least one

@@ -27,12 +27,12 @@ from notifications.store.inserts import NewDelivery, NotificationRow
 from providers.contract import Channel
 
 _FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
-"""When the relay looks at what the accepting process was to publish itself."""
+"""When the relay looks at a delivery that the accepting process was to publish."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """A request that can be accepted, as it would be stored and answered."""
+    """An acceptable request, as it will be stored and answered."""
 
     id: UUID
     row: NotificationRow
@@ -42,11 +42,11 @@ class Plan:
     key: idempotency.Key | None
     body_hash: bytes
     ordering_key: int | None
-    """Of the line that its deliveries join."""
+    """The ordering key that its deliveries join."""
 
 
 def planned(ask: Ask, known: Known) -> Plan | Problem:
-    """Plan a request, or say what is wrong with it."""
+    """Plan a request; a Problem if it cannot be accepted."""
     checked = check.checked(ask, known)
     if isinstance(checked, Problem):
         return checked
@@ -178,7 +178,7 @@ def _response(
 
 
 def _told(when: When | None) -> dict[str, Any]:
-    """When it will leave; by the recipient's clock, also whose zone that is taken for."""
+    """Return the delivery time, and the timezone where the recipient's clock decides."""
     if when is None:
         return {}
     told: dict[str, Any] = {"scheduled_at": _instant(when.at)}

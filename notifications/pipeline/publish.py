@@ -1,8 +1,7 @@
 """Publish: hand the ids of queued deliveries to the broker.
 
-Urgent ones are published by the process that accepted them, right after its commit. Everything
-else, and whatever that process could not publish, is due in Postgres, and the relay takes it. So a
-failure here is no error: `due_at` is near.
+The accepting process publishes P0 and P1 right after its commit; the relay publishes the rest, and
+what that process could not publish. A failure here is no error, because `due_at` is near.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ _log = structlog.get_logger(__name__)
 
 
 def at_once(born: Iterable[NewDelivery]) -> None:
-    """Publish what was stored as published. What the broker does not take is due now.
+    """Publish rows that were stored as published; rows that the broker refuses are due now.
 
-    Never fails: the rows come due by themselves after two seconds.
+    Raises nothing: the rows come due by themselves after two seconds.
     """
     by_lane: dict[Lane, list[UUID]] = defaultdict(list)
     for each in born:
@@ -47,13 +46,13 @@ def at_once(born: Iterable[NewDelivery]) -> None:
 
 
 def make_due(delivery_ids: Sequence[UUID]) -> None:
-    """Make queued rows (at least one) due now that nobody has published after all."""
+    """Make queued rows (at least one) due now, because they were not published."""
     ids = list(delivery_ids)
     db.run("due_now", {**spans.around(ids), "ids": ids, "queued": Status.QUEUED})
 
 
 def publish(lane: Lane, messages: Sequence[Sequence[UUID]]) -> bool:
-    """Publish lists of ids on a lane; False when the broker did not take them all."""
+    """Publish lists of ids on a lane; False if the broker did not take all of them."""
     try:
         lanes.publish(lane, messages)
     except lanes.BrokerAway:

@@ -1,13 +1,12 @@
-"""Recur: the notifications that a schedule becomes, a day ahead of their time.
+"""Recur: make the notifications of a schedule, a day ahead of their time.
 
-The promise: each occurrence becomes one notification. The row of the schedule is locked while
-notifications are made of it, and where it stands moves in the same transaction; two sweeps, a
-repeated one and a crash between do no harm. A day ahead means that beat can be dead for a day and
-none is missed. After more than that, the last occurrence missed is sent if its time to live is not
-over, and the others are not: yesterday's nine reminders help nobody.
+Each occurrence becomes one notification: the schedule's row is locked, and its position moves in
+the same transaction, so two sweeps, a repeat or a crash do no harm. Beat can be dead for a day
+without a miss. After a longer outage only the last missed occurrence is sent, if its time to live
+is not over.
 
-An occurrence is a time on a wall clock. Where that is the recipient's, it is looked at again when
-the notification is released. Schedules themselves are made and changed by `arrange`.
+An occurrence is a time on a wall clock. If the clock is the recipient's, the release looks at the
+timezone again.
 """
 
 from __future__ import annotations
@@ -33,31 +32,31 @@ from notifications.rules.times import local_time, recurrence
 from notifications.store import reads, type_rules
 
 AHEAD: Final = dt.timedelta(days=1)
-"""How long before its time an occurrence becomes a notification: seen, and still to be stopped."""
+"""How long before its time an occurrence becomes a notification, which can still be cancelled."""
 _MOST_AT_ONCE: Final = 500
-"""Notifications made of one schedule in one transaction: a rule can occur each minute."""
+"""Notifications of one schedule in one transaction."""
 _ZONES_DIFFER: Final = dt.timedelta(hours=27)
-"""More than two zones' clocks can lie apart."""
+"""More than the clocks of two zones can differ."""
 
 Pair = tuple[dt.datetime, dt.datetime]
 """The local time and the instant of an occurrence."""
 
 
 class Unreadable(Exception):
-    """This release does not accept the stored request of a schedule: change the schedule."""
+    """This release does not accept the stored request of a schedule; change the schedule."""
 
 
 class _Busy(Exception):
-    """An ordering key is locked by somebody else: nothing is stored, the next sweep tries again."""
+    """An ordering key is locked: nothing is stored, and the next sweep tries again."""
 
 
 def materialise(schedule_id: int, *, now: dt.datetime) -> int:
-    """Make notifications of what occurs within a day; returns how many occurrences.
+    """Make the notifications of the next day; returns the number of occurrences.
 
-    Safe to run twice and from two sweeps: who finds the row locked leaves it.
+    Safe to run twice and from two sweeps: a locked row is skipped.
 
     Raises:
-        Unreadable: nothing can be made of it until its producer, or a deploy, changes it.
+        Unreadable: the stored request is not valid any more.
     """
     try:
         with transaction.atomic():
@@ -69,15 +68,15 @@ def materialise(schedule_id: int, *, now: dt.datetime) -> int:
 
 
 def set_aside(schedule_id: int, *, problem: str, until: dt.datetime) -> None:
-    """Note why nothing can be made of a schedule now, and when it is tried again.
+    """Note why a schedule fails, and when to try again.
 
-    Its `due_at` stays, so that what it missed is made up for as after any other delay.
+    `due_at` stays, so that missed occurrences are made up for as after any other delay.
     """
     Schedule.objects.filter(id=schedule_id).update(problem=problem[:300], retry_at=until)
 
 
 def occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterator[Pair]:
-    """What is to come of it on the clocks of a zone, till it ends; paused or not."""
+    """Return the coming occurrences on the clocks of a zone, until the schedule ends."""
     every = recurrence.occurrences(
         recurrence.parse(schedule.rrule),
         begins=schedule.starts_at,
@@ -91,13 +90,13 @@ def occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterato
 
 
 def next_times(schedule: Schedule, *, after: dt.datetime) -> Iterator[dt.datetime]:
-    """When it occurs after an instant, paused or not."""
+    """Return the instants after an instant, whether paused or not."""
     for _, at in occurrences(schedule, zone_of(schedule), after=after):
         yield at
 
 
 def next_at(schedule: Schedule, *, now: dt.datetime) -> dt.datetime | None:
-    """When it occurs next; None when it is paused or over."""
+    """Return the next occurrence; None if the schedule is paused or over."""
     made = schedule.occurrences.filter(at__gt=now).order_by("at").first()
     if made is not None:
         return made.at
@@ -105,7 +104,7 @@ def next_at(schedule: Schedule, *, now: dt.datetime) -> dt.datetime | None:
 
 
 def zone_of(schedule: Schedule) -> str:
-    """On whose clock it runs now; empty when nobody knows where the recipient is."""
+    """Return the timezone on whose clock the schedule runs now; empty if it is unknown."""
     if schedule.timezone:
         return schedule.timezone
     user_id = schedule.request["user_id"]
@@ -114,7 +113,7 @@ def zone_of(schedule: Schedule) -> str:
 
 
 def stand(schedule: Schedule, following: Pair | None) -> None:
-    """Put it before this occurrence; None: nothing more is to come. The row is not saved."""
+    """Set the next occurrence; None: there is none. The row is not saved."""
     schedule.problem, schedule.retry_at = "", None
     schedule.next_local = following[0].isoformat(timespec="seconds") if following else ""
     schedule.due_at = following[1] - AHEAD if following else None
@@ -193,7 +192,7 @@ def _occurrence(
 
 
 def _asked(body: NotificationRequest, at: dt.datetime, *, now: dt.datetime) -> NotificationRequest:
-    """One occurrence; the time to live of one that comes late began at its own time."""
+    """Build the request of one occurrence; the time to live of a late one began at its own time."""
     changed: dict[str, object] = {"scheduled_at": at}
     if at <= now:
         left = _time_to_live(body) - (now - at)

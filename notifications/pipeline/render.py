@@ -1,7 +1,4 @@
-"""Render: the words of a message.
-
-They come from the template version that was pinned when the notification was accepted.
-"""
+"""Render: the text of a message, from the template version that was pinned at accept."""
 
 from __future__ import annotations
 
@@ -23,15 +20,15 @@ Versions = Mapping[int, shelf.TemplateVersion]
 
 
 def versions_for(jobs: Iterable[Job]) -> Versions:
-    """The pinned versions of these jobs, from this process's cache."""
+    """Return the pinned versions of these jobs, from this process's cache."""
     return shelf.by_id({job.asked.template for job in jobs if job.asked.template})
 
 
 def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> Message:
-    """The message of one job; its short links are noted in `links`.
+    """Build the message of one job and note its short links in `links`.
 
     Raises:
-        RenderError: template and variables do not fit; trying again changes nothing.
+        RenderError: template and variables do not fit; a retry changes nothing.
     """
     unsubscribe_url = unsubscribe.url_for(job)
     words = _words(job, versions, links, unsubscribe_url)
@@ -69,7 +66,7 @@ def _words(job: Job, versions: Versions, links: Book, unsubscribe_url: str) -> R
 
 
 def _raw(content: Mapping[str, object]) -> Rendered:
-    """Raw content as its row keeps it, whichever release wrote it: texts that we know, as texts."""
+    """Read stored raw content; unknown fields of another release are ignored."""
     texts = [content.get(name) for name in Rendered._fields]
     return Rendered(*(text if isinstance(text, str) else "" for text in texts))
 

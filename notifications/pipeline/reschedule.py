@@ -1,8 +1,8 @@
-"""Reschedule: another time for what has not left.
+"""Reschedule: another time for a notification that has not left.
 
-Until its time comes, a scheduled notification can be moved; its time to live moves with it. A
-release takes the same row lock, so a notification either leaves at its old time or waits for its
-new one.
+A scheduled notification can be moved until its time comes; the time to live moves as well. Release
+and reschedule take the same row lock, so the notification leaves either at the old time or at the
+new time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def reschedule(
     scheduled_at: dt.datetime | None,
     send_at_local: dt.time | None,
 ) -> Problem | None:
-    """Move a producer's notification to another time; says why it cannot be.
+    """Move a producer's notification to another time; a Problem if that is impossible.
 
     Exactly one of the times is given. An instant in the past means now.
     """
@@ -58,13 +58,13 @@ def reschedule(
 
 
 def zone_of(row: Notification) -> str:
-    """Its recipient's timezone now; empty when nobody knows."""
+    """Return the recipient's timezone now; empty if it is unknown."""
     reach = reads.reaches_by_id([row.recipient_id]).get(row.recipient_id)
     return reach.timezone if reach else ""
 
 
 def postpone(row: Notification, when: When, *, detail: str) -> bool:
-    """Move a notification that the caller has locked; False when nothing of it waits any more."""
+    """Move a notification that the caller has locked; False if no delivery of it is scheduled."""
     parameters = {"id": row.id, "at": when.at, "scheduled": Status.SCHEDULED, "detail": detail}
     if not db.rows("reschedule", parameters):
         return False

@@ -1,14 +1,13 @@
-"""Route: which providers may take each delivery, in the order in which they are tried.
+"""Route: the providers that may take each delivery, in the order of trying.
 
     admin's rows (rules.routing)  ─ none fits ─>  NOTIFY_ROUTES  ─ none ─>  held, with an alert
 
-Only a provider that is configured and takes the channel and the kind of address counts: tokens of
-APNs and of FCM on one channel find their own. A test key's deliveries go to the sandbox, whatever
-the channel; in a dry run all others go to the null provider.
+A provider counts if it is configured and takes the channel and the kind of address. Deliveries of a
+test key go to the sandbox; in a dry run all others go to the null provider.
 
-It is decided for a batch at a time: what its deliveries share (channel, kind, beginning of the
-number) is looked up once, and only providers that share by weight cost a draw for each. Adapters
-are built once a process, on first use, because their connections must not cross a fork.
+Deliveries of a batch with the same channel, kind and beginning of the number share one decision;
+only weights need a draw for each. Adapters are built once a process, on first use, because their
+connections must not cross a fork.
 """
 
 from __future__ import annotations
@@ -32,33 +31,33 @@ _NULL: Final = dry_run.DryRun()
 
 @functools.cache
 def configured() -> Mapping[str, Provider]:
-    """The adapters that the environment configures, by name."""
+    """Return the adapters that the environment configures, by name."""
     return registry.configured(os.environ)
 
 
 def forget() -> None:
-    """Build adapters and read routes anew on their next use: the settings have changed."""
+    """Build adapters and read routes again on their next use."""
     configured.cache_clear()
     routes.forget()
 
 
 def provider_named(name: str) -> Provider | None:
-    """A configured adapter, or the null provider, by its name."""
+    """Return a configured adapter, or the null provider, by its name."""
     return _NULL if name == dry_run.NAME else configured().get(name)
 
 
 class _Place(NamedTuple):
-    """What decides the rules of a delivery."""
+    """The properties of a delivery that decide about its rules."""
 
     channel: Channel
     mode: Mode
     kind: str
     beginning: str
-    """Of the address, as far as a region can reach."""
+    """Of the address, as long as the longest region."""
 
 
 def choose_providers(batch: Batch) -> None:
-    """Give each job its providers; none where no provider takes it."""
+    """Set the providers of each job; none if no provider takes the delivery."""
     stored = routes.current()
     reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
     choices: dict[_Place, Choice] = {}
@@ -73,7 +72,7 @@ def choose_providers(batch: Batch) -> None:
 
 
 def takers(channel: Channel) -> list[Provider]:
-    """Those that live deliveries of a channel may go by, whatever their addresses."""
+    """Return the providers that live deliveries of a channel may go by."""
     settings = conf.current()
     names = {rule.provider for rule in routes.current().get(channel, ())}
     names = names or {settings.routes.get(channel, "")}
@@ -103,7 +102,7 @@ def _is_usable(name: str, place: _Place) -> bool:
 
 
 def takes(provider: Provider, *, channel: Channel, kind: str) -> bool:
-    """Whether a provider takes such an address; one of no stated kind may be any."""
+    """Whether a provider takes an address; an address of no stated kind may be any."""
     able = provider.capabilities
     known = not able.address_kinds or not kind or kind in able.address_kinds
     return known and channel in able.channels

@@ -1,7 +1,7 @@
-"""A test send: words that an author is still working on, as a real notification in test mode.
+"""A test send: the text of a draft template, as a real notification in test mode.
 
-It goes the whole way (accept, lane, provider, receipt) to the sandbox, so it shows what the product
-will do with these words; in test mode it touches nothing that is live.
+The message goes the whole way (accept, lane, provider, receipt) to the sandbox, and touches no live
+data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from providers.contract import Channel
 from providers.sandbox import Sandbox
 
 WHO: Final = "template-editor"
-"""The producer and the recipient of every test send."""
+"""Producer and recipient of every test send."""
 TYPE: Final = "TEMPLATE_TEST"
 _ADDRESSES: Final = {
     Channel.PUSH: ("fcm_token", "editor-android"),
@@ -32,23 +32,23 @@ _ADDRESSES: Final = {
     Channel.WEBHOOK: ("", "https://hooks.sandbox.example/editor"),
     Channel.CHAT: ("", "editor-room"),
 }
-"""Kind and address by channel, in the sandbox's language: all of them work."""
+"""Kind and address by channel; the sandbox accepts all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A test send that was accepted."""
+    """An accepted test send."""
 
     notification_id: UUID
     page: str
-    """Where people see what the sandbox got; empty where another provider takes test mode."""
+    """The sandbox's page; empty if another provider takes test mode."""
 
 
 def send(words: Rendered, channel: Channel, *, locale: str) -> Sample | Problem:
-    """Send these words to the sandbox; a Problem when a producer could not send them either.
+    """Send a text to the sandbox; a Problem if the text cannot be sent.
 
     Raises:
-        django.db.Error: nothing could be stored, and nothing was.
+        django.db.Error: no row was stored.
     """
     asked = request.parse({
         "user_id": WHO,

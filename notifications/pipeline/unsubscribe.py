@@ -1,14 +1,13 @@
-"""Unsubscribe: the link in a mail, and what following it does.
+"""Unsubscribe: the link in an e-mail, and its effects.
 
     render ── url_for(job) ──> List-Unsubscribe of P2 and P3 mail, live mode
     /unsubscribe/{token} ── read(token) ──> Link ── leave(link, choice) ──> undo_token
                                             Link ── undo(link, undo_token)
 
-The token is signed, not stored, and does not expire: who finds a mail after two years may still
-leave. It names a person, what kind of message it came with, and the channel; whoever has it can
-only unsubscribe that person, again and again with the same effect, and within UNDO_FOR take back
-what they have just done themselves: an old mail subscribes nobody. It is made with the first secret
-key and read with any (NOTIFY_SECRET_KEY_FALLBACKS). It is never logged.
+The token is signed and does not expire, so a mail of two years ago still works. The token names a
+recipient, a topic and the channel; its holder can only unsubscribe that recipient, and take the
+same step back within UNDO_FOR. The first secret key signs, any key reads
+(NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
 """
 
 from __future__ import annotations
@@ -35,43 +34,43 @@ from notifications.store.suppressions import Entry
 from providers.contract import Channel
 
 MARKETING: Final = "marketing"
-"""The category of everything that sells."""
+"""The category of all marketing messages."""
 _PURPOSE: Final = "notifications.unsubscribe"
 _UNDO_SALT: Final = "notifications.unsubscribe.undo"
 UNDO_FOR: Final = dt.timedelta(hours=1)
-"""For who pressed the wrong button; a mailbox's own button leads to no page that offers it."""
+"""For a recipient who pressed the wrong button."""
 _BY: Final = "the recipient"
 
 _log = structlog.get_logger(__name__)
 
 
 class Choice(StrEnum):
-    """What the person wants to hear no more of."""
+    """What the recipient opts out of."""
 
     TOPIC = "topic"
-    """The kind of message that the link came with."""
+    """The category or type of the message with the link."""
     MARKETING = "marketing"
-    """Everything that sells."""
+    """All marketing."""
     CHANNEL = "channel"
     """Everything on the channel, security codes included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """What a token says."""
+    """The content of a token."""
 
     recipient_id: int
     channel: Channel
     topic: str
-    """A category, or the type of a message that has none."""
+    """A category, or the type of a message without one."""
 
 
 class BadLink(Exception):
-    """The token was not made by us, or its person is gone: show how to find help instead."""
+    """The token was not made by us, or its recipient is erased."""
 
 
 def url_for(job: Job) -> str:
-    """Where the person of this job unsubscribes; empty where a message offers no such thing."""
+    """Return the unsubscribe URL of a job; empty if the message has none."""
     delivery, asked = job.delivery, job.asked
     offers = delivery.channel is Channel.EMAIL and delivery.mode is Mode.LIVE
     if not offers or delivery.priority.is_urgent:
@@ -90,10 +89,10 @@ def token_of(link: Link) -> str:
 
 
 def read(token: str) -> tuple[Link, Recipient]:
-    """Give the link and its person.
+    """Return the link and its recipient.
 
     Raises:
-        BadLink: forged, cut short, or the person is erased.
+        BadLink: forged, cut short, or the recipient is erased.
     """
     facts = signed_token.read(token, keys=_keys())
     if facts is None:
@@ -107,10 +106,10 @@ def read(token: str) -> tuple[Link, Recipient]:
 
 
 def leave(link: Link, choice: Choice) -> str:
-    """Do what the person wants. At once, also for what is queued; twice is once.
+    """Apply a choice, also to queued deliveries; safe to run twice.
 
     Returns:
-        What `undo` takes; empty where nothing was changed.
+        The token for `undo`; empty if nothing was changed.
     """
     category = _category(link, choice)
     changed = (
@@ -121,10 +120,10 @@ def leave(link: Link, choice: Choice) -> str:
 
 
 def undo(link: Link, undo_token: str) -> None:
-    """Take back what `leave` has just done; twice is once.
+    """Take back what `leave` has done; safe to run twice.
 
     Raises:
-        BadLink: forged, of another link, or over UNDO_FOR old.
+        BadLink: forged, of another link, or older than UNDO_FOR.
     """
     try:
         *said, chosen = _undo_signer().unsign_object(undo_token, max_age=UNDO_FOR)
@@ -143,7 +142,7 @@ def undo(link: Link, undo_token: str) -> None:
 
 
 def _category(link: Link, choice: Choice) -> str:
-    """What a choice is about; empty: the whole channel."""
+    """Return the category of a choice; empty: the whole channel."""
     match choice:
         case Choice.TOPIC:
             return link.topic
@@ -167,14 +166,14 @@ def _tell(event: str, link: Link, choice: Choice, *, changed: bool) -> None:
 
 
 def _leave_channel(link: Link) -> bool:
-    """Suppress every address of theirs: an operator who is asked to can take it back."""
+    """Suppress every address of the recipient on the channel; an operator can undo each."""
     cause = Cause.UNSUBSCRIBE_ALL
     entries = [Entry(channel=link.channel, address=each, cause=cause) for each in _addresses(link)]
     return suppressions.add(entries, by=_BY) > 0
 
 
 def _return_to_channel(link: Link) -> bool:
-    """Take back this cause alone: what bounced stays suppressed."""
+    """Undo this cause alone: a bounced address stays suppressed."""
     undone = 0
     for each in _addresses(link):
         rows = suppressions.of_address(link.channel, each).filter(reason=Cause.UNSUBSCRIBE_ALL)

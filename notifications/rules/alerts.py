@@ -1,8 +1,8 @@
-"""What operators are alerted of: each kind with the sentence that admin and the API show.
+"""Alerts for operators: each kind with the sentence that admin and the API show.
 
-An alert lasts as long as its cause. What sees the cause raises the alert again and again, and what
-sees the end resolves it; `RENEWED` are those whose end nobody sees, so they end when they have not
-been raised for `GONE_AFTER`.
+An alert lasts as long as its cause: each observation of the cause raises the alert again, and the
+end of the cause resolves it. `RENEWED` are kinds whose end is not observed; they end when they were
+not raised for `GONE_AFTER`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class AlertKind(StrEnum):
     """A kind; the value is what Postgres stores."""
 
     sentence: str
-    """What it means and where to look."""
+    """Meaning, and where to look."""
 
     def __new__(cls, value: str, sentence: str) -> Self:
         """Make a member of its value, with a sentence beside it."""
@@ -84,7 +84,7 @@ class AlertKind(StrEnum):
 
 
 def sentence(kind: str) -> str:
-    """Explain a stored kind; a kind that this release does not know is returned as it is."""
+    """Explain a stored kind; an unknown kind is returned as it is."""
     return _SENTENCES.get(kind, kind)
 
 

@@ -1,9 +1,8 @@
-"""Who may be reached where not everybody may: a staging environment's list.
+"""The allow list of a staging environment (NOTIFY_ALLOWED_RECIPIENTS).
 
-u_789012              a user, on every channel
-maria@example.com     an address, whatever the channel
-@example.com          every mailbox of a domain
-+4930                 every number that begins so; a whole number is the beginning of itself
+u_789012              a user, on every channel maria@example.com     an address, whatever the
+channel @example.com          every mailbox of a domain +4930                 every number with this
+beginning
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ _DOMAIN: Final = re.compile(r"@[\w-]+(\.[\w-]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllowList:
-    """Those who may be reached."""
+    """Recipients and addresses that may be reached."""
 
     exact: frozenset[str]
     """User ids and addresses as written."""
     mailboxes: frozenset[str]
-    """In lower case, as the domains are."""
+    """In lower case, like the domains."""
     domains: tuple[str, ...]
     numbers: tuple[str, ...]
 
@@ -33,8 +32,9 @@ class AllowList:
         """Read a list.
 
         Raises:
-            ValueError: an entry begins like a number or a domain and is none. It is told by its
-                place, because it may be a person's.
+            ValueError: an entry begins like a number or a domain and is none. The message names its
+                place,
+                because the entry may be personal.
         """
         exact, domains, numbers = [], [], []
         for place, entry in enumerate(entries, start=1):

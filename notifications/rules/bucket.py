@@ -1,17 +1,17 @@
-"""Buckets: how the pace that a vendor allows is shared by the priorities.
+"""Buckets: how the priorities share the pace that a vendor allows.
 
-    urgent   P0, P1   all of the rate; not behind what the patient have reserved
+    urgent   P0, P1   all of the rate; not behind reservations of P2 and P3
     patient  P2, P3   four fifths of rate and burst, so that an OTP always finds room
 
-A batch is answered with a time for each delivery: its slot. Who cannot be served within `AHEAD` is
-given none and asks again later, so that what comes meanwhile and is more urgent need not wait for
-it. Over all of them no more than burst + rate * t calls have a slot in any time t.
+Each delivery of a batch gets a time, its slot. A delivery that cannot be served within `AHEAD` gets
+none and asks again later, behind more urgent ones. No more than burst + rate * t calls have a slot
+in any time t.
 
-A provider that throttles lowers its own pace: by half for each second with a throttled call, and
-back up over `RECOVERS_IN`. One that states no pace begins with what it had in the last minute.
+A provider that throttles lowers its pace by half for each second with a throttled call, and raises
+it again over `RECOVERS_IN`. A provider without a stated pace begins with its rate of the last
+minute.
 
-`store/lua/depart.lua` keeps the buckets; a delivery whose slot has come may be late for it by
-`USABLE_FOR`, after that it asks again.
+`store/lua/depart.lua` keeps the buckets.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Final
 from notifications.rules.lane import Priority
 
 PATIENT_SHARE: Final = 0.8
-"""Of rate and burst: the most that P2 and P3 may have."""
+"""Share of rate and burst for P2 and P3."""
 
 AHEAD: Final[Mapping[Priority, dt.timedelta]] = MappingProxyType({
     Priority.P0: dt.timedelta(seconds=300),
@@ -32,28 +32,26 @@ AHEAD: Final[Mapping[Priority, dt.timedelta]] = MappingProxyType({
     Priority.P2: dt.timedelta(seconds=2),
     Priority.P3: dt.timedelta(seconds=2),
 })
-"""How far in the future a slot may lie. P0: its time to live. The others: what an OTP would have
-to wait for at most, were they all before it."""
+"""How far in the future a slot may lie. P0: its time to live."""
 
 NOW: Final = dt.timedelta(milliseconds=20)
-"""A slot this near is now: holding a row costs more time than that."""
+"""A slot this near is now, because holding a row takes longer."""
 USABLE_FOR: Final = dt.timedelta(seconds=2)
-"""After its slot a delivery may still use it for this long: a queue and a claim lie in between."""
+"""A delivery may be this late for its slot: a queue and a claim lie in between."""
 
 SLOWED_EVERY: Final = dt.timedelta(seconds=1)
-"""A provider that throttles gets half the pace, at most once in this time: one batch of refused
-calls says the same thing many times."""
+"""A throttling provider gets half the pace, at most once in this time."""
 LEAST_BASE: Final = 10
-"""Calls a second: the full pace of a provider that states none and throttles, unless it had more in
-the last minute. What it had with little traffic says nothing of what it can take."""
+"""Calls a second: the full pace of a throttling provider that states none, unless it had more in
+the last minute."""
 SLOWEST: Final = 1 / 64
-"""Of the full pace: the least that throttling leaves."""
+"""Share of the full pace that throttling leaves at least."""
 RECOVERS_IN: Final = dt.timedelta(seconds=60)
-"""From nothing to the full pace, in even steps, if nothing more is throttled."""
+"""From zero to the full pace, in even steps, without further throttling."""
 
 
 def wait_for(slot_at: dt.datetime | None, *, now: dt.datetime) -> dt.timedelta | None:
-    """How long to wait for a slot that was reserved before; None: there is none, or it is over."""
+    """Return the wait for an earlier slot; None: there is none, or it is over."""
     if slot_at is None or slot_at <= now - USABLE_FOR:
         return None
     return max(slot_at - now, dt.timedelta(0))

@@ -1,14 +1,12 @@
-"""Caps: how many notifications a person gets on a channel in any hour or day, and who is stopped.
+"""Caps: how many notifications a recipient gets on a channel in any hour or day.
 
-    P0   never asked for, never counted: the person asked for the code
+    P0   not counted: the recipient asked for the code
     P1   counted, never stopped
-    P2   waits for the moment at which the window has room again
+    P2   waits until the window has room again
     P3   is dropped
 
-The window slides: at any moment those of the last hour (or day) count, so there is no midnight at
-which twice as many may leave. What counts is the notification: three devices of a person are one.
-
-A cap is written `3/day` everywhere: in the environment, in admin, in the API and in the database.
+The window slides, so there is no midnight at which twice as many may leave. A notification counts
+once for all devices. A cap is written `3/day` in the environment, admin, API and database.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ class Cap:
 
 
 Caps = Mapping[Channel, Cap]
-"""What a channel that is not in it has: no cap."""
+"""A missing channel has no cap."""
 
 DEFAULTS: Final[Caps] = MappingProxyType({
     Channel.PUSH: Cap.parse("10/hour"),
@@ -65,10 +63,10 @@ DEFAULTS: Final[Caps] = MappingProxyType({
 
 
 class Over(StrEnum):
-    """What becomes of a notification that finds its window full."""
+    """What becomes of a notification whose window is full."""
 
     LEAVES = "leaves"
-    """It counts all the same."""
+    """It counts and leaves."""
     WAITS = "waits"
     """Until the window has room."""
     DROPPED = "dropped"
@@ -81,26 +79,26 @@ OVER: Final = MappingProxyType({
     Priority.P2: Over.WAITS,
     Priority.P3: Over.DROPPED,
 })
-"""What becomes of one of a priority."""
+"""By priority."""
 
 
 def is_counted(priority: Priority) -> bool:
-    """Whether one of this priority fills a window."""
+    """Whether notifications of this priority fill a window."""
     return priority is not Priority.P0
 
 
 def cap_for(priority: Priority, channel: Channel, *, own: Caps, usual: Caps) -> Cap | None:
-    """The cap that a delivery counts against: the person's own, else the usual one; None: none."""
+    """Return the recipient's own cap, else the usual one; None: there is none."""
     if not is_counted(priority):
         return None
     return own.get(channel) or usual.get(channel)
 
 
 def parsed(written: Mapping[str, str]) -> dict[Channel, Cap]:
-    """Caps by a channel's label, as they are stored and handed in.
+    """Parse caps by channel label, as they are stored and handed in.
 
     Raises:
-        KeyError: a label that is no channel.
-        ValueError: a cap that is none.
+        KeyError: an unknown channel.
+        ValueError: not a cap.
     """
     return {Channel.from_label(label): Cap.parse(text) for label, text in written.items()}

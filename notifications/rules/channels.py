@@ -1,7 +1,7 @@
-"""Which contacts a notification goes to: the recipient's wishes and what they can be reached on.
+"""Which contacts a notification goes to, by the recipient's preferences and contacts.
 
-Asked at accept, and again when a scheduled delivery is released, because both can change in
-between. The gate before each call asks `declines` alone: there a delivery has its channel.
+Decided at accept, and again at the release of a scheduled delivery. The gate before each call
+checks `declines` alone, because the delivery has its channel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from notifications.rules.reasons import Reason
 from providers.contract import Channel
 
 DEFAULT_ORDER: Final = (Channel.PUSH, Channel.SMS, Channel.EMAIL)
-"""The order for a recipient who has chosen none (and a producer that names no channel)."""
+"""For a recipient without an order (and a producer that names no channel)."""
 
 
 class Spread(StrEnum):
@@ -35,20 +35,20 @@ class Reach(NamedTuple):
     recipient_id: int
     user_id: str = ""
     timezone: str = ""
-    """Empty when nobody knows."""
+    """Empty if unknown."""
     contacts: Mapping[Channel, Sequence[int]] = MappingProxyType({})
-    """Valid contacts by channel, the primary one first; none that is on the suppression list."""
+    """Valid contacts by channel, the primary one first, without suppressed ones."""
     suppressed: frozenset[Channel] = frozenset()
     """Channels that have valid contacts on the suppression list."""
     channel_order: Sequence[Channel] = ()
     channels_off: frozenset[Channel] = frozenset()
     categories_off: frozenset[str] = frozenset()
     locale: str = ""
-    """As the recipient has it; empty when nobody knows."""
+    """Empty if unknown."""
 
 
 class Target(NamedTuple):
-    """One delivery to be: a contact on a channel, or the reason why there is none."""
+    """One delivery to make: a contact on a channel, or the reason why there is none."""
 
     channel: Channel
     contact_id: int | None
@@ -58,13 +58,7 @@ class Target(NamedTuple):
 def declines(
     categories_off: AbstractSet[str], *, topics: Collection[str], priority: Priority
 ) -> bool:
-    """Whether somebody wants nothing of the kind, whatever the channel. P0 is not asked about.
-
-    Args:
-        categories_off: what they have unsubscribed from: categories, or types by their name.
-        topics: the message's own category and type.
-        priority: the message's.
-    """
+    """Whether the recipient opted out of any of `topics`. Always False for P0."""
     return priority is not Priority.P0 and not categories_off.isdisjoint(topics)
 
 
@@ -79,11 +73,11 @@ def targets(
     """Resolve the channels of one notification; never empty.
 
     Args:
-        reach: the recipient's wishes and contacts.
-        wanted: the producer's channels in order; empty takes the recipient's own order.
+        reach: the recipient's preferences and contacts.
+        wanted: the producer's channels in order; empty: the recipient's order.
         spread: first channel that works, or all.
-        topics: what the recipient can unsubscribe from: its category (`marketing`) and its type.
-        priority: no topic that is off stops P0. A channel that is off always does.
+        topics: category and type of the notification.
+        priority: an opt-out from a topic does not stop P0; a channel that is off does.
     """
     order = dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER)
     declined = declines(reach.categories_off, topics=topics, priority=priority)

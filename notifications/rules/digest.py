@@ -1,11 +1,10 @@
 """Digests: one message in place of many that a cap has held back.
 
-    variables   count   how many notifications it stands for
+    variables   count   how many notifications it replaces
                 items   the variables of the first few of them, oldest first
                 type    their type
 
-A digest that is held back itself is merged like any other, and then stands for all that it stood
-for: counts add up, items are joined.
+A digest that is held back is merged like any other notification: counts add up, items are joined.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ import orjson
 from notifications.rules.request import MAX_VARIABLES_BYTES
 
 ITEMS: Final = 5
-"""Notifications whose variables a digest carries: more names than that nobody reads."""
+"""Notifications whose variables a digest carries."""
 _ROOM: Final = MAX_VARIABLES_BYTES // 2
-"""Bytes of JSON for the items: the rest is for whatever stands around them."""
+"""Bytes of JSON for the items; the rest is for the JSON around them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One notification that is to be told of."""
+    """One notification that a digest replaces."""
 
     variables: Mapping[str, Any]
     is_digest: bool
@@ -34,12 +33,12 @@ class Told:
 
     @property
     def count(self) -> int:
-        """How many it stands for."""
+        """How many notifications it stands for."""
         return int(self.variables["count"]) if self._is_several else 1
 
     @property
     def items(self) -> Sequence[Mapping[str, Any]]:
-        """The variables of those."""
+        """Their variables."""
         return self.variables["items"] if self._is_several else [self.variables]
 
     @property
@@ -50,7 +49,7 @@ class Told:
 
 
 def variables(told: Sequence[Told], *, type_: str) -> dict[str, Any]:
-    """The variables of the digest of these, which are in the order in which they were asked for."""
+    """Return the variables of the digest of these, oldest first."""
     items: list[Mapping[str, Any]] = []
     room = _ROOM
     for item in (item for each in told for item in each.items):

@@ -1,17 +1,12 @@
-"""Ids that tell where they belong.
+"""Ids that tell the notification and the day of a row.
 
-A notification's id is a UUIDv7 whose last 12 bits are zero. Its n-th delivery has the same id plus
-n. So
+A notification's id is a UUIDv7 whose last 12 bits are zero; its n-th delivery has the same id plus
+n. So a delivery needs no column or index for its notification, a notification and its deliveries
+are one range of the primary key in one daily partition, and an operator sees that
+`...-9c1e5f3a7001` belongs to `...-9c1e5f3a7000`.
 
-* a delivery names its notification, and a notification spans its deliveries as one range of the
-primary key:
-  neither a column nor an index ties them;
-* both carry one millisecond, so all of a notification lives in one daily partition;
-* an operator sees that `...-9c1e5f3a7001` belongs to `...-9c1e5f3a7000`.
-
-What is left of chance is 62 bits in a millisecond, the same as a UUIDv7 whose counter takes 12. SQL
-has the same two functions (`notification_of`, `last_delivery_of`); `tests/rules/test_ids.py` holds
-the pair together.
+62 random bits are left in a millisecond. SQL has the same functions (`notification_of`,
+`last_delivery_of`); `tests/rules/test_ids.py` compares them.
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ from uuid import UUID
 
 CHILD_BITS: Final = 12
 MAX_DELIVERIES: Final = 2**CHILD_BITS - 1
-"""Most deliveries of one notification: every device and every fallback step counts."""
+"""Most deliveries of one notification."""
 _CHILD_MASK: Final = MAX_DELIVERIES
 RANDOM_BITS: Final = 62
 """12 of `rand_a` and the upper 50 of `rand_b` (RFC 9562, 5.7)."""
@@ -32,14 +27,14 @@ _LAST_MILLISECOND: Final = (dt.datetime(9999, 12, 30, tzinfo=dt.UTC) - _EPOCH) /
 
 
 def notification_id(*, at_ms: int, entropy: int) -> UUID:
-    """Make an id of `at_ms` (Unix milliseconds) from RANDOM_BITS of chance."""
+    """Make an id of `at_ms` (Unix milliseconds) from RANDOM_BITS random bits."""
     high = (at_ms & (2**48 - 1)) << 80 | 0x7 << 76 | (entropy >> 50 & 0xFFF) << 64
     low = 0b10 << 62 | (entropy & (2**50 - 1)) << CHILD_BITS
     return UUID(int=high | low)
 
 
 def delivery_id(notification: UUID, number: int) -> UUID:
-    """The id of a notification's `number`-th delivery, from 1 to MAX_DELIVERIES.
+    """Return the id of a notification's `number`-th delivery, from 1 to MAX_DELIVERIES.
 
     Raises:
         ValueError: a number outside that range.
@@ -51,34 +46,34 @@ def delivery_id(notification: UUID, number: int) -> UUID:
 
 
 def notification_of(delivery: UUID) -> UUID:
-    """The notification that a delivery belongs to (a notification's own id gives itself)."""
+    """Return the notification of a delivery (a notification's own id gives itself)."""
     return UUID(int=delivery.int & ~_CHILD_MASK)
 
 
 def number_of(delivery: UUID) -> int:
-    """Which delivery of its notification this is; 0 for the notification itself."""
+    """Return the number of a delivery; 0 for a notification."""
     return delivery.int & _CHILD_MASK
 
 
 def last_delivery_of(notification: UUID) -> UUID:
-    """The highest id that a delivery of this notification can have: the end of its range."""
+    """Return the highest id that a delivery of this notification can have."""
     return UUID(int=notification.int | _CHILD_MASK)
 
 
 def time_of(any_id: UUID) -> dt.datetime:
-    """The millisecond in which the notification of this id was made.
+    """Return the millisecond in which the notification of this id was made.
 
-    An id that somebody else made can name a time that no calendar has: it counts as the last one.
+    A foreign id can name a time outside the calendar: it counts as the last one.
     """
     return _EPOCH + min(any_id.int >> 80, _LAST_MILLISECOND) * _MILLISECOND
 
 
 def day_of(any_id: UUID) -> dt.date:
-    """The UTC day in whose partition this id lies."""
+    """Return the UTC day in whose partition this id lies."""
     return time_of(any_id).date()
 
 
 def floor_of(day: dt.date) -> UUID:
-    """The lowest id that a UTC day can hold: where its partition begins."""
+    """Return the lowest id of a UTC day."""
     midnight = dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC)
     return UUID(int=((midnight - _EPOCH) // _MILLISECOND) << 80)

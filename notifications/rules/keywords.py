@@ -1,7 +1,7 @@
-"""What a text to our number asks for: STOP, START or HELP, in a few languages.
+"""Keywords in a text to our number: STOP, START or HELP, in a few languages.
 
-Only a text that is nothing but the keyword asks for anything, which is also how carriers read
-texts: "please don't stop" must not stop anything.
+Only a text that is nothing but the keyword counts, as for carriers: "please don't stop" stops
+nothing.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final
 
 
 class Keyword(StrEnum):
-    """What is asked for."""
+    """The keyword of a text."""
 
     STOP = "stop"
     """No more texts to this number."""
     START = "start"
     """Texts again."""
     HELP = "help"
-    """Who are you? The vendor answers it; here it is only logged (`pipeline.inbound`)."""
+    """The vendor answers it; here it is only logged (`pipeline.inbound`)."""
 
 
 _WORDS: Final[Mapping[Keyword, str]] = {
@@ -36,19 +36,17 @@ _WORDS: Final[Mapping[Keyword, str]] = {
     Keyword.START: "START YES UNSTOP ANMELDEN REPRENDRE ALTA INICIAR AANMELDEN",
     Keyword.HELP: "HELP INFO HILFE AIDE AYUDA AJUDA AIUTO",
 }
-"""English as carriers have it, then German, French, Spanish, Portuguese, Italian and Dutch.
-
-In capitals, without accents and spaces. A mere "si" or "ja" is missing from the second row: it may
-well answer another question.
-"""
+"""English as carriers have it, then German, French, Spanish, Portuguese, Italian and Dutch; in
+capitals, without accents and spaces. "SI" and "JA" are missing, because they may answer another
+question."""
 
 _MEANINGS: Final = {word: keyword for keyword, words in _WORDS.items() for word in words.split()}
 _LONGEST: Final = 40
-"""Characters; what is longer is a letter, not a keyword."""
+"""Characters of a keyword at most."""
 
 
 def keyword_in(text: str) -> Keyword | None:
-    """What a text asks for; capitals, accents, spaces and punctuation do not matter."""
+    """Return the keyword of a text, whatever its case, accents, spaces and punctuation."""
     if len(text) > _LONGEST:
         return None
     letters = unicodedata.normalize("NFKD", text).upper()

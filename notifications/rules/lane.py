@@ -1,8 +1,7 @@
 """Lanes: the queues that keep priorities and channels apart.
 
-A lane is one mode, one priority and one channel: `p0.push`, `p3.email`, `test.p1.sms`. Priorities
-never share a queue and no channel can take another's workers, so a marketing burst or a hung
-provider slows only its own lanes.
+A lane is one mode, one priority and one channel: `p0.push`, `p3.email`, `test.p1.sms`. A marketing
+burst or a hung provider slows only its own lanes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from providers.contract import Channel
 
 
 class Priority(IntEnum):
-    """How urgent a notification is. The number is what Postgres stores."""
+    """Urgency of a notification. The number is what Postgres stores."""
 
     P0 = 0
     """Security and OTP: passes quiet hours, caps and budgets."""
@@ -29,16 +28,16 @@ class Priority(IntEnum):
 
     @property
     def is_urgent(self) -> bool:
-        """P0 and P1: published by the accepting process itself, at once."""
+        """P0 and P1: the accepting process publishes them at once."""
         return self <= Priority.P1
 
 
 class Mode(IntEnum):
-    """Which of two worlds a row belongs to. They share tables and nothing else."""
+    """Live or test: they share tables and nothing else."""
 
     LIVE = 1
     TEST = 2
-    """Made with a test key: everything happens but the call of a real provider."""
+    """Made with a test key: everything but the call of a real provider."""
 
     @property
     def label(self) -> str:
@@ -77,21 +76,16 @@ LANES: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long one priority's calls and leases may take."""
+    """Time limits of one priority's calls and leases."""
 
     deadline: dt.timedelta
-    """Total time of one provider call, kept inside the adapter.
-
-    A thread pool ignores Celery's limits.
+    """Total time of one provider call, kept by the adapter; a thread pool ignores Celery's limits.
     """
     begin_within: dt.timedelta
     """How long after its claim a task begins calls; then the rest returns to the queue."""
     lease: dt.timedelta
-    """How long a claimed row is ours without a word.
-
-    Longer than the deadline, so that a lease that ran out means a dead or stuck worker and never a
-    slow call.
-    """
+    """How long a claimed row is ours without a renewal. Longer than the deadline, so that only a
+    dead or stuck worker loses a lease."""
 
 
 def _pace(*, deadline: float, begin_within: float, lease: float) -> Pace:

@@ -1,4 +1,4 @@
-"""Which dead letters an operator means."""
+"""Filter of dead letters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from providers.contract import Channel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterFilter:
-    """Open dead letters that match all that is given; with nothing given, all of them."""
+    """Open dead letters that match every given field; without fields all of them."""
 
     ids: tuple[int, ...] | None = None
     reason: str = ""

@@ -1,8 +1,7 @@
 """Ordering: which delivery of an ordering key may leave, and which ones lose their place.
 
-Deliveries of one key and channel leave one at a time. The head is the first that is open. Only the
-head is ever due: the others wait until the head's end wakes the next one, or until their time to
-live ends, and cost nothing meanwhile.
+Deliveries of one key and channel leave one at a time. The head is the first open one. Only the head
+is due: the others wait until the head's end wakes the next one, or their time to live ends.
 """
 
 from __future__ import annotations
@@ -17,35 +16,35 @@ from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
 
 LETS_GO_AFTER: Final = dt.timedelta(seconds=60)
-"""A head that is held for longer loses its place: one quiet night must not stop all that follow."""
+"""A head that is held for longer loses its place."""
 DEPTH: Final = 50
-"""First places of a key and channel that are looked at together."""
+"""First places of a key and channel that are read together."""
 
 
 class Front(NamedTuple):
-    """One of the first places of a key and channel, and its delivery."""
+    """One of the first places of a key and channel, with its delivery."""
 
     id: int
     delivery_id: UUID
     held_since: dt.datetime | None
     status: Status | None
-    """None: the delivery does not exist any more."""
+    """None: the delivery does not exist."""
     reason: str = ""
     due_at: dt.datetime | None = None
 
 
 @dataclass(slots=True)
 class Advance:
-    """What becomes of the first places of some keys."""
+    """Decisions about the first places of some keys."""
 
     gone: list[int] = field(default_factory=list)
     """Places of deliveries that are settled or let go."""
     let_go: list[UUID] = field(default_factory=list)
-    """Deliveries that may still leave, or may have been sent, and are not waited for."""
+    """Deliveries that lose their place and may still leave, or may have been sent."""
     held: list[int] = field(default_factory=list)
     """Heads whose hold begins now."""
     unheld: list[int] = field(default_factory=list)
-    """Heads that are not held any more."""
+    """Heads whose hold has ended."""
     heads: list[UUID] = field(default_factory=list)
     """Deliveries whose turn it is."""
     waking: list[UUID] = field(default_factory=list)
@@ -53,7 +52,7 @@ class Advance:
 
     @property
     def changes(self) -> bool:
-        """Whether anything is to be written."""
+        """Whether there is a change to write."""
         return any((self.gone, self.held, self.unheld, self.waking))
 
     def add(self, fronts: Sequence[Front], *, now: dt.datetime) -> bool:
@@ -82,7 +81,7 @@ class Advance:
 
 
 def _lets_go(front: Front, *, now: dt.datetime) -> bool:
-    """Whether something other than the ordering holds it for too long."""
+    """Whether a hold for another reason than ordering lasts too long."""
     if front.status is not Status.SCHEDULED or front.reason == Reason.ORDERING:
         return False
     if front.due_at is None or front.due_at <= now:

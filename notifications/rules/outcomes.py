@@ -1,12 +1,12 @@
-"""What follows an ended provider call: one pure decision, for settling and for rescuing.
+"""The decision after an ended provider call, for settle and rescue.
 
 Accepted       sent
-NotStarted     back to the queue; nothing was spent
+NotStarted     back to the queue; no attempt is spent
 Throttled      retry after the provider's wait; no attempt is spent
 Unavailable    retry after the policy's wait, or give up
-Rejected       failed, with a dead letter; retried where the refusal is this provider's own and
+Rejected       failed, with a dead letter; retried if the refusal concerns this provider alone and
                another provider of the round was only away
-Misconfigured  held: the fault is ours and must not burn the backlog
+Misconfigured  held, because the fault is ours
 Unanswered     the table of `rules.unanswered`: resend, wait for a receipt, or resend once
 """
 
@@ -49,23 +49,23 @@ class Circumstances:
     channel: Channel
     priority: Priority
     repeat: Repeat
-    """What a second call with the same key would do at this provider."""
+    """Effect of a second call with the same key at this provider."""
     preset: Preset
     calls: int
-    """Provider calls of this delivery ever, this one included."""
+    """Provider calls of this delivery, this one included."""
     calls_counted: int
     """Calls that count against the preset's attempts, this one included."""
     resent: bool
-    """The one resend after silence is spent."""
+    """The one resend after an unanswered call is spent."""
     is_probe: bool
-    """The call was the probe of an open circuit breaker: a failed probe spends no attempt."""
+    """The call was a probe, which spends no attempt if it fails."""
     perhaps_sent: bool
     """An earlier call of this delivery was not answered."""
     time_to_live: dt.timedelta
     chance: float
     """One draw from [0, 1)."""
     passed_by: bool = False
-    """Another provider of this round could not take it for a reason that passes."""
+    """Another provider of this round could not take it for a temporary reason."""
     in_doubt: bool = False
     """Another provider of this round answered with an error after which it may have sent."""
 
@@ -123,7 +123,7 @@ RETURNED: Final = Decision(
 
 
 def _of_the_round(outcome: Outcome, now: Circumstances) -> Outcome:
-    """The outcome of all calls of a round: unanswered, if one may have sent and no other did."""
+    """Return the outcome of all calls of a round: unanswered, if one may have sent and none did."""
     if not now.in_doubt or isinstance(outcome, Accepted | Unanswered):
         return outcome
     return Unanswered(code=outcome.code, detail=outcome.detail)
@@ -156,7 +156,7 @@ def _retry(
     reason: Reason,
     is_free: bool,
 ) -> Decision:
-    """Retry by the policy. A free call does not count: only the time to live ends its retries."""
+    """Retry by the policy; only the time to live ends the retries of free calls."""
     then = retries.next_try(
         now.preset,
         calls_made=_free_calls(now) if is_free else now.calls_counted,
@@ -181,10 +181,10 @@ def _retry(
 
 
 def _free_calls(now: Circumstances) -> int:
-    """How many calls the wait after a free one grows with; never as many as end the retries.
+    """Return the number of calls that the wait after a free call grows with.
 
-    For P0 and P1 it stays in the policy's first two steps: free calls can be many, and a wait of
-    minutes would outlive the end of the throttling, and an OTP.
+    For P0 and P1 it stays in the policy's first two steps, because a wait of minutes would outlive
+    the throttling, and an OTP.
     """
     most = 2 if now.priority.is_urgent else now.preset.attempts
     return max(1, min(now.calls, most, now.preset.attempts - 1))
@@ -209,5 +209,5 @@ def _failed(reason: Reason, detail: str) -> Decision:
 
 
 def _said(outcome: Throttled | Unavailable | Rejected | Misconfigured | Unanswered) -> str:
-    """Code and detail as the timeline shows them; a detail may quote an address."""
+    """Return code and redacted detail for the timeline."""
     return ": ".join(part for part in (outcome.code, redacted(outcome.detail)) if part)

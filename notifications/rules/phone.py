@@ -1,12 +1,10 @@
-"""Phone numbers: how they are stored, and what they tell of where a person is.
+"""Phone numbers: how they are stored, and their timezone.
 
-A number is judged by its length alone: the ranges that are in use change every month, and a
-customer with a new one must not be refused. So numbers that no network has given out pass, too,
-such as those that steer the sandbox. A number that can be dialled only from its own area is
-refused.
+A number is judged by its length alone, because ranges in use change every month; so unassigned
+numbers pass, such as the sandbox's. A number that only its own area can dial is refused.
 
-The library knows which country and area a number is of. Parsing takes a tenth of a millisecond, its
-tables of zones some megabytes: both are for the doors where a number is entered, never for a send.
+Parsing takes a tenth of a millisecond and some megabytes of tables, so it happens where a number is
+entered and never in a send.
 """
 
 from __future__ import annotations
@@ -23,19 +21,19 @@ from notifications.rules.times import local_time
 _WRITTEN: Final = re.compile(r"\+[0-9][0-9 ().\-/]{2,30}")
 """The library would find a number in almost any text."""
 _SHORTEST_DIGITS: Final = 7
-"""Country code included, as the smallest islands have them. The library takes German numbers of
-two digits for possible, and a short code answers no STOP."""
+"""With country code. The library accepts German numbers of two digits, and a short code answers no
+STOP."""
 _NO_NUMBER: Final = "+15550000"
-"""Reserved for fiction, and local in form: the sandbox's number that no provider takes."""
+"""The sandbox's number that no provider takes: reserved for fiction, and local in form."""
 _WINTER: Final = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
-"""An instant at which zones are put in order."""
+"""Instant for sorting zones."""
 
 
 def e164(written: str) -> str:
-    """A number as it is stored: `+49 (151) 123-45678` is `+4915112345678`.
+    """Return a number as it is stored: `+49 (151) 123-45678` is `+4915112345678`.
 
     Raises:
-        ValueError: it is no number that can be dialled from anywhere.
+        ValueError: the number cannot be dialled from everywhere.
     """
     if not _WRITTEN.fullmatch(written):
         raise ValueError(_WANTED)
@@ -56,10 +54,10 @@ _WANTED: Final = "a phone number has its country code and all digits, like +4915
 
 
 def zone_of(number: str) -> str:
-    """The timezone that a stored number suggests; empty where it suggests none.
+    """Return the timezone of a stored number; empty if it is unknown.
 
-    Of a country with several it is that of the number's area, or of the country's main city. A
-    number that may be of any area gets the one in the middle, which is wrong by the fewest hours.
+    For a country with several zones it is that of the number's area, else the middle zone, which is
+    wrong by the fewest hours.
     """
     try:
         parsed = phonenumbers.parse(number)

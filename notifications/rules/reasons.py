@@ -1,7 +1,6 @@
 """Why a delivery is in its status: one enum for the database, the API, metrics, admin and docs.
 
-A provider's own code is not a reason: codes are unbounded, so an event and an attempt carry the
-code in their detail, and metrics stay small.
+A provider's code is not a reason: an event and an attempt carry the code in their detail.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Final, Self
 
 
 class Reason(StrEnum):
-    """The reason of a status. `sentence` explains it to an operator."""
+    """The reason of a status; `sentence` explains it to an operator."""
 
     sentence: str
 
@@ -116,7 +115,7 @@ class Reason(StrEnum):
 
 
 def sentence(reason: str) -> str:
-    """Explain a stored reason; a reason that this release does not know is returned as it is."""
+    """Explain a stored reason; an unknown reason is returned as it is."""
     return _SENTENCES.get(reason, reason)
 
 

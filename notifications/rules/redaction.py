@@ -1,7 +1,6 @@
-"""What may be logged or kept of an address or of a provider's answer.
+"""Redaction of addresses and provider answers in logs and attempts.
 
-Logs and attempts must let an operator follow one address through a day, and must not be a list of
-customers.
+An operator can follow one address through the logs, but the logs are no list of customers.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 from typing import Final
 
 DETAIL_LENGTH: Final = 500
-"""Characters kept of a provider's answer: its message, not its stack trace."""
+"""Characters kept of a provider's answer."""
 _HASH_BYTES: Final = 8
 _LONG_DIGITS: Final = re.compile(r"\+?\d(?:[\s\-().]?\d){7,}")
 _MAILBOX: Final = re.compile(r"[^\s<>\"'@]+@[^\s<>\"'@]+")
@@ -19,13 +18,13 @@ _TOKENLIKE: Final = re.compile(r"[A-Za-z0-9_\-:+/=.]{32,}")
 
 
 def address_hash(address: str, *, key: bytes) -> str:
-    """A keyed fingerprint of an address: equal for equal addresses, useless without the key."""
+    """Return a keyed hash of an address: equal for equal addresses, useless without the key."""
     hashed = hashlib.blake2b(address.encode(), key=key, digest_size=_HASH_BYTES)
     return hashed.hexdigest()
 
 
 def redacted(text: str) -> str:
-    """A provider's answer without what looks like an address or a token, cut to DETAIL_LENGTH."""
+    """Remove addresses and tokens from a provider's answer, and cut it to DETAIL_LENGTH."""
     text = _MAILBOX.sub("<mailbox>", text[: 4 * DETAIL_LENGTH])
     text = _LONG_DIGITS.sub("<number>", text)
     return _TOKENLIKE.sub("<token>", text)[:DETAIL_LENGTH]

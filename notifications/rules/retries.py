@@ -2,10 +2,8 @@
 
     delay = min(cap, jittered(base * multiplier ** n)), n = 0 for the first retry
 
-Without jitter, everything that failed together comes back together and knocks the provider over
-again. A wait that the provider asks for wins when it is longer; a wait that ends after the
-notification's TTL is not begun. The presets are data: the shipped ones, and which priority and
-channel takes which.
+Jitter spreads messages that failed together. A provider's longer wait wins; a wait that ends after
+the notification's TTL is not begun. The presets are data.
 """
 
 from __future__ import annotations
@@ -46,10 +44,10 @@ class Preset:
     multiplier: float
     cap: dt.timedelta
     attempts: int
-    """Provider calls in all, the first included."""
+    """Provider calls in all, with the first."""
     jitter: Jitter
     drops: bool = False
-    """Give up without a dead letter: what nobody would replay."""
+    """Give up without a dead letter."""
 
 
 _SECOND: Final = dt.timedelta(seconds=1)
@@ -146,9 +144,9 @@ def preset_for(
     chosen: str = "",
     presets: Mapping[str, Preset] = PRESETS,
 ) -> Preset:
-    """The policy of a lane, unless the notification's type has `chosen` one by name.
+    """Return the policy of a lane, unless the notification's type has `chosen` one by name.
 
-    A name that does not exist any more counts as not chosen: it must not stop its whole batch.
+    A deleted name counts as not chosen.
     """
     usual = _BY_LANE.get((priority, channel)) or _BY_PRIORITY[priority]
     return presets.get(chosen) or presets[usual]
@@ -163,11 +161,11 @@ class Try(NamedTuple):
     """The wait before this retry lies between the two."""
     earliest: dt.timedelta
     latest: dt.timedelta
-    """Time since the first call, when every call fails at once."""
+    """Time since the first call, if every call fails at once."""
 
 
 def timetable(preset: Preset) -> list[Try]:
-    """List the retries that a preset makes when every call fails at once."""
+    """List the retries of a preset if every call fails at once."""
     tries: list[Try] = []
     earliest = latest = dt.timedelta(0)
     for number in range(1, preset.attempts):
@@ -180,7 +178,7 @@ def timetable(preset: Preset) -> list[Try]:
 
 
 def grown(preset: Preset, calls_made: int) -> dt.timedelta:
-    """The delay after so many calls, before jitter and cap; far over the cap it grows no more."""
+    """Return the delay after so many calls, before jitter and cap."""
     # A power of a large number of calls is no number that a timedelta can hold.
     factor = min(preset.multiplier ** min(calls_made - 1, 64), 1e6)
     return preset.base * factor
@@ -196,11 +194,10 @@ class Again:
 _FINE: Final = dt.timedelta(milliseconds=50)
 _COARSE: Final = dt.timedelta(milliseconds=250)
 _FINE_BELOW: Final = dt.timedelta(seconds=8)
-"""Retries that round to the same wait share one message. The steps are so small that a preset's
-jitter stays visible in the waits that are used."""
+"""Retries that round to the same wait share one message; the steps keep the jitter visible."""
 LONGEST_URGENT_WAIT: Final = dt.timedelta(seconds=10)
-"""How far a provider's wait counts for P0 and P1. A vendor's minimum of a minute or more must not
-outlive an OTP; the rate limit of the provider bounds the calls meanwhile."""
+"""Limit of a provider's wait for P0 and P1, so that a minimum of a minute does not outlive an OTP.
+"""
 
 
 def next_try(
@@ -212,17 +209,16 @@ def next_try(
     time_to_live: dt.timedelta,
     is_urgent: bool,
 ) -> Again | Reason:
-    """Decide after a failed call: the wait, or the reason to give up.
+    """Return the wait after a failed call, or the reason to give up.
 
-    The wait is the one that is used: jittered, capped, rounded up, and compared with the
-    time to live after all of that.
+    The wait is jittered, capped and rounded up before the comparison with the time to live.
 
     Args:
         preset: the policy.
         calls_made: calls since the budget began, the failed one included (1 or more).
         chance: one draw from [0, 1).
-        retry_after: the provider's own wait, if the provider gave one.
-        time_to_live: what is left of the notification's time to live.
+        retry_after: the provider's own wait, if it gave one.
+        time_to_live: the rest of the notification's time to live.
         is_urgent: P0 and P1, whose waits a provider can only lengthen to LONGEST_URGENT_WAIT.
     """
     if calls_made >= preset.attempts:

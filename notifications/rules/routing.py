@@ -1,12 +1,12 @@
-"""Which providers may take a delivery, and in which order they are tried. Rules are data.
+"""Which providers may take a delivery, and in which order. Rules are data.
 
-A rule says that a provider takes a channel: everywhere, in one region (the beginning of a phone
-number) or on one platform (an address kind). Of the rules that fit an address only the most
-specific decide, so one row for `+49` takes Germany out of the general rows altogether. Among those
-that decide, a lower rank comes first; providers of one rank share their deliveries by weight.
+A rule gives a channel to a provider: everywhere, in one region (the beginning of a phone number) or
+on one platform (an address kind). Only the most specific fitting rules decide, so a row for `+49`
+excludes the general rows for Germany. A lower rank comes first; providers of one rank share their
+deliveries by weight.
 
-The draw depends on the delivery alone. So a retry comes to the same provider, which may know the
-message's key, and a provider added to a rank takes over its share and moves no other delivery.
+The draw depends on the delivery alone: a retry comes to the same provider, and a provider added to
+a rank takes over its share and moves no other delivery.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Rule:
     channel: Channel
     provider: str
     region: str = ""
-    """How the numbers begin that it is for, such as `+49`; empty: any address."""
+    """Beginning of numbers, such as `+49`; empty: any address."""
     platform: str = ""
-    """The address kind that it is for, such as `apns_token`; empty: any."""
+    """Address kind, such as `apns_token`; empty: any."""
     rank: int = 0
     """Lower is tried first."""
     weight: int = 1
-    """Its share among the rules of its rank."""
+    """Share among the rules of its rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Choice:
 
     rules: tuple[Rule, ...]
     same_for_all: tuple[str, ...] | None
-    """The order of all deliveries; None where weights draw one for each."""
+    """The order of all deliveries; None if weights draw one for each."""
 
     def order(self, delivery_id: UUID) -> tuple[str, ...]:
-        """The providers that this delivery tries, in turn."""
+        """Return the providers that this delivery tries, in turn."""
         if self.same_for_all is not None:
             return self.same_for_all
         drawn = sorted(self.rules, key=lambda rule: (rule.rank, _draw(rule, delivery_id)))
@@ -57,9 +57,9 @@ class Choice:
 
 
 def choose(rules: Iterable[Rule], *, address: str, kind: str) -> Choice:
-    """Find what decides for an address of this kind; no rules where none fits.
+    """Find the rules for an address of this kind; no rules if none fits.
 
-    Of an address only as many characters count as the longest region has.
+    `address` needs only as many characters as the longest region.
     """
     fitting = [
         rule for rule in rules if address.startswith(rule.region) and rule.platform in {"", kind}
@@ -78,10 +78,10 @@ def _specificity(rule: Rule) -> tuple[int, bool]:
 
 
 def _draw(rule: Rule, delivery_id: UUID) -> float:
-    """An exponential draw at the rule's weight: who draws lowest wins, as often as its weight says.
+    """Draw exponentially at the rule's weight; the lowest draw wins.
 
-    Each provider draws for itself (weighted rendezvous hashing), so that the others' draws stay
-    when one comes or goes.
+    Each provider draws for itself (weighted rendezvous hashing), so the other draws stay when a
+    provider comes or goes.
     """
     seed = delivery_id.bytes + rule.provider.encode()
     draw = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest())

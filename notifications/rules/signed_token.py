@@ -1,12 +1,10 @@
-"""A signed token: a few facts in a link, which nobody but us can have written.
+"""A signed token: a few facts in a link that only we can have written.
 
     base64url(JSON) "." base64url(HMAC-SHA256)
 
-Promise: `read` gives back what `write` was given under one of these keys, and nothing for any other
-text. The facts are not secret. There is no date in it: a caller that wants an end puts one in.
-
-Django's `Signer` does the same and makes its key again for each token; each mail has one, so here
-the keys are made once.
+`read` returns the facts that `write` signed with one of these keys, and None for any other text.
+The facts are not secret, and the token has no date. Django's `Signer` derives its key for each
+token; here each mail has a token, so keys are derived once.
 """
 
 from __future__ import annotations
@@ -20,11 +18,11 @@ from typing import Any
 import orjson
 
 Key = hmac.HMAC
-"""A key that is ready for use; never updated itself, only its copies."""
+"""A prepared key; only its copies are updated."""
 
 
 def key(secret: str, *, purpose: str) -> Key:
-    """Derive the key for one purpose: what is signed for another is never believed for this."""
+    """Derive the key for one purpose."""
     derived = hmac.digest(secret.encode(), purpose.encode(), hashlib.sha256)
     return hmac.new(derived, digestmod=hashlib.sha256)
 
@@ -36,7 +34,7 @@ def write(facts: Sequence[str | int], *, key: Key) -> str:
 
 
 def read(token: str, *, keys: Sequence[Key]) -> list[Any] | None:
-    """The facts of a token that was written with any of these keys; None for every other text."""
+    """Return the facts of a token that was signed with any of these keys, else None."""
     said, _, signature = token.partition(".")
     if not token.isascii():
         return None

@@ -16,25 +16,25 @@ class Status(IntEnum):
     """Where a delivery stands. The number is what Postgres stores."""
 
     SCHEDULED = 1
-    """Waits for an instant, or is held by a gate (the reason says which)."""
+    """Waits for an instant, or is held by a gate (see the reason)."""
     QUEUED = 2
     """May leave now: published to its lane, or about to be."""
     SENDING = 3
     """Claimed by a worker under a lease; a provider call may be under way."""
     RETRYING = 4
-    """A call failed in a way that passes; waits for its next try."""
+    """A call failed temporarily; waits for its next try."""
     SENT = 5
     """The provider accepted it."""
     UNCONFIRMED = 6
     """Accepted, but no receipt came in the confirm window; the fallback has begun."""
     DELIVERED = 7
-    """A receipt says that it reached the person's device or mailbox."""
+    """A receipt says that the message reached the device or mailbox."""
     READ = 8
-    """A receipt says that the person opened it."""
+    """A receipt says that the recipient opened the message."""
     BOUNCED = 9
     """Accepted and then returned."""
     FAILED = 10
-    """Rejected, or tried in vain; a dead letter unless its policy drops."""
+    """Rejected, or all attempts failed; a dead letter unless its policy drops."""
     EXPIRED = 11
     """Its time to live passed before it could leave."""
     SUPPRESSED = 12
@@ -42,7 +42,7 @@ class Status(IntEnum):
     CANCELLED = 13
     """Stopped by its producer before it left."""
     UNKNOWN = 14
-    """Perhaps sent: the call was made and no answer came."""
+    """The call was made and not answered: the message may have been sent."""
 
     @property
     def label(self) -> str:
@@ -55,7 +55,7 @@ _S = Status
 OPEN: Final = frozenset(
     {_S.SCHEDULED, _S.QUEUED, _S.SENDING, _S.RETRYING},
 )
-"""What can still leave by itself. (`sent` and `unknown` may change too, by a receipt.)"""
+"""Statuses of deliveries that can still leave. (A receipt may change `sent` and `unknown`.)"""
 
 NEVER_SENT: Final = frozenset({_S.FAILED, _S.EXPIRED, _S.SUPPRESSED, _S.CANCELLED})
 """Final statuses of a delivery that did not leave, or that a provider refused."""
@@ -79,8 +79,8 @@ _BY_ADVANCE: Final = (
 
 
 def overall(statuses: list[Status]) -> Status:
-    """A notification's status: that of its delivery that has come furthest.
+    """Return a notification's status: that of its delivery that has come furthest.
 
-    One that reached the person counts for all; while one may still leave, the notification is open.
+    A delivery that reached the recipient counts for all; else an open one does.
     """
     return max(statuses, key=_BY_ADVANCE.index)

@@ -1,9 +1,8 @@
-"""What to do when bytes were sent and no answer came: one table, channel by priority.
+"""What follows an unanswered call: one table, channel by priority.
 
-Sending again may reach the person twice; not sending may reach them never. Where the provider drops
-or hides a repeat there is no dilemma. Elsewhere urgency decides: a second OTP is better than none,
-a second newsletter is not. The absence of an entry in the sent-ledger is never evidence that
-nothing was sent.
+Sending again may reach the recipient twice; not sending may reach them never. If the provider drops
+or hides a repeat, the message is sent again. Else urgency decides: a second OTP is better than
+none, a second newsletter is not. A missing entry in the sent-ledger is no evidence.
 """
 
 from __future__ import annotations
@@ -17,27 +16,27 @@ from providers.contract import Channel, Repeat
 
 
 class Answer(StrEnum):
-    """What follows a call that nobody answered."""
+    """What follows an unanswered call."""
 
     RESEND = "resend"
-    """Like an unavailable provider: the repeat does no harm."""
+    """As after an unavailable provider: the repeat does no harm."""
     RESEND_ONCE = "resend_once"
-    """`unknown` for RECHECK_AFTER, so that a receipt can still come; then once more."""
+    """`unknown` for RECHECK_AFTER, so that a receipt can still come; then sent once more."""
     WAIT = "wait"
-    """`unknown` until a receipt heals it, or CLOSE_AFTER passes."""
+    """`unknown` until a receipt comes, or CLOSE_AFTER passes."""
 
 
 RECHECK_AFTER: Final = dt.timedelta(seconds=5)
 """An OTP is worth a second one after five seconds of silence."""
 CLOSE_AFTER: Final = dt.timedelta(hours=24)
-"""Receipts for SMS and mail that come at all come within a day."""
+"""Receipts for SMS and mail come within a day, if ever."""
 
 _HARMLESS_TO_REPEAT: Final = frozenset({Channel.IN_APP})
 """Our own channel: writing a message's row twice writes it once."""
 
 
 def answer_for(*, channel: Channel, priority: Priority, repeat: Repeat) -> Answer:
-    """What to do with a delivery whose call went unanswered."""
+    """Return what to do with a delivery whose call was not answered."""
     if repeat is not Repeat.VISIBLE or channel in _HARMLESS_TO_REPEAT:
         return Answer.RESEND
     return Answer.RESEND_ONCE if priority.is_urgent else Answer.WAIT

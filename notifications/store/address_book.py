@@ -1,8 +1,8 @@
-"""Writing recipients, their contacts and their wishes as producers hand them in.
+"""Recipients, their contacts and preferences, as producers hand them in.
 
-A producer's nightly export must not bring a dead address back to life: an address that a provider
-called dead stays invalid when it is handed in again; only an operator makes it valid. An address
-that a producer took away and hands in again is valid again.
+An address that a provider called dead stays invalid when a producer hands the address in again;
+only an operator makes it valid. An address that a producer removed is valid again when handed in
+again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from notifications.rules.lane import Mode
 from providers.contract import Channel
 
 TAKEN_AWAY: Final = "taken away by its producer"
-"""The one reason for which handing an address in again makes it valid again."""
+"""The only reason after which a repeated address is valid again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A contact as it is handed in."""
+    """A contact as a producer hands it in."""
 
     channel: Channel
     address: str
@@ -34,20 +34,17 @@ class Address:
 
 
 def find(*, mode: Mode, user_id: str) -> Recipient | None:
-    """The recipient of this name in this world."""
+    """Return the recipient of this user id and mode."""
     return Recipient.objects.filter(mode=mode, user_id=user_id).first()
 
 
 def put(
     *, mode: Mode, user_id: str, profile: Mapping[str, str], addresses: Sequence[Address] | None
 ) -> tuple[Recipient, bool]:
-    """Create or change a recipient; tells whether it is new.
+    """Create or change a recipient; also returns whether it is new.
 
-    Args:
-        mode: live or test.
-        user_id: the producers' name for the person.
-        profile: `locale` and `timezone`, where they are to change.
-        addresses: all of their contacts from now on; None leaves them as they are.
+    `profile` has `locale` and `timezone`, where they change; `addresses` are all contacts from now
+    on, None leaves them as they are.
     """
     with transaction.atomic():
         recipient, created = Recipient.objects.select_for_update().update_or_create(
@@ -64,7 +61,7 @@ def put(
 
 
 def add(recipient: Recipient, address: Address) -> Contact:
-    """Add one contact, or hand a known one in again."""
+    """Add a contact, or hand a known one in again."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
         contact = _hand_in(recipient, address)
@@ -75,7 +72,7 @@ def add(recipient: Recipient, address: Address) -> Contact:
 
 
 def take_away(recipient: Recipient, *, contact_id: int) -> bool:
-    """Stop using a contact; False when the recipient has no such contact."""
+    """Stop using a contact; False if the recipient has no such contact."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
         contact = recipient.contacts.filter(pk=contact_id).first()
@@ -88,7 +85,7 @@ def take_away(recipient: Recipient, *, contact_id: int) -> bool:
 
 
 def note_zone(recipient: Recipient) -> None:
-    """Keep the timezone that a recipient's primary number suggests, so that no send parses it."""
+    """Store the timezone that a recipient's primary number suggests, so that no send parses it."""
     numbers = recipient.contacts.filter(
         channel=Channel.SMS, is_primary=True, invalidated_at=None
     ).values_list("address", flat=True)
@@ -99,7 +96,7 @@ def note_zone(recipient: Recipient) -> None:
 
 
 def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:
-    """Change some of a recipient's wishes; the names are those of the model's columns."""
+    """Change preferences of a recipient; the names are columns of the model."""
     preference, _ = Preference.objects.update_or_create(recipient=recipient, defaults=changes)
     return preference
 
@@ -134,7 +131,7 @@ def _hand_in(recipient: Recipient, address: Address) -> Contact:
 
 
 def _ensure_primary(recipient: Recipient, channel: Channel) -> None:
-    """A channel with valid contacts has a primary one: the oldest, unless another was named."""
+    """Give a channel with valid contacts a primary one: the oldest, unless one is named."""
     valid = recipient.contacts.filter(channel=channel, invalidated_at=None)
     oldest = valid.order_by("pk").first()
     if oldest is not None and not valid.filter(is_primary=True).exists():

@@ -1,4 +1,4 @@
-"""Alerts: raised once while they last, resolved by their end, by time or by an operator."""
+"""Alerts: one open alert for each cause, resolved by its end, by time or by an operator."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def raise_once(kind: AlertKind, subject: str, detail: str) -> None:
 
 
 def resolve(kind: AlertKind, subject: str) -> None:
-    """The cause is gone."""
+    """Resolve the open alert of this kind and subject."""
     Alert.objects.filter(kind=kind, subject=subject[:128], resolved_at=None).update(
         resolved_at=clock.now()
     )
 
 
 def resolve_gone(*, now: dt.datetime) -> int:
-    """Resolve those of `RENEWED` that nothing has raised for `GONE_AFTER`; returns how many."""
+    """Resolve alerts of `RENEWED` that were not raised for `GONE_AFTER`; returns how many."""
     gone = Alert.objects.filter(kind__in=RENEWED, seen_at__lt=now - GONE_AFTER, resolved_at=None)
     return gone.update(resolved_at=now)

@@ -11,7 +11,7 @@ from notifications.store import db
 
 
 class Call(NamedTuple):
-    """One provider call that has ended."""
+    """One ended provider call."""
 
     delivery_id: UUID
     number: int
@@ -21,7 +21,7 @@ class Call(NamedTuple):
     """Redacted."""
     latency_ms: int
     segments: int | None = None
-    """What its text takes as an SMS; None elsewhere."""
+    """SMS segments of the text; None elsewhere."""
     http_status: int | None = None
     retry_after_s: int | None = None
     """Seconds that the provider asked to wait."""
@@ -30,7 +30,7 @@ class Call(NamedTuple):
 
 
 def record(calls: Sequence[Call], *, provider: str) -> None:
-    """Write one attempt a call; one that is written already stays."""
+    """Write one attempt a call; an existing attempt stays."""
     db.run(
         "attempts",
         {
@@ -50,6 +50,6 @@ def record(calls: Sequence[Call], *, provider: str) -> None:
 
 
 def unanswered(delivery_ids: Collection[UUID]) -> set[UUID]:
-    """Those of these deliveries of which any call ever ended without an answer."""
+    """Return the deliveries of which any call ended without an answer."""
     found = Attempt.objects.filter(delivery_id__in=delivery_ids, outcome="unanswered")
     return set(found.values_list("delivery_id", flat=True))

@@ -1,6 +1,6 @@
-"""How far behind we are: what is due and was not looked at, lane by lane, and what gave up.
+"""Backlog: due rows that no worker has taken, by lane, and open dead letters, by reason.
 
-Counts are bounded, because a backlog of millions must not make looking at it slow.
+Counts are bounded, so that a backlog of millions does not make the query slow.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from notifications.store import db, spans
 from providers.contract import Channel
 
 COUNTED: Final = 10_000
-"""Rows counted of one lane and status, and ten times as many dead letters: more is just many."""
+"""Rows counted of one lane and status; for dead letters ten times as many."""
 _WAITING: Final = (Status.SCHEDULED, Status.QUEUED, Status.RETRYING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """What a lane has due."""
+    """The due rows of a lane."""
 
     lane: Lane
     due: int
-    """Deliveries that may leave and were not taken yet; at most COUNTED for each status."""
+    """Due deliveries that were not taken; at most COUNTED for each status."""
     behind: dt.timedelta
-    """How long the oldest of them has been due."""
+    """How long the oldest of them is due."""
 
 
 def of_lanes() -> list[Backlog]:
-    """The lanes that have something due, urgent ones first; none when all is well."""
+    """Return the lanes with due rows, urgent ones first."""
     asked = {"statuses": [int(status) for status in _WAITING], "counted": COUNTED}
     due: Counter[Lane] = Counter()
     behind: dict[Lane, dt.timedelta] = {}

@@ -1,11 +1,10 @@
-"""Caps in the state Redis: what each person was sent on each channel in the window of their cap.
+"""Caps in the state Redis: a recipient's notifications on a channel in the window of the cap.
 
-One Lua call counts a whole batch and decides in one go, so fifty workers together never let more
-through than fit, and none too few. The clock is Redis's own. Counting a notification twice counts
-it once, so a retry, a second device and a repeated message cost nothing.
+One Lua call counts a whole batch, so concurrent workers never let more through than the cap allows.
+Redis's clock counts. A notification that is counted twice counts once, so retries and further
+devices cost nothing.
 
-Losing the instance forgets the windows: a person may then get one window's worth more. The caller
-says what holds while it is away.
+Losing the instance forgets the windows: a recipient may then get one more window's worth.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ _CAP: Final = attrgetter("cap", "always")
 
 
 class Window(NamedTuple):
-    """One person on one channel, in live mode."""
+    """One recipient on one channel, in live mode."""
 
     recipient_id: int
     channel: Channel
 
     @property
     def key(self) -> str:
-        """Where it is kept."""
+        """The Redis key."""
         return f"cap:{self.recipient_id}:{self.channel.label}"
 
 
@@ -51,14 +50,14 @@ class Ask(NamedTuple):
     window: Window
     cap: Cap
     always: bool
-    """It is counted even if it does not fit."""
+    """The notification counts even if it does not fit."""
 
 
 def count(asks: Sequence[Ask]) -> list[dt.timedelta]:
-    """Count what fits; for each ask how long it has to wait, zero: not at all.
+    """Count what fits; returns the wait of each ask (zero: none).
 
     Raises:
-        state.Away: nothing was counted, or nobody knows.
+        state.Away: Redis did not answer.
     """
     arguments: list[str | int | float | bytes] = []
     for (cap, always), run in itertools.groupby(asks, key=_CAP):
@@ -70,10 +69,10 @@ def count(asks: Sequence[Ask]) -> list[dt.timedelta]:
 
 
 def renew(asks: Sequence[Ask]) -> None:
-    """Count these from now on and not from when they were asked about; those not counted stay so.
+    """Count these from now on instead of from their first count; uncounted ones stay uncounted.
 
     Raises:
-        state.Away: they stay counted from before.
+        state.Away: the first counts stay.
     """
     arguments: list[str | int | float | bytes] = []
     for each in asks:
@@ -82,7 +81,7 @@ def renew(asks: Sequence[Ask]) -> None:
 
 
 def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
-    """Take back what was counted for deliveries that have just ended without being sent."""
+    """Refund deliveries that have just ended without being sent."""
     counted = {
         (Window(each.recipient_id, Channel(each.channel)), ids.notification_of(each.id))
         for each in deliveries
@@ -93,11 +92,10 @@ def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
 
 
 def refund(counted: Collection[tuple[Window, UUID]]) -> None:
-    """Take back those of these notifications of which nothing left, or can leave, on the channel.
+    """Refund those of these notifications that did not leave and cannot leave on the channel.
 
-    Postgres says which they are, after the moves that ended them: while another device's delivery
-    is open, was sent or was perhaps sent, the notification stays counted. What Redis does not hear
-    of costs the person one message of their window.
+    Postgres decides after the final moves: a notification stays counted while a delivery to another
+    device is open, was sent or was perhaps sent. While Redis is away no count is refunded.
     """
     places = {(one.bytes, window.channel.value): (window, one) for window, one in counted}
     asked: dict[UUID, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Claims: taking deliveries under a lease, and renewing the lease before a provider call."""
+"""Claims: take deliveries under a lease, and renew the lease before a provider call."""
 
 from __future__ import annotations
 
@@ -36,33 +36,30 @@ class Claimed(NamedTuple):
     generation: int
     slot_provider: str
     slot_at: dt.datetime | None
-    """When that provider's bucket lets it leave, if it was given a time before."""
+    """When that provider's bucket lets the delivery leave, if it was given a slot."""
     claimed_at: dt.datetime
-    """By Postgres's clock, as all of one claim."""
+    """By Postgres's clock, the same for all of one claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What one task took, and the token that proves it."""
+    """The deliveries that one task took, and the token of the claim."""
 
     token: UUID
     deliveries: list[Claimed]
     at: dt.datetime
     """Postgres's clock at the claim."""
     taken_at: float
-    """This process's monotonic clock then, in seconds."""
+    """This process's monotonic clock at the claim, in seconds."""
 
     @property
     def now(self) -> dt.datetime:
-        """Postgres's clock now, whatever the clock of this host says."""
+        """Postgres's clock now, whatever the host's clock says."""
         return self.at + dt.timedelta(seconds=clock.monotonic() - self.taken_at)
 
 
 def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
-    """Take what may leave of these under a lease.
-
-    The others are somebody else's, gone, or not due.
-    """
+    """Take those of these deliveries that may leave now under a lease."""
     token = uuid4()
     parameters = {
         "ids": list(delivery_ids),
@@ -85,9 +82,9 @@ def _claimed(delivery_id: UUID, mode: int, priority: int, channel: int, *others:
 
 
 def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[UUID, int]:
-    """Before a wave of calls: renew its leases and count its calls, committed.
+    """Before a wave of calls: renew the leases and count the calls, committed.
 
-    Returns each row that is still ours with the number of the call that may now be made.
+    Returns the rows that are still ours, each with the number of its call.
     """
     parameters = {"ids": list(delivery_ids), "token": token, "provider": provider, **_LEASES}
     rows = db.alone("renew", parameters)
@@ -95,7 +92,7 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
 
 
 def set_contacts(contacts: Mapping[UUID, int]) -> None:
-    """Where scheduled deliveries go, known now that they are released."""
+    """Set the contacts of scheduled deliveries at their release."""
     db.run("set_contacts", {"ids": list(contacts), "contacts": list(contacts.values())})
 
 

@@ -1,8 +1,8 @@
-"""Addresses that a provider called dead.
+"""Contacts that a provider called dead.
 
-Invalid at once, for what is queued and for every later send, with the provider, its reason and the
-time; a live number or mailbox also enters the suppression list, so that it stays dead under another
-user id. Only an operator makes them valid again.
+A dead contact is invalid at once, for queued and later sends, with provider, reason and time. A
+live number or mailbox also enters the suppression list. Only an operator makes a contact valid
+again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONGEST_REASON: Final = 200
 
 
 def invalidate(reasons: Mapping[int, str], *, provider: str, cause: Cause = Cause.BOUNCE) -> None:
-    """Mark contacts invalid, by contact id; one that is invalid already keeps its first reason."""
+    """Mark contacts invalid, by contact id; an invalid contact keeps its first reason."""
     if reasons:
         db.run(
             "invalidate_contacts",
@@ -39,7 +39,7 @@ def invalidate(reasons: Mapping[int, str], *, provider: str, cause: Cause = Caus
 def invalidate_of_deliveries(
     reasons: Mapping[UUID, str], *, provider: str, cause: Cause = Cause.BOUNCE
 ) -> None:
-    """The same for the contacts of deliveries, of which only that provider's calls count."""
+    """Mark the contacts of deliveries invalid; only deliveries of that provider's calls count."""
     if reasons:
         theirs = Delivery.objects.filter(id__in=reasons, provider=provider)
         pairs = theirs.values_list("id", "contact_id")

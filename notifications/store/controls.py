@@ -1,8 +1,4 @@
-"""What operators have set for providers: forced breakers and paces, read again each second.
-
-So an edit in admin acts in every process within two seconds, and a batch asks for both without a
-statement of its own. They are a handful of rows.
-"""
+"""Settings of operators for providers: forced breakers and paces."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from notifications.rules.breaker import Forced
 from providers.contract import Channel, Pace
 
 Pair = tuple[str, Channel]
-"""A provider's name and a channel: what has a breaker."""
+"""Provider and channel, which have a breaker."""
 
 _FRESH: Final = 1.0
 """Seconds that they are believed."""
@@ -25,14 +21,14 @@ _FRESH: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """What differs from the default."""
+    """Settings that differ from the default."""
 
     forced: Mapping[Pair, Forced]
     paces: Mapping[str, Pace]
 
 
 def current() -> Controls:
-    """What is set now."""
+    """Read the settings in force."""
     return _read(int(clock.monotonic() / _FRESH))
 
 

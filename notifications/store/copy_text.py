@@ -1,7 +1,7 @@
-r"""Rows as COPY's text format: tab between values, line feed after each row, `\N` for NULL.
+r"""Rows in COPY's text format: tab between values, line feed after each row, `\N` for NULL.
 
-psycopg can do this for any type. A batch of a thousand notifications is forty thousand values of
-seven types, nearly all of which need no escaping: those rows are joined as they are.
+psycopg can write any type. A batch of a thousand notifications has forty thousand values of seven
+types, nearly all without a character to escape: such rows are joined as they are.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from uuid import UUID
 
 _NULL: Final = "\0N"
 _BYTES: Final = "\0x"
-"""Stand-ins until the rows are joined, so that a backslash in a row is one that somebody wrote. No
-text can hold them: Postgres stores no NUL, and `rules.request` refuses it."""
+"""Stand-ins until the rows are joined, so that a backslash in a row comes from its text. No text
+holds NUL: Postgres stores none, and `rules.request` refuses it."""
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-"""What would end a value or a row, or begin an escape."""
+"""Characters that would end a value or a row, or begin an escape."""
 
 
 class _Formats(dict[type, Callable[[Any], str]]):
-    """By exact type; the class of an enum is added when it is first met."""
+    """By exact type; the class of an enum is added on its first use."""
 
     def __missing__(self, kind: type) -> Callable[[Any], str]:
         if issubclass(kind, IntEnum):
@@ -48,7 +48,7 @@ def encode(records: Iterable[Sequence[object]]) -> bytes:
     """Encode rows.
 
     Raises:
-        TypeError: a value of a type that no column here has; lists hold integers.
+        TypeError: no column here has a value of this type; lists hold integers.
     """
     text = "".join([_line(record) for record in records])
     return text.replace(_NULL, r"\N").replace(_BYTES, r"\\x").encode()

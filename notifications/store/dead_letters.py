@@ -14,7 +14,7 @@ from notifications.rules.letters import LetterFilter
 
 
 def narrow(letters: QuerySet[DeadLetter], wanted: LetterFilter) -> QuerySet[DeadLetter]:
-    """Those of the letters, open or resolved, that a filter means."""
+    """Narrow letters, open or resolved, by a filter."""
     conditions = {
         "pk__in": wanted.ids,
         "reason": wanted.reason or None,
@@ -31,13 +31,13 @@ def narrow(letters: QuerySet[DeadLetter], wanted: LetterFilter) -> QuerySet[Dead
 
 
 def with_open_letters(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
-    """The same contacts, each with `needs_check`: an open dead letter was to reach it."""
+    """Annotate contacts with `needs_check`: an open dead letter was to reach the contact."""
     letters = DeadLetter.objects.filter(contact_id=OuterRef("pk"), resolved_at=None)
     return contacts.annotate(needs_check=Exists(letters))
 
 
 def address_hashes(letters: Sequence[DeadLetter]) -> dict[int, str]:
-    """Letter id -> hash of the address, as the logs of the calls show it.
+    """Return letter id -> hash of the address, as the logs of calls show it.
 
     A letter whose contact was erased is missing.
     """
@@ -51,18 +51,18 @@ def address_hashes(letters: Sequence[DeadLetter]) -> dict[int, str]:
 
 
 def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:
-    """Open letters that match; none that a replay job has in hand."""
+    """Return open letters that match and that no replay job has."""
     return narrow(DeadLetter.objects.filter(resolved_at=None, replay_job=None), wanted)
 
 
 def next_of(job: ReplayJob, *, limit: int) -> list[DeadLetter]:
-    """The next letters of a job, locked; those that another runner has are skipped."""
+    """Lock the next letters of a job; letters that another runner has locked are skipped."""
     letters = DeadLetter.objects.filter(replay_job=job, resolved_at=None).order_by("delivery_id")
     return list(letters.select_for_update(skip_locked=True)[:limit])
 
 
 def resolve(letters: Sequence[DeadLetter], resolution: str) -> int:
-    """Close letters; those that are closed already stay as they are."""
+    """Close open letters; returns how many."""
     return DeadLetter.objects.filter(
         id__in=[letter.id for letter in letters], resolved_at=None
     ).update(resolved_at=clock.now(), resolution=resolution)

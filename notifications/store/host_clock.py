@@ -1,9 +1,8 @@
-"""The host's clock, compared with Postgres's at boot, each minute, and when somebody sets it.
+"""The host's clock, compared with Postgres's at boot, each minute, and when the clock jumps.
 
-The promise: `clock.now()` is Postgres's time in every process that called `start`, and a process
-whose host is too far away from it stops working (`clock.is_trusted`), says so in the log and in an
-alert that names the host, and goes on by itself when the clock is right again. What breaks it: a
-database that is away at boot; the process then works only after its first comparison.
+`clock.now()` is Postgres's time in every process that called `start`. A process whose host is too
+far off stops working (`clock.is_trusted`), logs it, raises an alert with the host's name, and goes
+on when the clock is right. If Postgres is away at boot, work begins after the first comparison.
 """
 
 from __future__ import annotations
@@ -22,27 +21,27 @@ from notifications.rules.alerts import AlertKind
 from notifications.store import alerts, db
 
 _EVERY: Final = dt.timedelta(minutes=1)
-"""Between two comparisons. Quartz drifts by less than 0.01 s in it."""
+"""Between two comparisons; quartz drifts by less than 0.01 s in a minute."""
 _AGAIN: Final = dt.timedelta(seconds=5)
 """Between two comparisons while the clock is not trusted."""
 _LOOK: Final = dt.timedelta(seconds=1)
-"""Between two looks at the host's clock; they ask nobody."""
+"""Between two looks at the host's clock, which need no server."""
 _SLOWEST: Final = 0.5
-"""Seconds. An answer that took longer says too little of the moment at which it was given."""
+"""Seconds; a slower answer is too inexact."""
 
 _log = structlog.get_logger(__name__)
 
 
 def host_name() -> str:
-    """This machine's name, as alerts and log lines call it."""
+    """Return this machine's name for alerts and log lines."""
     return socket.gethostname()
 
 
 def compare() -> bool:
-    """Compare with Postgres's clock; False when its answer took too long to mean anything.
+    """Compare with Postgres's clock; False if the answer was too slow.
 
     Raises:
-        django.db.Error: Postgres is away; what was known before still counts.
+        django.db.Error: Postgres is away; the last comparison still counts.
     """
     with db.cursor() as running, connection.wrap_database_errors:
         asked = clock.steady()
@@ -56,7 +55,7 @@ def compare() -> bool:
 
 
 def said() -> str:
-    """What is wrong with this host's clock, for people; empty while it is trusted."""
+    """Describe the fault of this host's clock; empty while the clock is trusted."""
     if clock.is_trusted():
         return ""
     seconds = clock.skew().total_seconds()
@@ -67,24 +66,27 @@ def said() -> str:
 
 
 class Watch:
-    """Watches the host's clock for this process, in a thread that ends with it."""
+    """Watches the host's clock in a thread of this process.
+
+    Args:
+        on_change: called in that thread with whether the clock is trusted now.
+    """
 
     def __init__(self, *, on_change: Callable[[bool], None] = lambda _trusted: None) -> None:
-        """`on_change` is called in that thread, with whether the clock is trusted now."""
         self._on_change = on_change
         self._trusted = True
         self._told = True  # an alert of a process before this one may still be open
         self._next = 0.0
 
     def start(self) -> None:
-        """Compare once, then keep looking. From here on the process needs a clock it can trust."""
+        """Compare once, then keep looking; from now on the process needs a trusted clock."""
         clock.watch(limit=conf.current().max_clock_skew)
         self.look()
         connection.close()  # the caller may fork or never ask again
         threading.Thread(target=self._keep_looking, name="host-clock", daemon=True).start()
 
     def look(self) -> None:
-        """Compare if it is time, and tell of a change. Never fails."""
+        """Compare if it is time, and report a change. Raises nothing."""
         if clock.is_trusted() is self._trusted and clock.steady() < self._next:
             return
         self._compare()
@@ -112,7 +114,7 @@ class Watch:
             _log.error("clock_off", host=host_name(), detail=said())
 
     def _alert(self) -> None:
-        """Raise the alert while the clock is off; resolve it once when it is right again."""
+        """Raise the alert while the clock is off; resolve it once afterwards."""
         try:
             if self._trusted:
                 alerts.resolve(AlertKind.CLOCK_SKEW, host_name())

@@ -1,7 +1,4 @@
-"""What accepting stores: notifications, deliveries and their first events.
-
-All in the caller's transaction, beside the idempotency keys.
-"""
+"""Inserts of accept: notifications, deliveries and first events, in the caller's transaction."""
 
 from __future__ import annotations
 
@@ -90,20 +87,19 @@ def deliveries(
     keys: db.Rows | None = None,
     patience: dt.timedelta | None = None,
 ) -> None:
-    """Store deliveries with the first event of each, and what is new with them; all or nothing.
+    """Store deliveries with a first event each, and new rows beside them; all or none.
 
     Args:
         born: the deliveries.
         notification_ids: of each of them, in order.
-        now: when they were born.
+        now: when they were accepted.
         notifications: those that are new.
-        keys: the idempotency keys that they were asked for with. They go first, so that nothing
-            is written for a key that somebody else has taken.
+        keys: their idempotency keys, inserted first, so that a taken key stops the rest.
         patience: as `db.insert`.
 
     Raises:
-        django.db.IntegrityError: a key is taken, or the day has no partition (see
-            `partitions.with_day`).
+        django.db.IntegrityError: a key is taken, or the day has no partition
+            (`partitions.with_day`).
     """
     places = _places(born, notification_ids, notifications, now=now)
     rows = [
@@ -136,7 +132,7 @@ def _places(
     *,
     now: dt.datetime,
 ) -> dict[UUID, dt.datetime]:
-    """When those of P2 and P3 that are queued are due, among other producers' rows."""
+    """Return the places of queued P2 and P3 deliveries in the fair queue."""
     producers = {row[0]: row[1] for row in notifications}
     asks = {
         each.id: Ask(_lane(each.mode, each.priority, each.channel), producer)

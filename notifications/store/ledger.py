@@ -1,9 +1,9 @@
-"""The sent-ledger: the outcome of each provider call, written before the database has the outcome.
+"""The sent-ledger: the outcome of each provider call, written before the database has it.
 
-A worker that dies between a provider's answer and its own commit leaves a row in `sending`. The
-ledger is the evidence by which the rescue settles the row. An entry names the attempt, so that an
-entry of an earlier call proves nothing about a later one. The ledger is best effort: no entry
-proves nothing, and without the state Redis `rules.unanswered` decides.
+A worker that dies between a provider's answer and the commit leaves a row in `sending`; the rescue
+settles the row by the ledger. An entry names the attempt, because the entry of an earlier call is
+no evidence about a later call. A missing entry is no evidence: then, and without the state Redis,
+`rules.unanswered` decides.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DEFINITE: Final[Mapping[str, Callable[[str], Outcome]]] = {
 
 
 class Entry(NamedTuple):
-    """What is known of one call."""
+    """One call and its outcome."""
 
     delivery_id: UUID
     attempt: int
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
 
 
 def write(entries: Iterable[Entry]) -> None:
-    """Write the definite outcomes among these, in one round trip."""
+    """Write the definite outcomes in one round trip; does nothing while the state Redis is away."""
     values = {
         _key(each.delivery_id): _written(each)
         for each in entries
@@ -61,7 +61,7 @@ def write(entries: Iterable[Entry]) -> None:
 
 
 def read(delivery_ids: Sequence[UUID]) -> dict[UUID, Entry]:
-    """The entries of these deliveries; empty while the state Redis is away."""
+    """Return the entries of these deliveries; none while the state Redis is away."""
     try:
         found = state.get_many([_key(each) for each in delivery_ids])
     except state.Away:

@@ -1,9 +1,7 @@
-"""How much a producer may hand in: one bucket for each producer and mode, in the state Redis.
+"""Rate limits of producers: a bucket for each producer and mode, in the state Redis.
 
-The promise: over all web processes no producer gets more than its burst at once and its rate after
-that. While the state Redis is away each process keeps a bucket of its own, so the promise is then
-kept by each process alone; a limit that is too loose for a moment is better than refusing
-everybody.
+Over all web processes a producer gets at most the burst at once and the rate afterwards. While the
+state Redis is away, every process keeps buckets of its own.
 """
 
 from __future__ import annotations
@@ -24,24 +22,24 @@ _SECOND_US: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """What the limit answered, and what it leaves."""
+    """The answer of a limit."""
 
     granted: bool
     burst: int
     """Notifications that fit in at once."""
     remaining: int
-    """How many of them are left now."""
+    """Notifications that are left now."""
     window: dt.timedelta
     """How long an empty bucket takes to fill."""
     full_in: dt.timedelta
-    """How long it will take now."""
+    """How long until the bucket is full."""
     retry_after: dt.timedelta
     """When a refused call would be granted; zero for a granted one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """What one call costs its producer."""
+    """The cost of one call."""
 
     producer_id: int
     mode: Mode
@@ -52,17 +50,17 @@ class Charge:
 
     @property
     def price(self) -> float:
-        """Microseconds for one notification; a rate of nothing would never pay off a burst."""
+        """Microseconds for one notification; a rate of zero counts as one a second."""
         return _SECOND_US / max(1, self.rate_per_second)
 
     @property
     def bucket(self) -> str:
-        """Its bucket's name."""
+        """The bucket's name."""
         return f"limit:{self.mode.label}:{self.producer_id}"
 
 
 def take(charges: Sequence[Charge]) -> list[Quota]:
-    """Take each charge from its producer's bucket in one round trip: all of it or nothing."""
+    """Charge producers' buckets in one round trip; a charge is granted as a whole or refused."""
     arguments: list[str | int | float | bytes] = [
         part for each in charges for part in (each.price, each.burst, each.cost)
     ]
@@ -92,7 +90,7 @@ def forget() -> None:
 
 
 _paid_at: dict[str, float] = {}
-"""This process's own buckets: name -> monotonic microseconds. As many as there are producers."""
+"""This process's own buckets: name -> monotonic microseconds."""
 _lock = threading.Lock()
 
 

@@ -1,8 +1,8 @@
-"""Ordering keys and the places of their deliveries, in the order in which they were accepted.
+"""Ordering keys and the places of their deliveries, in the order of acceptance.
 
 A place is drawn under the key's lock in the transaction that stores the delivery, so places rise in
-the order of the commits. Nobody here moves a status. A key with places carries `look_at`, when the
-sweep looks at it: any wake-up can be lost, and is made up for then.
+the order of commits. This module moves no status. A key with places has `look_at`, when the sweep
+repairs lost wake-ups.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from notifications.store import db
 from providers.contract import Channel
 
 Queue = tuple[int, int]
-"""An ordering key's id and a channel: what leaves one at a time."""
+"""An ordering key's id and a channel."""
 
 LOOK_EVERY: Final = dt.timedelta(seconds=5)
-"""How soon the sweep makes up for a wake-up that was lost."""
+"""How soon the sweep repairs a lost wake-up."""
 _COLUMNS: Final = ("key_id", "channel", "delivery_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An ordering key that is in use."""
+    """An ordering key in use."""
 
     id: int
     priority: Priority
-    """That of its first notification: one lane carries all of them."""
+    """Of its first notification: one lane carries all of its deliveries."""
 
 
 def keys(producer_id: int, mode: Mode, wanted: Mapping[str, Priority]) -> dict[str, Key]:
-    """The ordering keys of these names; one that is new gets the priority beside it.
+    """Return the ordering keys of these names; a new key gets the given priority.
 
     Raises:
-        django.db.OperationalError: one is locked for too long.
+        django.db.OperationalError: a key is locked for too long.
     """
     named = {"keys": list(wanted), "priorities": list(wanted.values())}
     found = db.alone("ordering_keys", {"producer_id": producer_id, "mode": mode, **named})
@@ -54,11 +54,7 @@ def keys(producer_id: int, mode: Mode, wanted: Mapping[str, Priority]) -> dict[s
 
 
 def join(places: Sequence[tuple[int, int, UUID]]) -> None:
-    """Put deliveries behind those of their keys, in this order, in the caller's transaction.
-
-    Args:
-        places: key id, channel, delivery id.
-    """
+    """Append deliveries (key id, channel, delivery id) to their keys, in an open transaction."""
     key_ids = sorted({key_id for key_id, _, _ in places})
     locked = db.rows("ordering_lock", {"ids": key_ids})
     if fresh := [row["id"] for row in locked if not row["is_watched"]]:
@@ -67,7 +63,7 @@ def join(places: Sequence[tuple[int, int, UUID]]) -> None:
 
 
 def queues_of(delivery_ids: Sequence[UUID]) -> dict[UUID, Queue]:
-    """Where these have places; a delivery without one is missing."""
+    """Return the queues of deliveries; a delivery without a place is missing."""
     found = OrderedDelivery.objects.filter(delivery_id__in=list(delivery_ids))
     return {
         delivery_id: (key_id, channel)
@@ -76,10 +72,10 @@ def queues_of(delivery_ids: Sequence[UUID]) -> dict[UUID, Queue]:
 
 
 def advance(queues: Iterable[Queue]) -> tuple[set[UUID], list[UUID]]:
-    """Let the settled leave and wake the heads that only waited for their turn.
+    """Remove settled deliveries and wake the heads that only waited for their turn.
 
     Returns:
-        The heads, and those of them that are woken, due now.
+        The heads, and the woken ones among them, which are due now.
     """
     heads: set[UUID] = set()
     woken: list[UUID] = []
@@ -92,7 +88,7 @@ def advance(queues: Iterable[Queue]) -> tuple[set[UUID], list[UUID]]:
 
 
 def _decided(queues: Sequence[Queue]) -> tuple[Advance, list[Queue]]:
-    """Decide about the first places; returns the queues in which more must be looked at too."""
+    """Decide about the first places; also returns the queues that need another look."""
     parameters = {
         "keys": [key_id for key_id, _ in queues],
         "channels": [channel for _, channel in queues],
@@ -136,10 +132,10 @@ def _written(decided: Advance) -> list[UUID]:
 
 
 def look(*, limit: int) -> tuple[int, int]:
-    """Look at up to `limit` keys whose time has come, in the caller's transaction.
+    """Look at up to `limit` due keys, in the caller's transaction.
 
     Returns:
-        Keys that were looked at, and deliveries that are woken.
+        The number of keys, and of woken deliveries.
     """
     found = db.rows("ordering_due", {"every": LOOK_EVERY, "limit": limit})
     key_ids = [row["id"] for row in found]
@@ -151,5 +147,5 @@ def look(*, limit: int) -> tuple[int, int]:
 
 
 def trim(*, limit: int) -> int:
-    """Forget up to `limit` keys that are out of use; returns how many."""
+    """Delete up to `limit` unused keys; returns how many."""
     return db.run("ordering_trim", {"limit": limit})

@@ -1,9 +1,8 @@
 """Daily partitions of the four big tables: made ahead, dropped after retention.
 
-There is no default partition, because rows that fell into one would block the partition that they
-belong to. So two weeks are made ahead, at every boot and every hour; and an insert that still finds
-none (`beat` was dead for three weeks) makes its day and tries again. A partition is built beside
-the table and attached, which does not stop writers.
+There is no default partition, because its rows would block the partition that they belong to. Two
+weeks are made ahead, at every boot and every hour; an insert without a partition makes its day and
+tries again. A partition is built beside the table and attached, which does not stop writers.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ DAYS_AHEAD: Final = 14
 _DDL_TRIES: Final = 20
 """Each waits at most 200 ms for its lock, so that writers never queue behind a waiting DDL."""
 _LOCK_KEY: Final = 7_237_001
-"""Of the advisory lock that lets one process at a time change partitions."""
+"""Advisory lock: one process at a time changes partitions."""
 _STORAGE: Final = {
     # Room on the page for the versions of a row that four updates leave.
     "delivery": "WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05)",
@@ -40,11 +39,9 @@ _STORAGE: Final = {
 
 
 def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
-    """Make the partitions of `today` and of the days after it that are missing.
+    """Make the missing partitions of `today` and the days after; returns how many days.
 
-    Returns how many days.
-
-    Safe to run twice and from many processes: it looks first, and one at a time changes anything.
+    Safe to run twice and from many processes.
     """
     wanted = [today + dt.timedelta(days=ahead) for ahead in range(days + 1)]
     attached = {(part.table, part.day) for part in _parts() if part.is_attached}
@@ -55,16 +52,16 @@ def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
 
 
 def existing() -> list[dt.date]:
-    """The days whose deliveries have a partition, oldest first."""
+    """Return the days whose deliveries have a partition, oldest first."""
     attached = (part for part in _parts() if part.is_attached and not part.is_pending)
     return [part.day for part in attached if part.table == "delivery"]
 
 
 def with_day(day: dt.date, work: Callable[[], Answer]) -> Answer:
-    """Run an insert for rows born on `day`; make a missing partition and run it again.
+    """Run an insert for rows of `day`; make a missing partition and run the insert again.
 
     Raises:
-        IntegrityError: another violation, or a day that retention has dropped: not made again.
+        IntegrityError: another violation, or a day that retention has dropped.
     """
     try:
         return work()
@@ -81,19 +78,16 @@ def is_past(day: dt.date) -> bool:
 
 
 def past() -> list[dt.date]:
-    """Days before retention of which any of the four tables is left, oldest first.
-
-    A table that a crash or a reader left behind, attached or not, counts.
-    """
+    """Return the days before retention of which any table is left, oldest first."""
     return sorted({part.day for part in _parts() if is_past(part.day)})
 
 
 def drop(day: dt.date) -> None:
     """Detach and drop the four tables of a day. DETACH CONCURRENTLY stops no writer.
 
-    It waits for readers, at most for the session's lock_timeout: then the detach stays pending and
-    the next call finishes it, of whichever day it is. The tables with the most rows go first, and
-    `delivery`, by which sweeps know a day, goes last.
+    The detach waits for readers, at most for the session's lock_timeout; then it stays pending, and
+    the next call finishes it. Large tables go first, and `delivery`, by which sweeps know a day,
+    goes last.
 
     Raises:
         OperationalError: a reader has held one of the tables for too long.
@@ -117,7 +111,7 @@ class _Part(NamedTuple):
     day: dt.date
     is_attached: bool
     is_pending: bool
-    """A detach of it has begun and not ended."""
+    """A detach has begun and not ended."""
 
     @property
     def name(self) -> str:
@@ -125,7 +119,7 @@ class _Part(NamedTuple):
 
 
 def _parts() -> list[_Part]:
-    """By name, because a table that was detached has no other tie to its parent."""
+    """Find tables by name, because a detached table has no other tie to its parent."""
     with db.cursor() as running:
         running.execute(
             "SELECT c.relname AS name, i.inhparent IS NOT NULL AS is_attached,"

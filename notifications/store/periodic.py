@@ -1,7 +1,7 @@
-"""Beat's periodic tasks as rows of django-celery-beat: the interval and on/off of each sweep.
+"""Periodic tasks of beat as rows of django-celery-beat: interval and on/off of each sweep.
 
-`migrate` creates a row for each sweep that has none, and never changes one that is there, so what
-an operator has set survives each restart and each deployment.
+`migrate` creates missing rows and never changes existing ones, so an operator's settings survive
+restarts and deployments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 PREFIX: Final = "sweep_"
 QUEUE: Final = "ops"
 _SHORTEST_LIFE: Final = 5
-"""Seconds that a message may wait for a worker: a later one does its work."""
+"""Seconds that a message may wait for a worker; a later message does its work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +30,10 @@ class New:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rhythm:
-    """What an operator has set for one sweep."""
+    """An operator's setting for one sweep."""
 
     every: dt.timedelta | None
-    """None: a crontab, which an operator has chosen instead of an interval."""
+    """None: a crontab instead of an interval."""
     is_on: bool
 
 
@@ -43,7 +43,7 @@ def task_name(sweep: str) -> str:
 
 
 def rhythms() -> dict[str, Rhythm]:
-    """Return what is set for each sweep that has a row, by the sweep's name."""
+    """Return the setting of each sweep that has a row, by the sweep's name."""
     rows = PeriodicTask.objects.filter(task__startswith=PREFIX).select_related("interval")
     return {
         row.task.removeprefix(PREFIX): Rhythm(every=interval_of(row), is_on=row.enabled)
@@ -68,7 +68,7 @@ def set_interval(task: PeriodicTask, seconds: int) -> None:
 
 
 def create_missing(sweeps: Collection[New]) -> None:
-    """Create the rows that are missing, and delete those of tasks that exist no more."""
+    """Create missing rows, and delete rows of removed sweeps."""
     known = [task_name(sweep.name) for sweep in sweeps]
     ours = PeriodicTask.objects.filter(task__startswith=PREFIX)
     ours.exclude(task__in=known).delete()

@@ -1,4 +1,4 @@
-"""What the pipeline reads: how a person can be reached, what a claimed delivery needs."""
+"""Reads of the pipeline: contacts and preferences, and what a claimed delivery needs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class Destination(NamedTuple):
-    """A contact, and what its person allows at this moment: a row of `contacts.sql`."""
+    """A contact and its recipient's preferences: a row of `contacts.sql`."""
 
     channels_off: frozenset[Channel]
     categories_off: frozenset[str]
@@ -55,14 +55,14 @@ class Destination(NamedTuple):
     """Whether its address is on the suppression list."""
     locale: str
     timezone: str
-    """Theirs, or what their phone number suggests; empty where nobody knows."""
+    """The recipient's, or that of the phone number; empty if unknown."""
     quiet_hours: str
     """JSON, as `rules.times.quiet_hours` reads it."""
     do_not_disturb_until: dt.datetime | None
 
 
 def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
-    """The notifications of these ids that exist."""
+    """Return the existing notifications of these ids."""
     found = db.made("notifications_of", {"ids": list(notification_ids)}, _asked)
     return {each.id: each for each in found}
 
@@ -72,13 +72,13 @@ def _asked(content: str | None, variables: str, *others: Any) -> Asked:  # noqa:
 
 
 def _object(kept: str) -> dict[str, Any]:
-    """A JSON object; anything else, which another release may have written, is an empty one."""
+    """Read a JSON object; any other value, of another release, is an empty object."""
     found = orjson.loads(kept)
     return found if isinstance(found, dict) else {}
 
 
 def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
-    """The contacts of these ids that exist."""
+    """Return the existing contacts of these ids."""
     parameters = {"ids": list(set(contact_ids)), "live": Mode.LIVE}
     return {each.contact_id: each for each in db.made("contacts", parameters, _destination)}
 
@@ -108,13 +108,13 @@ def _caps(written: str) -> Caps:
 
 
 def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, Reach]:
-    """How these users can be reached now; unknown users are missing."""
+    """Return how these users can be reached now; unknown users are missing."""
     [found] = db.made_together([reaches_query(mode, user_ids)])
     return {reach.user_id: reach for reach in found}
 
 
 def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, Reach]:
-    """The same by recipient id."""
+    """Return the same by recipient id."""
     [found] = db.made_together([reaches_query(Mode.LIVE, recipient_ids=recipient_ids)])
     return {reach.recipient_id: reach for reach in found}
 
@@ -122,7 +122,7 @@ def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, Reach]:
 def reaches_query(
     mode: Mode, user_ids: Iterable[str] = (), *, recipient_ids: Iterable[int] = ()
 ) -> db.Query[Reach]:
-    """Ask how these people can be reached now."""
+    """Build the query for how these recipients can be reached now."""
     whose = {"user_ids": list(user_ids), "ids": list(recipient_ids)}
     return db.Query("reaches", {**whose, "mode": mode, "live": Mode.LIVE}, _reach)
 
@@ -156,4 +156,4 @@ def _channels(numbers: Collection[int] | None) -> frozenset[Channel]:
 
 
 _CHANNELS: Final = {channel.value: channel for channel in Channel}
-"""What is missing here is a channel of a newer release: its rows do not concern this one."""
+"""A channel of a newer release is missing here: its rows do not concern this release."""

@@ -1,4 +1,4 @@
-"""The retry presets that are in force: the shipped ones, and what admin has changed or added."""
+"""The retry presets in force: the shipped ones, and those that admin changed or added."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def every() -> Mapping[str, Preset]:
 
 
 def preset_for(priority: Priority, channel: Channel, *, chosen: str) -> Preset:
-    """The preset of a lane, unless the notification's type has `chosen` one by name."""
+    """Return the preset of a lane, unless the notification's type has `chosen` one by name."""
     return retries.preset_for(priority, channel, chosen=chosen, presets=every())
 
 
 def preset_of(row: RetryPreset) -> Preset:
-    """The rule that a row holds."""
+    """Return the rule of a row."""
     return Preset(
         name=row.name,
         base=dt.timedelta(seconds=row.base_seconds),
@@ -42,7 +42,7 @@ def preset_of(row: RetryPreset) -> Preset:
 
 
 def columns_of(preset: Preset) -> dict[str, object]:
-    """What a row of this preset holds besides its name."""
+    """Return the columns of a row for this preset, without its name."""
     return {
         "base_seconds": preset.base.total_seconds(),
         "multiplier": preset.multiplier,

@@ -1,8 +1,6 @@
-"""Finding a message by what an operator has in hand: an address, a user, an id of whoever made it.
+"""Search for deliveries by address, user, id or provider's message id, each by an index.
 
-Everything goes by an index; nothing is matched by pattern. The promise: newest first, at most
-`limit` hits, and no address in an answer, because whoever asks by address has it and nobody else
-needs it.
+Hits come newest first and hold no address.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from providers.contract import Channel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One delivery that was found."""
+    """One found delivery."""
 
     notification_id: UUID
     delivery_id: UUID
@@ -48,18 +46,13 @@ def find(
     provider_message_id: str = "",
     any_id: UUID | None = None,
 ) -> list[Hit]:
-    """Find deliveries, newest first; `mode` None looks in both worlds.
+    """Find deliveries by exactly one term, newest first; `mode` None searches both modes.
 
-    Args:
-        mode: live or test.
-        limit: most hits.
-        address: exactly as the contact has it.
-        user_id: the producers' name for a person.
-        provider_message_id: what a provider calls it.
-        any_id: of a notification (finds all its deliveries) or of a delivery.
+    `address` is spelled as the contact has it; `any_id` is of a notification (all its deliveries)
+    or of a delivery.
 
     Raises:
-        ValueError: not exactly one of the four was given.
+        ValueError: not exactly one of the four terms was given.
     """
     match address, user_id, provider_message_id, any_id:
         case str(), "", "", None if address:
@@ -92,7 +85,7 @@ def find(
 
 
 def _of_recipients(recipients: set[int], *, limit: int) -> list[UUID]:
-    """Their newest notifications, by `notification_by_recipient`."""
+    """Return their newest notifications, by `notification_by_recipient`."""
     theirs = Notification.objects.filter(recipient_id__in=recipients)
     return list(theirs.order_by("-pk").values_list("pk", flat=True)[:limit])
 

@@ -1,9 +1,8 @@
-"""Settings of every database session, kept at the database role.
+"""Settings of every database session, stored at the database role.
 
-A transaction pooler (pgbouncer) refuses or drops settings that a client sends when it connects, and
-gives one session to many clients. So `migrate` stores them with ALTER ROLE ... IN DATABASE, from
-where each new session of the role has them, whoever opened it. Where the processes connect as
-another role than `migrate`, `/readyz` and `manage.py check --database default` say what is missing.
+A transaction pooler (pgbouncer) refuses or drops settings that a client sends when it connects. So
+`migrate` stores them with ALTER ROLE ... IN DATABASE. If the processes connect as another role,
+`/readyz` and `manage.py check --database default` name the missing settings.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _USE: Final = sql.SQL("SET {setting} = {value}")
 
 
 def missing() -> dict[str, str]:
-    """Those that this session has otherwise: name and the value that it has.
+    """Return name and value of the settings that differ in this session.
 
     Raises:
         django.db.Error: the database is away.
@@ -45,7 +44,7 @@ def missing() -> dict[str, str]:
 
 
 def store() -> None:
-    """Keep them at the current role for this database, and use them in this session at once."""
+    """Store the settings at the current role for this database, and use them in this session."""
     if not missing():
         return
     with db.cursor() as running:

@@ -1,4 +1,4 @@
-"""Short links: made by the wave, followed one by one, forgotten when they end."""
+"""Short links: stored by a wave, followed one by one, deleted when they end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from notifications.store import db
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLink:
-    """A link to be stored."""
+    """A link to store."""
 
     token: str
     delivery_id: UUID
@@ -24,7 +24,7 @@ class NewLink:
 
 
 def add(links: Collection[NewLink]) -> None:
-    """Store links in one statement; one that is stored already stays as it is."""
+    """Store links in one statement; an existing link stays."""
     if not links:
         return
     parameters = {
@@ -37,7 +37,7 @@ def add(links: Collection[NewLink]) -> None:
 
 
 def target(token: str) -> str | None:
-    """Where a link leads, uncounted; None: there is none, or it has ended."""
+    """Return the target of a link, uncounted; None: there is none, or it has ended."""
     alive = "SELECT target FROM short_link WHERE token = %s AND expires_at > now()"
     with connection.cursor() as running:
         running.execute(alive, [token])
@@ -46,12 +46,12 @@ def target(token: str) -> str | None:
 
 
 def follow(token: str) -> str | None:
-    """The same, and count the click."""
+    """Return the target of a link and count the click."""
     found = db.rows("follow_short_link", {"token": token})
     return found[0]["target"] if found else None
 
 
 def purge(*, now: dt.datetime, limit: int) -> int:
-    """Forget up to `limit` links that have ended."""
+    """Delete up to `limit` links that have ended."""
     ended = ShortLink.objects.filter(expires_at__lte=now).values("token")[:limit]
     return ShortLink.objects.filter(token__in=ended).delete()[0]

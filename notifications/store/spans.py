@@ -1,14 +1,12 @@
 """Spans: the ranges of delivery ids in which a sweep has to look for due rows.
 
-A range is `{"floor": UUID, "ceiling": UUID}`, the parameters of every sweep's statement, computed
-in Python so that the planner leaves out all other partitions. The first range goes from yesterday
-to tomorrow. Each older day follows as a range of its own, and only while one of its rows is due: a
-notification that is scheduled for the next month does not make every sweep read a month of
-partitions.
+A range is `{"floor": UUID, "ceiling": UUID}`, computed in Python so that the planner leaves out all
+other partitions. The first range goes from yesterday to tomorrow. An older day is a range of its
+own while a row of the day is due.
 
-Each process looks at the older days by itself every LOOK_EVERY seconds, for rows that come due
-before the next look, and keeps the answer until then. So an old row that becomes due in another way
-(an operator replays a dead letter of last week) is seen at most LOOK_EVERY seconds late.
+A process looks at the older days every LOOK_EVERY seconds, for rows that come due before the next
+look. So an old row that becomes due in another way (a replay) is seen at most LOOK_EVERY seconds
+late.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ Span = dict[str, UUID]
 """`floor` (inclusive) and `ceiling` (exclusive) of delivery ids."""
 
 LOOK_EVERY: Final = 15.0
-"""Seconds between two looks at the older days. One look costs under a millisecond a day."""
+"""Seconds between two looks at the older days; a look costs under a millisecond a day."""
 _AHEAD: Final = dt.timedelta(seconds=LOOK_EVERY + 5)
 _DAY: Final = dt.timedelta(days=1)
 _WITH_DUE_TIME: Final = sorted({*OPEN, Status.UNKNOWN})
@@ -94,12 +92,12 @@ def forget() -> None:
 
 
 def around(any_ids: Collection[UUID]) -> Span:
-    """The range of whole days that holds these ids (at least one)."""
+    """Return the range of whole days that holds these ids (at least one)."""
     return _span(ids.day_of(min(any_ids)), ids.day_of(max(any_ids)) + _DAY)
 
 
 def by_day(any_ids: Iterable[UUID]) -> list[tuple[Span, list[UUID]]]:
-    """Each day's range, and those of the ids that lie in it."""
+    """Return each day's range with those of the ids in it."""
     days: dict[dt.date, list[UUID]] = {}
     for each in any_ids:
         days.setdefault(ids.day_of(each), []).append(each)
@@ -107,7 +105,7 @@ def by_day(any_ids: Iterable[UUID]) -> list[tuple[Span, list[UUID]]]:
 
 
 def last_days(days: int) -> Span:
-    """The range from so many days before today to the end of tomorrow."""
+    """Return the range from so many days before today to the end of tomorrow."""
     today = clock.now().date()
     return _span(today - days * _DAY, today + 2 * _DAY)
 
@@ -117,7 +115,7 @@ def _span(first: dt.date, end: dt.date) -> Span:
 
 
 def _with_open_rows(days: Sequence[dt.date]) -> list[dt.date]:
-    """Those of the days that have any row with a due time: few, whatever is kept."""
+    """Return those of the days with any open row."""
     if not days:
         return []
     each = [_ONE_OPEN.format(day.isoformat(), _table(day)) for day in days]

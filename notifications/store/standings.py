@@ -1,7 +1,6 @@
-"""Standings: how breakers stand at this moment, for admin, `/readyz`, `/metrics` and the relay.
+"""Standings: how breakers stand now, for admin, `/readyz`, `/metrics` and the relay.
 
-A provider that rests is asked again when the next delivery comes after its wait: without traffic
-there is no probe, and `wait` is zero.
+Without traffic there is no probe, and `wait` is zero.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ class Standing:
 
     forced: Forced = Forced.AUTO
     since: dt.datetime | None = None
-    """When it tripped; None: it has not."""
+    """When the breaker tripped; None: closed."""
     why: str = ""
     is_rejecting: bool = False
-    """It rests because it refuses most of what it gets."""
+    """It is open because the provider refuses most calls."""
     wait: dt.timedelta = _NOTHING
     """Until the next probe; zero: the next delivery is one, or none is needed."""
     calls: int = 0
-    """Calls of the last minutes, or of those before it tripped."""
+    """Calls of the last minutes, or of those before the trip."""
     failures: int = 0
     rejected: int = 0
 
     @property
     def is_open(self) -> bool:
-        """Nothing is sent but probes; with `forced`, not even they."""
+        """Only probes are sent; with `forced`, no probes either."""
         match self.forced:
             case Forced.OPEN:
                 return True
@@ -59,11 +58,11 @@ class Endpoints:
 
     count: int = 0
     shown: list[tuple[str, Standing]] = field(default_factory=list)
-    """Some of them, those first that failed last."""
+    """Some of them, the latest failures first."""
 
 
 def of(keys: Iterable[HealthKey]) -> dict[HealthKey, Standing]:
-    """How these breakers stand; without Redis all are closed."""
+    """Return how these breakers stand; without Redis all are closed."""
     wanted = list(keys)
     try:
         kept = state.get_many([breakers.key(each) for each in wanted])
@@ -77,20 +76,20 @@ def of(keys: Iterable[HealthKey]) -> dict[HealthKey, Standing]:
 
 
 def of_pairs(pairs: Iterable[Pair]) -> dict[Pair, Standing]:
-    """The same for providers as a whole."""
+    """Return the same for providers as a whole."""
     found = of(HealthKey(*pair) for pair in pairs)
     return {key.pair: standing for key, standing in found.items()}
 
 
 def noted() -> dict[Pair, tuple[Row, Standing]]:
-    """Those that ever tripped or were forced: their counts, and how they stand."""
+    """Return counts and standing of breakers that ever tripped or were forced."""
     rows = {(row.provider, Channel(row.channel)): row for row in Row.objects.all()}
     found = of_pairs(rows)
     return {pair: (row, found[pair]) for pair, row in rows.items()}
 
 
 def endpoints(pair: Pair, *, limit: int) -> Endpoints:
-    """How many endpoints of a provider rest, and up to `limit` of them; none without Redis."""
+    """Count a provider's resting endpoints, and return up to `limit`; none without Redis."""
     since = (clock.now() - breakers.KEPT_OPEN).timestamp() * 1000
     try:
         count, names = state.newest(breakers.resting_key(pair), since=since, limit=limit)

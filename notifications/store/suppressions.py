@@ -1,8 +1,7 @@
-"""The suppression list: entering addresses, looking them up, and taking an entry back.
+"""The suppression list: enter addresses, look them up, and undo entries.
 
-Bounces and complaints enter by `store.contacts`, in the statement that makes a contact invalid. A
-row is never deleted: it says who entered it, who undid it, when and why. One undo takes back one
-reason, so START cannot bring a bounced number back to life.
+Bounces and complaints enter by `store.contacts`. A row is never deleted: it says who entered it,
+who undid it, when and why. An undo takes back one reason, so START cannot revive a bounced number.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from notifications.store.address_book import TAKEN_AWAY
 from providers.contract import Channel
 
 _CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
-"""Entries whose contacts were made invalid with them."""
+"""Causes that invalidate contacts as well."""
 
 _BY_THEMSELVES: Final = frozenset({Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
-"""Entries that the person made."""
+"""Causes of the recipient's own making."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An address to be entered."""
+    """An address to enter."""
 
     channel: Channel
     address: str
@@ -43,7 +42,7 @@ class Entry:
 
 
 def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
-    """Enter addresses; returns how many were not yet on the list for this reason."""
+    """Enter addresses; returns how many were not on the list for this reason."""
     if not entries:
         return 0
     parameters = {
@@ -60,19 +59,19 @@ def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
 
 
 def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
-    """All rows of an address, however it is spelled, undone ones too."""
+    """Return all rows of an address in any spelling, undone ones too."""
     listed = listed_as(channel, address)
     spelled = Func(Value(int(channel)), Value(listed), function="suppressible")
     return Suppression.objects.filter(channel=channel, address=spelled)
 
 
 def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
-    """The row that keeps an address from being used for this reason."""
+    """Return the row that suppresses an address for this reason."""
     return of_address(channel, address).filter(reason=cause, undone_at=None).first()
 
 
 def told(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
-    """The same contacts, read with what `causes_of` tells; by `suppression_by_address`."""
+    """Annotate contacts for `causes_of`; served by `suppression_by_address`."""
     entries = Suppression.objects.filter(
         Exact(OuterRef("recipient__mode"), Mode.LIVE),
         channel=OuterRef("channel"),
@@ -83,15 +82,15 @@ def told(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
 
 
 def causes_of(contact: Contact) -> list[Cause]:
-    """Why the address of a contact that was `told` is on the list; empty when it is not."""
+    """Return why the address of a `told` contact is on the list; empty if it is not."""
     return [Cause(each) for each in getattr(contact, "suppressed_for", ())]
 
 
 def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:
-    """Take back those of the rows that are in force; returns how many.
+    """Undo those of the rows that are in force; returns how many.
 
-    A contact that a provider called dead is valid again once neither bounce nor complaint is left.
-    Only one whose address is spelled as on the list is found: others are made valid on their page.
+    A contact that a provider called dead is valid again once neither bounce nor complaint is left,
+    if its address is spelled as on the list. Others are made valid on their page.
     """
     with transaction.atomic():
         chosen = list(rows.filter(undone_at=None).order_by("pk").select_for_update())

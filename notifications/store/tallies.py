@@ -1,11 +1,8 @@
-"""Tallies: how many deliveries were held, dropped and released, opt-outs, calls in flight.
+"""Tallies for `/metrics`: held, dropped and released deliveries, opt-outs, calls in flight.
 
-For `/metrics`. They stand in the state Redis, because a scrape that counted them in Postgres would
-read a day of events. Live mode alone is counted, after its commit: one round trip for a batch, and
-none for a batch of which nothing was held, dropped or released.
-
-They are figures, not facts: while the state Redis is away nothing is counted and nobody waits for
-it, and when it was lost they begin at zero, which Prometheus takes for a restart.
+They stand in the state Redis, because counting in Postgres would read a day of events. Only live
+mode is counted, after the commit, in one round trip for a batch. While the state Redis is away
+nothing is counted; after its loss the tallies begin at zero, as after a restart.
 """
 
 from __future__ import annotations
@@ -24,59 +21,59 @@ from notifications.rules.states import Status
 from notifications.store import state
 
 COUNTED: Final = frozenset({Status.SCHEDULED, Status.QUEUED, Status.SUPPRESSED, Status.EXPIRED})
-"""Moves to these are counted: held, released, dropped, too late."""
+"""Statuses whose moves are counted."""
 CATEGORY: Final = "category"
-"""Somebody opted out of a kind of message; other causes are those of the suppression list."""
+"""Cause of an opt-out from a category; other causes are those of the suppression list."""
 _MOVES: Final = "tally:moves"
 _OPT_OUTS: Final = "tally:opt_outs"
 _IN_FLIGHT: Final = "tally:in_flight"
 _FRESH_SECONDS: Final = 10
-"""A process that has told nothing for this long has nothing in flight, or has ended."""
+"""A process without a report for this long has ended, or has no calls in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """The calls of one provider, over all processes that told of any in the last seconds."""
+    """The calls of one provider, over all processes with a recent report."""
 
     limit: int = 0
     in_flight: int = 0
 
     def __add__(self, other: InFlight) -> InFlight:
-        """Both processes' figures together."""
+        """Add the figures of another process."""
         return InFlight(self.limit + other.limit, self.in_flight + other.in_flight)
 
 
 def count_moves(to: Status, reasons: Iterable[str]) -> None:
-    """Count moves to one of COUNTED, by reason, once the transaction under way is committed."""
+    """Count moves to one of COUNTED, by reason, after the commit."""
     _count(_MOVES, Counter(f"{to.label} {reason}" for reason in reasons if reason))
 
 
 def count_opt_outs(causes: Iterable[str]) -> None:
-    """Count what people stopped, the same way."""
+    """Count opt-outs, after the commit."""
     _count(_OPT_OUTS, Counter(causes))
 
 
 def moves() -> dict[tuple[str, str], int]:
-    """How many moves there were, by status and reason.
+    """Return the number of moves, by status and reason.
 
     Raises:
-        state.Away: nobody can tell.
+        state.Away: the state Redis is away.
     """
     found = state.counters(_MOVES).items()
     return {(name.partition(" ")[0], name.partition(" ")[2]): count for name, count in found}
 
 
 def opt_outs() -> dict[str, int]:
-    """How many there were, by cause.
+    """Return the number of opt-outs, by cause.
 
     Raises:
-        state.Away: nobody can tell.
+        state.Away: the state Redis is away.
     """
     return state.counters(_OPT_OUTS)
 
 
 def note_in_flight(provider: str, *, limit: int, in_flight: int) -> None:
-    """Note how many calls of a provider this process may have, and has, in flight."""
+    """Report this process's limit and number of calls in flight at a provider."""
     process = f"{socket.gethostname()}:{os.getpid()}"
     figure = f"{clock.now().timestamp():.0f} {limit} {in_flight}"
     try:
@@ -86,10 +83,10 @@ def note_in_flight(provider: str, *, limit: int, in_flight: int) -> None:
 
 
 def in_flight() -> dict[str, InFlight]:
-    """Calls in flight and their limits, by provider; forgets processes that tell no more.
+    """Return calls in flight and limits, by provider; drops processes without a recent report.
 
     Raises:
-        state.Away: nobody can tell.
+        state.Away: the state Redis is away.
     """
     oldest = clock.now().timestamp() - _FRESH_SECONDS
     found: dict[str, InFlight] = {}

@@ -28,7 +28,7 @@ from providers.contract import Channel
 MASK: Final = "•••"
 """What stands where a sensitive variable stood."""
 SCANNED: Final = 20_000
-"""Rows that one page of a listing may look at: about 20 ms."""
+"""Rows that one page of a listing may read: about 20 ms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class EventView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """A notification and all that became of it."""
+    """A notification with its deliveries and events."""
 
     notification: Notification
     template: Template | None
@@ -92,14 +92,14 @@ class Timeline:
 
     @property
     def variables(self) -> dict[str, Any]:
-        """Its variables, the sensitive ones masked."""
+        """The variables, with sensitive ones masked."""
         hidden = self.template.sensitive_variables if self.template else ()
         shown: dict[str, Any] = self.notification.variables
         return shown | dict.fromkeys(hidden, MASK)
 
 
 def of(notification_id: UUID) -> Timeline | None:
-    """Read one notification with everything that belongs to it; None when there is none."""
+    """Read a notification with deliveries and events; None if there is no such notification."""
     notification = Notification.objects.filter(pk=notification_id).first()
     if notification is None:
         return None
@@ -170,7 +170,7 @@ def _attempt(row: Attempt) -> AttemptView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which notifications a listing shows; what is None or empty does not narrow it."""
+    """Filter of a listing; None or empty does not narrow it."""
 
     mode: Mode
     since: dt.datetime
@@ -178,7 +178,7 @@ class Wanted:
     recipient_id: int | None = None
     type: str | None = None
     statuses: Sequence[Status] = ()
-    """Any of its deliveries is in one of these."""
+    """Any of its deliveries has one of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,7 @@ class Line:
 def listing(
     wanted: Wanted, *, before: UUID | None = None, limit: int
 ) -> tuple[list[Line], UUID | None]:
-    """One page, newest first, and where the next one begins (None: there is none)."""
+    """Return one page, newest first, and the cursor of the next page (None: there is none)."""
     bounds = {
         "below": before or UUID(int=2**128 - 1),
         "floor": ids.floor_of(wanted.since.astimezone(dt.UTC).date()),

@@ -17,13 +17,13 @@ _FRESH: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
-    """What the router knows of a type."""
+    """The router's rule of a type."""
 
     priority: Priority
     category: str
     retry_preset: str
     digest_template: str = ""
-    """Of one message in place of many that a cap has held back; empty: there is none."""
+    """Template of one message in place of many that a cap held back; empty: none."""
 
 
 @functools.lru_cache(maxsize=1)

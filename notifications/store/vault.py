@@ -1,4 +1,4 @@
-"""Sensitive variables: encrypted at rest, wiped when nothing can need them any more."""
+"""Sensitive variables: encrypted at rest, wiped when no delivery can need them."""
 
 from __future__ import annotations
 
@@ -36,10 +36,7 @@ def unseal(sealed: bytes) -> dict[str, Any]:
 
 
 def wipe(notification_ids: Iterable[UUID]) -> int:
-    """Forget what these notifications' deliveries and dead letters can no longer need.
-
-    Safe to run at any time: it looks itself whether they still can.
-    """
+    """Wipe variables that no delivery and no dead letter can need. Safe at any time."""
     statuses = {"open": sorted(OPEN), "unknown": Status.UNKNOWN}
     return sum(
         db.run("wipe_secrets", {**span, **statuses, "ids": wanted})
@@ -48,6 +45,6 @@ def wipe(notification_ids: Iterable[UUID]) -> int:
 
 
 def wipe_expired(*, limit: int) -> int:
-    """Forget up to `limit` notifications' variables whose time to live has passed."""
+    """Wipe the variables of up to `limit` expired notifications."""
     expired = [row["id"] for row in db.rows("secrets_expired", {"limit": limit})]
     return db.run("wipe_expired", {"ids": expired}) if expired else 0

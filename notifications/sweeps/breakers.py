@@ -1,7 +1,7 @@
-"""Breakers: alerts whose cause is gone, the alert of resting endpoints, and a bound on events.
+"""Breakers: resolve alerts whose cause is gone, alert on resting endpoints, trim the events.
 
-A breaker that closes by a probe resolves its alert itself. One that Redis lost, or that nobody
-probed for an hour, closes without a word. That this sweep runs at all is the end of a dead beat.
+A breaker that a probe closes resolves its alert at once. A breaker that Redis lost, or that no call
+probed for an hour, closes silently. A run of this sweep also resolves the alert of a dead beat.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 
 _EVENTS_KEPT: Final = 10_000
-"""Some weeks of a provider that is in trouble all day: a probe each half minute is 3,000 a day."""
+"""Some weeks of a provider in trouble: a probe each half minute is 3,000 events a day."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Resolve and trim, up to `limit` events. Safe at any time: it looks at what is there."""
+    """Resolve alerts and delete up to `limit` old events. Safe at any time."""
     alerts.resolve(AlertKind.BEAT_DEAD, BEAT)
     _tell_of_endpoints()
     newest = BreakerEvent.objects.values_list("id", flat=True).first() or 0
@@ -41,7 +41,7 @@ def _resolve_closed() -> int:
 
 
 def _tell_of_endpoints() -> None:
-    """One alert a provider, however many of its endpoints rest."""
+    """Raise one alert for each provider with resting endpoints."""
     for name, provider in route.configured().items():
         if provider.capabilities.endpoint_of is None:
             continue

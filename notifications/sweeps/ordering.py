@@ -1,4 +1,4 @@
-"""Ordering: wake-ups that were lost, and ordering keys that are out of use."""
+"""Ordering: repair lost wake-ups, and delete unused ordering keys."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from notifications.sweeps.rounds import Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Look at the keys whose time has come; counts the deliveries that are woken.
-
-    Safe at any time: a key in use is kept, and a head is woken only while it waits for its turn.
-    """
+    """Look at the keys that are due; counts the deliveries that were woken. Safe at any time."""
     del now  # Postgres's clock decides
     ends_at = rounds.deadline()
     done = Swept()

@@ -1,12 +1,11 @@
-"""Overdue: what an operator must know of the sweeps themselves; each is an alert while it lasts.
+"""Overdue: alerts about the sweeps themselves.
 
     beat_dead          no sweep has begun for half a minute
-    sweep_off          an operator has switched its periodic task off
+    sweep_off          an operator has switched off its periodic task
     sweep_late         it has not begun for three intervals and half a minute, although others have
     sweep_unfinished   it began and does not end
 
-A dead beat cannot tell of itself, so the web process looks, whenever somebody asks for `/readyz` or
-`/metrics`.
+A dead beat runs no sweep, so the web process looks at each request for `/readyz` or `/metrics`.
 """
 
 from __future__ import annotations
@@ -35,16 +34,16 @@ _INTERVALS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """One thing that is wrong with the sweeps."""
+    """One problem of the sweeps."""
 
     kind: AlertKind
     subject: str
-    """The sweep's name, or beat."""
+    """The sweep's name, or `beat`."""
     text: str
 
 
 def look() -> list[Trouble]:
-    """Find what is wrong now; raise an alert for each, resolve those that are over."""
+    """Find the present problems; raise an alert for each, and resolve the alerts of past ones."""
     runs = {run.name: run for run in SweepRun.objects.filter(name__in=SWEEPS)}
     now = clock.now()
     found = [*_unfinished(now), *_troubles(runs, periodic.rhythms(), now=now)]

@@ -1,4 +1,4 @@
-"""Partitions: two weeks ahead, ninety days back."""
+"""Partitions: make two weeks ahead, drop days past retention."""
 
 from __future__ import annotations
 
@@ -20,14 +20,9 @@ _log = structlog.get_logger(__name__)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Make what is missing ahead and drop the days past retention.
+    """Make missing days ahead and drop the days past retention; `limit` open deliveries at a time.
 
-    A day that cannot be dropped now, because a reader holds one of its tables, counts as failed;
-    the next run goes on with it.
-
-    Args:
-        now: the current instant.
-        limit: open deliveries that end in one batch.
+    A day whose tables a reader holds counts as failed; the next run tries again.
     """
     done = Swept(moved=partitions.ensure(now.date()))
     for day in partitions.past():
@@ -45,10 +40,9 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 def _end_open_rows(day: dt.date, limit: int) -> None:
     """Leave a dead letter of each open delivery of a day that is about to be dropped.
 
-    A delivery can be open for 60 days, so only a replay leaves one that is older than retention.
-    Rows cannot move out into another partition, whose range their ids decide. A dead letter keeps
-    what the notification said, outlives the partition and can be replayed; the letters that exist
-    already stay for the same reason.
+    Only a replay leaves an open delivery older than retention. Rows cannot move to another
+    partition, because their ids decide the range. A dead letter outlives the partition and can be
+    replayed.
     """
     low, high = ids.floor_of(day), ids.floor_of(day + dt.timedelta(days=1))
     still_open = Delivery.objects.filter(

@@ -1,4 +1,4 @@
-"""Schedules: make notifications of what occurs within a day, and forget what occurred long ago."""
+"""Schedules: make the notifications of the next day, and delete old occurrences."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from notifications.sweeps.rounds import DATABASE_TROUBLE, Swept
 _log = structlog.get_logger(__name__)
 
 _RETRY_EVERY: Final = dt.timedelta(hours=1)
-"""How often a schedule with a problem is tried: a deploy or its producer may have mended it."""
+"""How often a failing schedule is tried again."""
 
 _KEPT: Final = dt.timedelta(days=7)
-"""How long an operator sees what came of an occurrence; the notification itself stays longer."""
+"""How long an operator sees the result of an occurrence."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Work through the schedules that are due, `limit` at a time; counts the occurrences.
+    """Work through the due schedules, `limit` at a time; counts the occurrences. Safe to repeat.
 
-    Twice is once: where a schedule stands moves with what is made of it. Late is made up for, see
-    `pipeline.recur`. One that fails stops no other: it shows its problem, raises an alert, and is
-    tried again every hour.
+    A failing schedule stops no other: its page shows the problem, an alert is raised, and the sweep
+    tries it again every hour.
     """
     ends_at = rounds.deadline()
     done = Swept()

@@ -1,7 +1,7 @@
 """Celery's side: a task's body is one call into the pipeline or the sweeps.
 
-* `deliver_push(ids)`, `deliver_sms(ids)` and so on: on every lane; their retries are Celery's
-* `sweep_relay()`, `sweep_rescue()` and so on: on `ops`, each in its interval from beat
+* `deliver_push(ids)`, `deliver_sms(ids)` ...: on every lane; their retries are Celery's *
+`sweep_relay()`, `sweep_rescue()` ...: on `ops`, each in its interval from beat
 
 While the broker is away, `direct` does the work of both from Postgres.
 """

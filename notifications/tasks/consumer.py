@@ -1,14 +1,11 @@
-"""The consumer of a worker: Celery's, made to outlive its broker.
-
-Named in `celeryconfig.worker_consumer`. It differs in three things:
+"""The consumer of a worker (`celeryconfig.worker_consumer`): Celery's, made to outlive its broker.
 
 * Celery 5.7 with kombu 5.7 ends the process ("Unrecoverable error: AttributeError 'NoneType' object
-  has no attribute 'hostname'") when a busy worker loses Redis: closing the lost connection tries to
-  put unacknowledged messages back through a transport that was just emptied, and a task that ends
-  later acknowledges its message there. It also ends when Redis refuses to note a message that was
-  just popped ("OOM command not allowed"). None of these ends it here: the rows are due in Postgres.
-* It reconnects within two seconds of the broker's return, where Celery waits up to thirty.
-* It tells `is_connected`, so that the worker takes its work from Postgres meanwhile.
+has no attribute 'hostname'") when a busy worker loses Redis, because closing the connection returns
+unacknowledged messages through an emptied transport; and when Redis refuses to note a popped
+message ("OOM command not allowed"). Here neither ends it: the rows are due in Postgres. * It
+reconnects within two seconds of the broker's return, where Celery waits up to thirty. *
+`is_connected` tells when the worker must take its work from Postgres.
 """
 
 from __future__ import annotations
@@ -30,7 +27,6 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
     """One worker's consumer."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Celery's protocol
-        """Celery's protocol."""
         super().__init__(*args, **kwargs)
         # Requests get these as well: what they log instead of raising when they acknowledge.
         self.connection_errors = (*self.conninfo.connection_errors, RedisError, AttributeError)
@@ -48,7 +44,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
             _log.warning("broker_connection_left", reason=repr(exc))
 
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 - Celery's protocol
-        """Connect, for as long as it takes; a shutdown ends the waiting."""
+        """Connect; only a shutdown ends the waiting."""
         connected = conn.ensure_connection(
             self._tell,
             interval_start=_FIRST_PAUSE,

@@ -1,7 +1,6 @@
 """The channel tasks: `deliver_push`, `deliver_sms` and so on, one body for all of them.
 
-A channel differs by data, so the tasks share their code; each has its channel's name, because that
-is what an engineer looks for in Flower. The lane (priority and mode) is the queue.
+Each task has its channel's name for Flower. The lane (priority and mode) is the queue.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ _log = structlog.get_logger(__name__)
 _FULL_HOUSE: Final = 0.25
 """Seconds after which a task looks again for a free slot of its channel."""
 SLOTS: Final = Slots()
-"""Of this process, whichever way its work comes."""
+"""The slots of this process."""
 
 
 class TryAgain(Exception):
-    """Deliveries of this task are published again after a wait. Flower shows it as the reason."""
+    """Deliveries of this task are published again after a wait; Flower shows the reason."""
 
 
 @celeryd_after_setup.connect
@@ -38,12 +37,12 @@ def _set_limits(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Cel
 
 @worker_shutting_down.connect
 def _stop(**_signal: object) -> None:
-    """Begin nothing more: SIGTERM has come."""
+    """Begin no further work: SIGTERM has come."""
     stopping.begin()
 
 
 def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
-    """Deliver these ids. Repeats do no harm; what is lost comes due in Postgres.
+    """Deliver these ids. Repeats do no harm; a lost message comes due in Postgres.
 
     Raises:
         Reject: this process stops; the message goes back to its queue.
@@ -70,9 +69,9 @@ def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
 def _again(
     task: Task[Any, Any], lane: str, delivery_ids: list[str], *, countdown: float, **options: str
 ) -> Retry | None:
-    """Publish these again after a wait; returns what to raise so that Flower shows a retry.
+    """Publish these again after a wait; returns the retry to raise, so that Flower shows it.
 
-    They are due in Postgres as well, so a failure only makes them late; it returns None then.
+    Returns None if the publish failed: the rows are due in Postgres as well, only later.
     """
     told = lanes.described(lane, len(delivery_ids))
     if not broker.takes_messages():

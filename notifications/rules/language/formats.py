@@ -1,4 +1,4 @@
-"""Filters that write a value as its reader's language does: CLDR's rules, through Babel.
+"""Filters that write a value in its reader's language: CLDR's rules, through Babel.
 
     {{ n }} {{ n|plural(one="item", other="items") }}     whichever forms the language has
     {{ n|number }}   {{ n|number(2) }}   {{ share|percent }}
@@ -6,9 +6,8 @@
     {{ at|date }}   {{ at|time("short") }}   {{ at|datetime("long") }}      ISO 8601; short to full
     {{ names|listed }}   {{ names|listed("or") }}
 
-Language and timezone are the reader's: a template cannot choose them. Each filter writes at most a
-few times what it was given and takes well under a tenth of a millisecond (`listed` is why lists
-have a limit); a value of another type is a RenderError.
+Language and timezone are the reader's. A filter writes at most a few times its input and takes
+under a tenth of a millisecond; a value of another type is a RenderError.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from jinja2.runtime import Context, Undefined
 from notifications.rules.language import locales
 
 READER: Final = "_reader"
-"""Where a render's context keeps its reader: no variable's name begins with an underscore."""
+"""Context key of a render's reader; no variable's name begins with an underscore."""
 PLURALS: Final = frozenset({"zero", "one", "two", "few", "many", "other"})
 """CLDR's plural categories. Each language uses some; all use `other`."""
 MAX_LISTED: Final = 100
-"""Items of one `listed`: Babel copies what it has for each, and no reader gets that far."""
+"""Items of one `listed`, because Babel copies its text for each item."""
 MAX_FRACTION: Final = 15
 """Digits after the point that a float can hold."""
 _LENGTHS: Final = ("short", "medium", "long", "full")
@@ -40,21 +39,21 @@ _JOINTS: Final[Mapping[str, Literal["standard", "or"]]] = {"and": "standard", "o
 
 
 class RenderError(Exception):
-    """The template and these variables do not fit: mend one. Trying again changes nothing."""
+    """The template and these variables do not fit; a retry changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """For whom values are written."""
+    """The recipient for whom values are written."""
 
     locale: str = locales.DEFAULT
-    """BCP 47; one that CLDR does not know is written like English."""
+    """BCP 47; an unknown locale is written like English."""
     timezone: str = "UTC"
-    """Name in tzdata; one that is not there, or empty, counts as UTC."""
+    """Name in tzdata; an unknown or empty one counts as UTC."""
 
 
 def filters() -> dict[str, Callable[..., str]]:
-    """The filters by the names that templates know them by."""
+    """Return the filters by name."""
     return {
         "plural": _plural,
         "number": _number,
@@ -71,7 +70,7 @@ def instant(text: object) -> dt.datetime:
     """Read an ISO 8601 instant with its offset.
 
     Raises:
-        ValueError: it is none.
+        ValueError: not an instant.
     """
     read = dt.datetime.fromisoformat(text) if isinstance(text, str) else None
     if read is None or read.tzinfo is None:
@@ -83,7 +82,7 @@ def day(text: object) -> dt.date:
     """Read an ISO 8601 calendar day.
 
     Raises:
-        ValueError: it is none.
+        ValueError: not a day.
     """
     if not isinstance(text, str):
         raise ValueError('must be an ISO 8601 day, "2026-03-01"')  # noqa: TRY004 - as for a bad text
@@ -94,7 +93,7 @@ def amount(value: object) -> tuple[Decimal, str]:
     """Read `{"amount": "9.90", "currency": "EUR"}`; the amount may also be a number.
 
     Raises:
-        ValueError: it is not that, or no currency that CLDR knows.
+        ValueError: another form, or an unknown currency.
     """
     if not isinstance(value, dict) or not {"amount", "currency"} <= value.keys():
         raise ValueError('must be {"amount": "9.90", "currency": "EUR"}')
@@ -118,7 +117,7 @@ def _decimal(value: object) -> Decimal:
 
 
 _LONGEST_NUMBER: Final = 40
-"""Digits, its point and sign included."""
+"""Digits, with point and sign."""
 
 
 def _numeric(value: object) -> Decimal:
@@ -162,10 +161,10 @@ def _percent(context: Context, value: Any, digits: int = 0) -> str:  # noqa: ANN
 
 
 def _fixed(pattern: str, digits: int) -> str:
-    """CLDR's pattern with that many digits after the point: `#,##0.###` is `#,##0.00` for two.
+    """Set the digits after the point of CLDR's pattern: `#,##0.###` is `#,##0.00` for two.
 
     Raises:
-        RenderError: no float has that many.
+        RenderError: no float has that many digits.
     """
     if digits not in range(MAX_FRACTION + 1):
         raise RenderError(f"numbers take 0 to {MAX_FRACTION} digits after the point")

@@ -1,11 +1,10 @@
-"""Which of a template's languages a person gets, and how that language is written.
+"""Which of a template's languages a recipient gets, and how that language is written.
 
     pt-BR  ->  CLDR's parents (es-MX: es-419; zh-TW: zh-Hant)  ->  pt  ->  another Portuguese
            ->  the template's default  ->  en  ->  whatever there is
 
-Promise: a recipient whose language has no text still gets the message. Locales are compared as
-BCP 47 tags without what goes without saying, so `pt_BR`, `pt-br` and `pt-BR` are one, `zh-Hans` is
-`zh`, and `iw` is `he`. What is no tag matches nothing.
+A recipient whose language has no text still gets the message. Locales are compared as BCP 47 tags
+without implied parts, so `pt_BR`, `pt-br` and `pt-BR` are one, `zh-Hans` is `zh`, and `iw` is `he`.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
 DEFAULT: Final = "en"
-"""The language that most recipients of an unknown one can make something of."""
+"""For recipients of an unknown language."""
 _REGION_LENGTH: Final = 2
 _SCRIPT_LENGTH: Final = 4
 _MACROLANGUAGES: Final = {"no": "nb"}
-"""Names for several languages, and the one that is written by most; CLDR has them as parents."""
+"""Names for several languages, and the most written one; CLDR has them as parents."""
 
 
 def normalised(locale: str) -> str:
@@ -32,7 +31,7 @@ def normalised(locale: str) -> str:
 
 
 def choose(available: Collection[str], wanted: str, *, default: str = DEFAULT) -> str | None:
-    """The best of the available locales, spelled as it was given; None only when there is none."""
+    """Return the best available locale, spelled as given; None only if there is none."""
     spelled = {_canonical(locale): locale for locale in sorted(available)}
     for candidate in _chain(wanted):
         if candidate in spelled:
@@ -45,7 +44,7 @@ def choose(available: Collection[str], wanted: str, *, default: str = DEFAULT) -
 
 @functools.lru_cache(maxsize=1024)
 def cldr(tag: str) -> Locale:
-    """What CLDR knows of a locale: its own data, its language's, or else those of English."""
+    """Return CLDR's data of a locale, of its language, or of English."""
     language, *rest = normalised(tag).split("-")
     for spelling in ("-".join([language, *rest]), language):
         try:
@@ -64,20 +63,20 @@ def is_known(tag: str) -> bool:
 
 
 def direction(tag: str) -> str:
-    """Which way it is written: `ltr` or `rtl`, as HTML spells it."""
+    """Return `ltr` or `rtl`, as HTML spells it."""
     return str(cldr(tag).text_direction)
 
 
 def of_reader(text: str, reader: str) -> str:
-    """The locale whose numbers and dates suit a text: the reader's, if it speaks that language.
+    """Return the reader's locale if it has the text's language, else the text's locale.
 
-    An English sentence takes no French month, also when its reader is French.
+    An English sentence takes no French month.
     """
     return reader if _language(reader) == _language(text) else text
 
 
 def _chain(wanted: str) -> Iterator[str]:
-    """The tag, then its parents, down to the language."""
+    """Yield the tag, then its parents, down to the language."""
     tag, parents = _canonical(wanted), _table("parent_exceptions")
     while tag:
         yield tag
@@ -92,7 +91,7 @@ def _language(tag: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _canonical(tag: str) -> str:
-    """One spelling for each locale: today's language code, and a script only if it tells more."""
+    """Spell a locale in one way: today's language code, and a script only if it is not implied."""
     language, *rest = normalised(tag).split("-")
     language = _MACROLANGUAGES.get(language, _table("language_aliases").get(language, language))
     language, *implied = language.split("_")

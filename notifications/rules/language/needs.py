@@ -1,8 +1,7 @@
-"""Which variables a source cannot do without, read from the source itself.
+"""The variables that a source needs, read from the source.
 
-Promise: a name in `needed` is missed by every render that lacks it, so refusing a request for it
-never refuses one that would have worked. It is not all that may be missed: what stands inside an
-`if` or a loop may not be reached. A template that declares its variables says it completely.
+Every render without a variable of `needed` fails, so refusing such a request refuses no valid one.
+Variables inside an `if` or a loop are not listed; a template that declares its variables lists all.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ _ALWAYS: Final[Mapping[type[nodes.Node], str]] = {
     nodes.Getitem: "node",
     nodes.Filter: "node",  # its arguments are perhaps not asked for: `x|int(y)`
 }
-"""The one child that is evaluated in any case."""
+"""The one child that is always evaluated."""
 _NOT_AT_ALL: Final = (nodes.Test, nodes.List, nodes.Tuple)
 """`x is none` has its answer ready, and a list looks at none of its items."""
 
 
 def needed(source: str) -> frozenset[str]:
-    """The variables that every render of a source evaluates.
+    """Return the variables that every render of a source evaluates.
 
     Raises:
-        BrokenTemplate: it does not pass `templating.check`.
+        BrokenTemplate: the source does not pass `templating.check`.
     """
     parser = templating.environment(autoescape=False)
     return frozenset(_evaluated(syntax.parse(source, parser=parser)))
 
 
 def _evaluated(node: nodes.Node) -> Iterator[str]:
-    """The names below a node that are looked up whatever the variables hold."""
+    """Yield the names below a node that are always looked up."""
     if isinstance(node, nodes.Name):
         yield node.name
         return

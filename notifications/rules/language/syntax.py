@@ -1,12 +1,9 @@
-"""The part of Jinja's language that a template may use, by name: whatever is not listed is refused.
+"""The part of Jinja's language that a template may use, by name; everything else is refused.
 
-Jinja2's sandbox keeps a template away from Python and limits neither time nor memory:
-`'x' * 50000000`, `'x'|center(50000000)` and three nested loops all pass it. Here a template has no
-calls, methods, macros, imports or assignments, only small filters, and a size; `templating` counts
-what is left to grow when it runs.
-
-Promise: a source without faults can be parsed and compiled in bounded time. Adding a filter that
-gives back a multiple of what it was given would break `templating`'s promise.
+Jinja2's sandbox keeps a template away from Python and limits neither time nor memory: `'x' *
+50000000`, `'x'|center(50000000)` and three nested loops all pass it. Here a template has no calls,
+methods, macros, imports or assignments, only small filters, and a size; `templating` limits the
+work at run time. A filter that returns a multiple of its input would break that limit.
 """
 
 from __future__ import annotations
@@ -26,9 +23,9 @@ MAX_SOURCE: Final = 200_000
 MAX_NODES: Final = 5_000
 """Syntax nodes of one source; a long newsletter has a few hundred."""
 MAX_DEPTH: Final = 40
-"""Nesting of the syntax tree. Python's own compiler gives up somewhere above a hundred."""
+"""Nesting of the syntax tree. Python's own compiler fails above a hundred."""
 MAX_LOOP_DEPTH: Final = 2
-"""Orders and their lines; nobody reads a third level in a message."""
+"""Orders and their lines."""
 
 FORMATS: Final = frozenset({
     "date",
@@ -49,7 +46,7 @@ READERS: Final = frozenset(
     {"capitalize", "e", "escape", "float", "int", "join", "lower", "title", "trim", "truncate"}
     | {"upper", "urlencode"}
 )
-"""Filters that read all of what they are given, however long it is."""
+"""Filters that read all of their input, however long."""
 TESTS: Final = frozenset(
     {"boolean", "defined", "divisibleby", "eq", "even", "ge", "gt", "in", "le", "lt", "mapping"}
     | {"ne", "none", "number", "odd", "sequence", "string", "undefined"}
@@ -63,19 +60,19 @@ _NODES: Final = frozenset(
 )
 _UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
 _RESERVED: Final = frozenset({"self", "super", "caller", "varargs", "kwargs"})
-"""Names that Jinja's compiler gives a meaning of its own."""
+"""Names with a meaning in Jinja's compiler."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateFault:
-    """One thing that a template must not contain, and where."""
+    """One forbidden part of a template, and its line."""
 
     line: int
     detail: str
 
 
 class BrokenTemplate(Exception):
-    """This source is refused: mend what `faults` lists. Nothing of it was run."""
+    """The source is refused because of `faults`; no part of it was run."""
 
     def __init__(self, faults: list[TemplateFault]) -> None:
         super().__init__("; ".join(f"line {fault.line}: {fault.detail}" for fault in faults))
@@ -83,10 +80,10 @@ class BrokenTemplate(Exception):
 
 
 def parse(source: str, *, parser: Environment) -> nodes.Template:
-    """The syntax tree of a source that a template may have.
+    """Return the syntax tree of a permitted source.
 
     Raises:
-        BrokenTemplate: it is no template, too large, or uses what is not listed here.
+        BrokenTemplate: not a template, too large, or with a part that is not listed here.
     """
     if len(source) > MAX_SOURCE:
         raise BrokenTemplate([TemplateFault(1, f"longer than {MAX_SOURCE} characters")])
@@ -106,7 +103,7 @@ def parse(source: str, *, parser: Environment) -> nodes.Template:
 
 
 def _faults(node: nodes.Node, *, depth: int, loops: int) -> Iterator[TemplateFault]:
-    """Every fault in a tree; below one that is too deep nothing is looked at."""
+    """Yield the faults of a tree; nodes below the greatest depth are not checked."""
     loops += isinstance(node, nodes.For)
     detail = "nested too deeply" if depth > MAX_DEPTH else _objection(node, loops=loops)
     if detail:
@@ -117,7 +114,7 @@ def _faults(node: nodes.Node, *, depth: int, loops: int) -> Iterator[TemplateFau
 
 
 def _objection(node: nodes.Node, *, loops: int) -> str:
-    """Why this one node is not allowed, or nothing."""
+    """Return why this node is not allowed; empty if it is."""
     if type(node) not in _NODES:
         return f"{type(node).__name__.lower()} is not available in templates"
     match node:

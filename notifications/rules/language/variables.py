@@ -1,15 +1,11 @@
-"""What a template wants of its producers: each variable's name, type and an example.
+"""Declared variables of a template: name, type and example.
 
     [{"name": "total", "type": "money", "required": true,
       "example": {"amount": "9.90", "currency": "EUR"}}, ...]
 
-Promise: what passes `mistakes` has every required variable, each of its type, so that a message
-does not break on its way out. Nothing is converted: `"5"` is no integer and `1` no boolean, because
-a producer that sends the wrong type has a mistake somewhere. Variables that are not declared pass:
-one event often feeds several templates.
-
-What would break it is a source that uses a variable in a way that its type forbids; rendering the
-examples before publishing shows that.
+Variables that pass `mistakes` have every required name with its type. Nothing is converted: `"5"`
+is no integer and `1` no boolean. Undeclared variables pass, because one event often feeds several
+templates. Publishing renders the examples, which shows a use that the type forbids.
 """
 
 from __future__ import annotations
@@ -25,20 +21,18 @@ from notifications.rules.language import formats
 MAX_DECLARED: Final = 100
 """Variables of one template."""
 UNSUBSCRIBE_URL: Final = "unsubscribe_url"
-"""Ours, not a producer's: where the reader of an e-mail unsubscribes from its kind.
-
-Every P2 and P3 e-mail of live mode has one. Elsewhere it is empty, so that a template which serves
-a P1 too can leave its line out: `{% if unsubscribe_url %}`. Nobody declares or sends it.
+"""Set by us in every P2 and P3 e-mail of live mode: where the reader unsubscribes. Elsewhere it is
+empty, so a template for P1 too writes `{% if unsubscribe_url %}`. It is neither declared nor sent.
 """
 UNSUBSCRIBE_EXAMPLE: Final = "https://notify.example/unsubscribe/WzEsMywic29jaWFsIl0.signature"
-"""What previews show for it."""
+"""Its value in previews."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-"""What a source can say: `{{ order-id }}` would be a subtraction."""
+"""Names that a source can use: `{{ order-id }}` would be a subtraction."""
 _FIELDS: Final = frozenset({"name", "type", "required", "example"})
 
 
 class Type(StrEnum):
-    """What a variable's JSON value may be."""
+    """JSON type of a variable."""
 
     STRING = "string"
     INTEGER = "integer"
@@ -62,20 +56,20 @@ class Variable:
     name: str
     type: Type
     required: bool = True
-    """An optional one may be absent or null."""
+    """An optional variable may be absent or null."""
     example: Any = None
-    """What previews show, and what the text must fit with before it is published."""
+    """Shown in previews; the text must render with it before it is published."""
 
 
 class MalformedDeclaration(ValueError):
-    """The declarations are not what the module's head shows; the message says which and why."""
+    """The declarations do not have the form above; the message says which and why."""
 
 
 def read(stored: object) -> tuple[Variable, ...]:
     """Read the JSON of a template's declarations.
 
     Raises:
-        MalformedDeclaration: it is not of the form above, or an example is not of its type.
+        MalformedDeclaration: another form, or an example that is not of its type.
     """
     if not isinstance(stored, list) or len(stored) > MAX_DECLARED:
         raise MalformedDeclaration(f"variables are a list of at most {MAX_DECLARED} objects")
@@ -86,7 +80,7 @@ def read(stored: object) -> tuple[Variable, ...]:
 
 
 def mistakes(declared: Iterable[Variable], given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every variable that is missing or of the wrong type, and what is wrong; never its value."""
+    """Yield every missing or wrong variable and its fault, never its value."""
     for variable in declared:
         value = given.get(variable.name)
         if value is not None:
@@ -99,12 +93,12 @@ def mistakes(declared: Iterable[Variable], given: Mapping[str, Any]) -> Iterator
 
 
 def examples(declared: Iterable[Variable]) -> dict[str, Any]:
-    """The examples by name; an optional variable without one stays absent."""
+    """Return the examples by name; an optional variable without one stays absent."""
     return {each.name: each.example for each in declared if each.example is not None}
 
 
 def undeclared(declared: Sequence[Variable], needed: Iterable[str]) -> list[str]:
-    """Of the names that a source cannot do without: those that nobody has to send."""
+    """Return the names that a source needs and that no producer has to send."""
     required = {variable.name for variable in declared if variable.required}
     return sorted(set(needed) - required)
 
@@ -133,7 +127,7 @@ def _one(entry: object) -> Variable:
 
 
 def _fault(wanted: Type, value: object) -> str:
-    """Why a value is not of a type, or nothing."""
+    """Return why a value is not of a type; empty if it is."""
     match wanted:
         case Type.STRING:
             return "" if isinstance(value, str) else "must be a string"

@@ -1,10 +1,10 @@
-"""What a version of a template says, while people work on it; no message asks here.
+"""Content of a template's versions, for authors; no message uses these modules.
 
-    contents     all the texts and settings of one version
-    file_format  the same as files, for git; `sms_policy` is how they say what their SMS share
-    diff         what changed between two of them
-    previews     how one will read for somebody
-    publishing   why one may not go out
+    contents     all texts and settings of one version
+    file_format  the same as files, for git; `sms_policy`: settings that its SMS share
+    diff         the differences between two versions
+    previews     a version rendered with samples
+    publishing   why a version may not be published
 
-Who wrote a version, when, and which one is current: `store.templates`.
+`store.templates` has authors, times and the current version.
 """

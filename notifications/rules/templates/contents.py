@@ -1,8 +1,7 @@
-"""What a version of a template says, apart from who wrote it and when.
+"""The content of a template's version, without author and time.
 
-Promise: two contents are equal exactly when nobody could tell their messages apart. So everything
-is spelled in one way as it is made, whichever door it came through: a browser's CRLF, a file's last
-newline and a locale written `pt_BR` make no difference between two versions.
+Two contents are equal exactly when their messages cannot differ: a browser's CRLF, a file's last
+newline and a locale written `pt_BR` make no difference.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from notifications.rules.texts.wording import Source
 from providers.contract import Channel
 
 UNTITLED: Final = frozenset({Channel.SMS})
-"""Channels that have no place for a title."""
+"""Channels without a title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """All that is fixed when a version is published."""
+    """Everything that is fixed when a version is published."""
 
     texts: tuple[Source, ...]
     """By channel and locale, each pair once."""
@@ -33,15 +32,15 @@ class Content:
 def words(
     channel: Channel, locale: str, *, title: str = "", body: str = "", html: str = ""
 ) -> Source:
-    """One text without a policy, spelled."""
+    """Make one text without a policy."""
     return spelled(Source(channel=channel, locale=locale, title=title, body=body, html=html))
 
 
 def spelled(source: Source) -> Source:
-    """The same text in the one way that it is kept.
+    """Return the text in its stored spelling.
 
-    A title is one line, as `templating` renders it, and an SMS has none. What says how an SMS is
-    sent means nothing elsewhere; a limit of no segments is no limit (see `publishing`).
+    A title is one line, and an SMS has none. SMS settings are dropped on other channels; a limit of
+    zero segments is no limit (see `publishing`).
     """
     one_way = dataclasses.replace(
         source,
@@ -57,11 +56,11 @@ def spelled(source: Source) -> Source:
 
 
 def content(texts: Iterable[Source], settings: Mapping[str, Any] | None = None) -> Content:
-    """A version's content, its texts in order."""
+    """Make a version's content, its texts in order."""
     in_order = sorted(texts, key=lambda text: (text.channel, text.locale))
     return Content(tuple(in_order), dict(settings or {}))
 
 
 def _lines(source: str) -> str:
-    """With Unix line ends and without empty lines at the end."""
+    """Use Unix line ends, without empty lines at the end."""
     return source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")

@@ -1,8 +1,4 @@
-"""What changed between two versions of a template, in the lines of their files.
-
-unified        one text, as git shows it: for the API
-side_by_side   rows of old and new: for a page
-"""
+"""Differences between two versions of a template, in the lines of their files."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ CONTEXT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of both sides; None where a side has none."""
+    """One line of both sides; None if a side has none."""
 
     old: str | None
     new: str | None
@@ -41,7 +37,7 @@ class FileChange:
 
 
 def unified(old: Content, new: Content, *, old_name: str, new_name: str) -> str:
-    """The differences as a patch; empty when there are none."""
+    """Return the differences as one patch; empty if there are none."""
     return "".join(
         line
         for name, before, after in _changed(old, new)
@@ -52,7 +48,7 @@ def unified(old: Content, new: Content, *, old_name: str, new_name: str) -> str:
 
 
 def side_by_side(old: Content, new: Content) -> list[FileChange]:
-    """The differing files, whole: a text is short enough to be read around its changes."""
+    """Return the differing files, whole."""
     return [
         FileChange(name, tuple(_rows(before, after))) for name, before, after in _changed(old, new)
     ]

@@ -1,13 +1,12 @@
-"""A template's content as files, made to be kept in git and read in a diff.
+"""A template's content as files, for git.
 
-    <template_id>/template.json          what is not text: {"sensitive_variables": ["code"], ...}
+    <template_id>/template.json          settings: {"sensitive_variables": ["code"], ...}
                                              (see `language.variables` and `sms_policy`)
     <template_id>/<channel>.<locale>.txt     title, an empty line, body; an SMS is its body alone
     <template_id>/<channel>.<locale>.html    the HTML part of that text
 
-Promise: `read(write(content)) == content`, and one content has one spelling, so that files that
-were exported and imported again change nothing. It would break with a channel whose text has more
-parts than these.
+`read(write(content)) == content`, and one content has one spelling, so an export and import changes
+nothing.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ _TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html)")
 
 
 class BrokenFiles(Exception):
-    """A file is not what its name says: mend it. Nothing was imported."""
+    """A file is not what its name says. Nothing was imported."""
 
 
 def write(content: Content) -> dict[str, str]:
-    """Content as file name -> text, every text with a newline at its end."""
+    """Return file name -> text, each text with a newline at its end."""
     told = {**content.settings, **sms_policy.written(content.texts)}
     settings = orjson.dumps(dict(sorted(told.items())), option=orjson.OPT_INDENT_2)
     files = {SETTINGS_FILE: f"{settings.decode()}\n"}
@@ -47,7 +46,7 @@ def write(content: Content) -> dict[str, str]:
 
 
 def read(files: Mapping[str, str]) -> Content:
-    """The content that these files hold, by file name.
+    """Return the content of files (name -> text).
 
     Raises:
         BrokenFiles: a name or a text makes no sense, or a source could not be rendered safely.
@@ -71,10 +70,10 @@ def read(files: Mapping[str, str]) -> Content:
 
 
 def _meaning(name: str) -> tuple[Channel, str, str]:
-    """Channel, locale (in its one spelling) and kind of a file, by its name.
+    """Return channel, locale and kind of a file, by its name.
 
     Raises:
-        BrokenFiles: it has none of these names.
+        BrokenFiles: the name has another form.
     """
     matched = _TEXT_FILE.fullmatch(name)
     channel = next((each for each in Channel if matched and each.label == matched[1]), None)

@@ -1,4 +1,4 @@
-"""How a version will read for somebody: rendered with sample variables, measured, and judged."""
+"""Previews: a version rendered with sample variables, measured, and judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from notifications.rules.texts.wording import Source
 from providers.contract import Channel
 
 CLIPPED_HTML_BYTES: Final = 102_400
-"""Gmail cuts a message off above this."""
+"""Gmail clips a larger message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,27 +25,27 @@ class Preview:
 
     words: Source
     rendered: Rendered | None
-    """None when it cannot be rendered with these variables; `problems` says why."""
+    """None if the text cannot be rendered with these variables; `problems` says why."""
     sizes: Mapping[str, int]
-    """Bytes of UTF-8 of each part that there is."""
+    """Bytes of UTF-8 of each part."""
     sms: SmsSize | None
-    """What it takes as an SMS; None on other channels."""
+    """Size as an SMS; None on other channels."""
     missing: tuple[str, ...]
-    """Variables that the text mentions and nobody gave; it may do without some of them."""
+    """Mentioned variables without a value; the text may not need all of them."""
     problems: tuple[str, ...]
 
 
 def chosen(
     texts: Sequence[Source], channel: Channel, locale: str, *, default: str = locales.DEFAULT
 ) -> Source | None:
-    """The text that a person of this locale gets on a channel; None when it has none at all."""
+    """Return the text for a locale on a channel; None if there is none."""
     there = {text.locale: text for text in texts if text.channel is channel}
     nearest = locales.choose(tuple(there), locale, default=default)
     return None if nearest is None else there[nearest]
 
 
 def samples(texts: Iterable[Source], declared: object) -> dict[str, Any]:
-    """A value for each variable: its declared example, or its name in words."""
+    """Return a value for each variable: its declared example, or its name in words."""
     names = frozenset[str]().union(*map(wording.mentioned, texts))
     made = {name: name.replace("_", " ").title() for name in sorted(names)}
     try:

@@ -1,7 +1,7 @@
-"""What keeps a version from being published: each reason as a sentence for its author.
+"""Objections to publishing a version, each as a sentence for its author.
 
-Promise: the texts of a version without objections compile, say something, ask for nothing that a
-producer does not have to send, and render with the declared examples within their own limits.
+Texts without objections compile, are not empty, need only variables that producers have to send,
+and render with the declared examples within their limits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def objections(
     sensitive: Collection[str] = (),
     public_url: str = "",
 ) -> list[str]:
-    """Everything that is wrong with these texts; empty when they may be published.
+    """Return the faults of these texts; empty if they may be published.
 
     Args:
         sources: the texts of the version.
-        declared: its variables; none: whatever the texts need is asked for.
+        declared: its variables; none: producers send whatever the texts need.
         sensitive: names of variables that must not be stored in the clear.
         public_url: of this service, for the length of short links.
     """

@@ -1,9 +1,9 @@
-"""How a template's SMS are sent, as its files say it: once for all of them where that is possible.
+"""SMS settings in a template's files: one for all SMS texts where possible.
 
     "sms": {"transliterate": true, "max_segments": 1}           every SMS text
-    "texts": {"sms.de": {"shorten_links": true}}                where they differ: each by its name
+    "texts": {"sms.de": {"shorten_links": true}}                where they differ: by name
 
-What is left out has its default (see `texts.wording.Source`).
+A missing setting has its default (see `texts.wording.Source`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from providers.contract import Channel
 ALL: Final = "sms"
 EACH: Final = "texts"
 MAX_SEGMENTS: Final = 32_767
-"""What the column holds: whatever is stored can be written and read again."""
+"""Largest value of the column."""
 _DEFAULTS: Final[Mapping[str, Any]] = {
     "transliterate": False,
     "max_segments": None,
@@ -27,11 +27,11 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 class MalformedPolicy(ValueError):
-    """It is none of the forms above; the message says which and why."""
+    """Not of the forms above; the message says which and why."""
 
 
 def written(texts: Iterable[Source]) -> dict[str, Any]:
-    """The policies of these texts as a version's files have them; empty when all are defaults."""
+    """Return the policies of texts for a version's files; empty if all are defaults."""
     found = {_name(text): _of(text) for text in texts if text.channel is Channel.SMS}
     shared = next(iter(found.values()), {})
     if all(policy == shared for policy in found.values()):
@@ -40,10 +40,10 @@ def written(texts: Iterable[Source]) -> dict[str, Any]:
 
 
 def applied(texts: Iterable[Source], settings: Mapping[str, Any]) -> list[Source]:
-    """The texts with the policies that stand in the settings for them.
+    """Return the texts with their policies from the settings.
 
     Raises:
-        MalformedPolicy: the settings are not of the form above, or speak of a text that is none.
+        MalformedPolicy: another form, or an unknown text.
     """
     there = list(texts)
     shared, each = _read(settings.get(ALL, {}), where=ALL), settings.get(EACH, {})

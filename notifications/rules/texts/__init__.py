@@ -4,6 +4,5 @@
     wording  -+-  short_links, sms_transliteration      fewer and cheaper characters
               +-  push_size                             a body that fits
 
-`sms_segments` counts what an SMS costs. Callers ask `wording`; an editor and a link's visitor are
-all who need the others.
+`sms_segments` counts what an SMS costs. Messages use `wording` alone.
 """

@@ -1,14 +1,12 @@
-"""An author's HTML as mail programs want it: a whole document, its styles on the elements.
+"""An author's HTML as mail programs need it: a whole document, its styles on the elements.
 
     fragment  -> framed (`mail_frame.html`: width, fonts, dark mode)  -+
-    document  -> kept; it brings its own looks                        -+-> CSS inlined, lang, dir
+    document  -> kept                                                 -+-> CSS inlined, lang, dir
 
-It is the template that is worked on, not the message: once for each version instead of 2 ms for
-each mail. So what Jinja will replace is first swapped for marks that an HTML parser leaves alone:
-a comment for a statement between elements (`{% for %}` around table rows), a word in Unicode's
-private use area anywhere else. If one of them does not come back in its place (a variable inside a
-style sheet, a statement that writes attributes), the author's HTML is used with its style sheet as
-it is. So is one with too many declarations for its elements.
+The template's source is prepared once for each version, instead of 2 ms for each mail. Parts that
+Jinja will replace become marks for the HTML parser: a comment for a statement between elements, a
+private-use word anywhere else. If a mark does not come back in its place, or the source has too
+many declarations for its elements, the style sheet is not inlined.
 """
 
 from __future__ import annotations
@@ -28,19 +26,19 @@ _FRAME: Final = Path(__file__).with_name("mail_frame.html").read_text()
 _DOCUMENT: Final = re.compile(r"<(?:!doctype|html|body)\b", re.IGNORECASE)
 _OPENING: Final = re.compile(r"<html(?P<attributes>[^>]*)>")
 _MAX_WORK: Final = 500_000
-"""Declarations times elements, each 5 us if all fit: ten times a rich newsletter."""
+"""Declarations times elements, each 5 us: ten times a rich newsletter."""
 _MARK: Final = re.compile("<!--\ue000(\\d+)\ue001-->|\ue000(\\d+)\ue001")
 _ATTRIBUTE: Final = '\ue001=""'
-"""A mark that was taken for the name of an attribute."""
+"""A mark that the parser took for an attribute."""
 _ENDS: Final = frozenset({"variable_end", "block_end", "comment_end"})
 _BEGINS: Final = frozenset({"variable_begin", "block_begin", "comment_begin"})
 
 
 def prepared(source: str, *, locale: str) -> str:
-    """The HTML source of a mail, framed, inlined and marked with its language.
+    """Return the HTML source of a mail, framed, inlined and marked with its language.
 
     Raises:
-        BrokenTemplate: it cannot be taken apart, or is too much.
+        BrokenTemplate: a tag is not closed, or the source is too large.
     """
     if not source:
         return ""
@@ -52,9 +50,7 @@ def prepared(source: str, *, locale: str) -> str:
 
 
 def statements(source: str) -> Iterator[tuple[str, str]]:
-    """The source cut into HTML and what Jinja replaces: (kind, text), put together the same again.
-
-    The kind is `data`, `variable`, `block` or `comment`.
+    """Yield (kind, text) pieces of a source; the kind is `data`, `variable`, `block` or `comment`.
 
     Raises:
         BrokenTemplate: a tag is not closed.
@@ -73,7 +69,7 @@ def statements(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _bare(source: str) -> str:
-    """Its HTML on the lines where it stood; a variable is a word."""
+    """Return the HTML on its lines; a variable is a word."""
     stands_for = {"variable": "_", "block": "", "comment": ""}
     return "".join(
         text if kind == "data" else stands_for[kind] + "\n" * text.count("\n")
@@ -87,7 +83,7 @@ def _framed(source: str, *, locale: str) -> str:
 
 
 def _with_language(source: str, *, locale: str) -> str:
-    """Say how the document is written, unless its author did."""
+    """Add language and direction, unless the author did."""
     opening = _OPENING.search(source)
     if opening is None or "lang=" in opening["attributes"] or "dir=" in opening["attributes"]:
         return source

@@ -1,8 +1,7 @@
-"""A push that is too large loses the end of its body, and nothing else.
+"""A push that is too large loses the end of its body.
 
-Promise: after `shortened`, title and body fit what every push service takes, unless the title alone
-does not: a title is the sender's and stays whole. A body is cut between two characters as people
-count them (never inside an emoji or an accent) and ends in an ellipsis.
+After `shortened`, title and body fit every push service, unless the title alone does not. A body is
+cut between two grapheme clusters (never inside an emoji) and ends in an ellipsis.
 """
 
 from __future__ import annotations
@@ -13,24 +12,24 @@ from typing import Final
 import regex
 
 LIMIT_BYTES: Final = 3993
-"""Web Push's plaintext, the smallest: APNs and FCM take 4096."""
+"""Web Push's plaintext, the smallest limit: APNs and FCM take 4096."""
 ENVELOPE_BYTES: Final = 393
-"""Kept for what an adapter adds: ids, type and collapse key (64 characters each), JSON's own."""
+"""For ids, type and collapse key (64 characters each), and JSON's own characters."""
 TEXT_BYTES: Final = LIMIT_BYTES - ENVELOPE_BYTES
-"""For title and body together, as JSON writes them."""
+"""For title and body together, as JSON."""
 ELLIPSIS: Final = "…"
 _LARGEST: Final = 6
-"""Bytes that JSON may take for one character: a control character is written as \\u001f."""
+"""Bytes of JSON for one character: a control character is written as \\u001f."""
 _CHARACTER: Final = regex.compile(r"\X")
 
 
 def size(text: str) -> int:
-    """Bytes that a text takes in a JSON payload."""
+    """Return the bytes of a text in a JSON payload."""
     return len(json.dumps(text, ensure_ascii=False).encode(errors="surrogatepass")) - len('""')
 
 
 def shortened(title: str, body: str) -> str:
-    """The body as far as it fits beside its title; the same when all of it does."""
+    """Return the body as far as it fits beside its title."""
     if (len(title) + len(body)) * _LARGEST <= TEXT_BYTES:
         return body  # as nearly all do, and nothing was counted
     room = TEXT_BYTES - size(title)

@@ -1,8 +1,8 @@
-"""Long links in an SMS, replaced by short ones of ours.
+"""Short links in an SMS, in place of long ones.
 
-Promise: only whole http and https links are replaced, only by something shorter, and always by the
-same: a retry of a delivery sends the same words. A token is a keyed hash, so nobody can guess the
-next one; sixty bits leave one hit in a hundred thousand million tries at ten million links.
+Only whole http and https links are replaced, only by shorter ones, and a retry of a delivery gets
+the same link. A token is a keyed hash of sixty bits: at ten million links, one guess in a hundred
+thousand million hits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOKEN_LENGTH: Final = 10
 _TOKEN_BYTES: Final = 8
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _AFTER: Final = ".,;:!?)]}'»”\u2019…،。"
-"""What ends a sentence or a bracket, and no link."""
+"""Ends of a sentence or a bracket, which are no part of a link."""
 _MACHINES: Final = re.compile(
     r"bot\b|crawl|spider|preview|scan|facebookexternalhit|whatsapp|slack|curl|wget|python|java/|go-http",
     re.IGNORECASE,
@@ -29,7 +29,7 @@ _MACHINES: Final = re.compile(
 
 
 def replaced(text: str, shorten: Callable[[str], str]) -> str:
-    """The text with each of its links cut short, where that makes it shorter."""
+    """Replace each link in a text, if its short link is shorter."""
 
     def shorter(found: re.Match[str]) -> str:
         link = found[0].rstrip(_AFTER)
@@ -42,7 +42,7 @@ def replaced(text: str, shorten: Callable[[str], str]) -> str:
 
 
 def is_target(link: str) -> bool:
-    """Tell whether a short link may lead there: an absolute http or https URL with a host."""
+    """Whether a short link may lead there: an absolute http or https URL with a host."""
     try:
         parts = urlsplit(link)
     except ValueError:
@@ -51,18 +51,17 @@ def is_target(link: str) -> bool:
 
 
 def token(delivery_id: UUID, link: str, *, key: bytes) -> str:
-    """The same for the same link of a delivery."""
+    """Return the token of a link in a delivery."""
     what = delivery_id.bytes + link.encode(errors="surrogatepass")
     hashed = hashlib.blake2b(what, key=key[:64], digest_size=_TOKEN_BYTES)
     return base64.urlsafe_b64encode(hashed.digest()).decode()[:TOKEN_LENGTH]
 
 
 def is_a_person(*, method: str, agent: str, purpose: str) -> bool:
-    """Tell whether a request looks like somebody who touched the link.
+    """Whether a request looks like a click.
 
-    Phones and chat programs fetch a link to show what is behind it, mail gateways to check it. What
-    says so of itself (its method, a prefetch header, its user agent) counts as no click; what hides
-    it is counted, so clicks are an estimate from above.
+    Phones, chat programs and mail gateways fetch links too. Requests that say so (by method,
+    prefetch header or user agent) are no click, so the count of clicks is an upper estimate.
     """
     is_fetch = method != "GET" or "prefetch" in purpose.lower() or "preview" in purpose.lower()
     return not is_fetch and bool(agent) and not _MACHINES.search(agent)

@@ -1,10 +1,10 @@
-r"""How many segments a text takes as an SMS: what it costs, and when it is cut in two.
+r"""How many segments a text takes as an SMS.
 
     GSM-7   160 septets, or 153 in each of several     ^ { } \ [ ~ ] | and the euro count two
     UCS-2    70 UTF-16 units, or 67                    an emoji counts two or more
 
 A segment never ends inside an escape pair or a surrogate pair, so it may hold one unit less.
-Source: 3GPP TS 23.038 and 23.040. Providers count for themselves; what they say is what is paid.
+Source: 3GPP TS 23.038 and 23.040. Providers bill by their own count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from providers.sms import gsm7
 
 
 class Encoding(StrEnum):
-    """How a text goes over the air."""
+    """Encoding of a text."""
 
     GSM_7 = "GSM-7"
     UCS_2 = "UCS-2"
@@ -29,13 +29,13 @@ class Encoding(StrEnum):
 
     @property
     def of_several(self) -> int:
-        """Units of one of several segments: seven septets or three units number it."""
+        """Units of one of several segments."""
         return 153 if self is Encoding.GSM_7 else 67
 
 
 @dataclass(frozen=True, slots=True)
 class SmsSize:
-    """What a text takes."""
+    """Size of a text."""
 
     encoding: Encoding
     units: int

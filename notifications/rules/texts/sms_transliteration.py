@@ -1,11 +1,10 @@
-"""A text in the seven-bit alphabet of SMS, where it can be said there: half the price.
+"""A text in GSM-7, where all of it can be written there: half the price.
 
     “Voilà” – it’s done…   ->   "Voilà" - it's done...
     Código de acceso: 1    ->   Codigo de acceso: 1
 
-Promise: all or nothing. A text that needs UCS-2 in any case (Polish with one Chinese name) is left
-exactly as its author wrote it. Letters lose their accents only where the alphabet lacks them, so
-`é` and `ñ` stay; a text whose meaning hangs on an accent should not ask for this.
+A text that needs UCS-2 in any case stays unchanged. Letters lose their accents only where the
+alphabet lacks them, so `é` and `ñ` stay.
 """
 
 from __future__ import annotations
@@ -45,11 +44,11 @@ _SAME: Final = str.maketrans({
     "©": "(c)",
     "®": "(R)",
 })
-"""What has no accent to lose. `ç` is Ç: the alphabet has only the capital, and phones show it."""
+"""Characters without an accent to lose. `ç` is Ç: the alphabet has only the capital."""
 
 
 def transliterated(text: str) -> str:
-    """The text in GSM-7; unchanged if there is no way, or if it would then be longer."""
+    """Return the text in GSM-7; unchanged if that is impossible, or longer."""
     if gsm7.fits(text):
         return text
     said = "".join(map(_letter, unicodedata.normalize("NFC", text).translate(_SAME)))

@@ -4,8 +4,7 @@
                e-mail: framed, inlined, its text derived    SMS: links cut short, transliterated
                                                             push: the body shortened to fit
 
-The work that does not depend on a message is done in `compiled`, which callers keep; what is left
-for each message costs a few microseconds beside the rendering itself.
+Callers keep the result of `compiled`; a message then costs a few microseconds besides rendering.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from notifications.rules.texts import (
 from providers.contract import Channel
 
 Shorten = Callable[[str], str]
-"""Gives a short link for a long one."""
+"""Returns a short link for a long one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +40,15 @@ class Source:
     body: str = ""
     html: str = ""
     transliterate: bool = False
-    """SMS: into GSM-7, if all of it can be said there."""
+    """SMS: into GSM-7, if all of it can be written there."""
     max_segments: int | None = None
-    """SMS: more, with the examples, is not published. What is sent is never cut: that could be the
-    link or the code."""
+    """SMS: publishing fails if the example renders to more. Sent text is never truncated: the cut
+    part could be the link or the code."""
     shorten_links: bool = False
 
     @property
     def label(self) -> str:
-        """Channel and locale, as people read them."""
+        """Channel and locale, for people."""
         return f"{self.channel.label} {self.locale}"
 
     @property
@@ -60,12 +59,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text ready to be filled in; shared by all threads."""
+    """A compiled text, shared by all threads."""
 
     source: Source
     text: CompiledText
     has_link: bool = False
-    """It says where to unsubscribe."""
+    """The text holds the unsubscribe URL."""
 
     def render(
         self,
@@ -75,7 +74,7 @@ class Wording:
         shorten: Shorten | None = None,
         unsubscribe_url: str = "",
     ) -> Rendered:
-        """The message's words for one reader.
+        """Render the message for one reader.
 
         Raises:
             RenderError: variables and template do not fit, or the result is too large.
@@ -112,12 +111,12 @@ def compiled(source: Source) -> Wording:
 
 
 def mentioned(source: Source) -> frozenset[str]:
-    """Every variable of a producer's of which this text says anything; none where it is broken."""
+    """Return a producer's variables that this text mentions; none if the text is broken."""
     return _names(source) - {UNSUBSCRIBE_URL}
 
 
 def has_link(source: Source) -> bool:
-    """Whether this text says where to unsubscribe."""
+    """Whether this text holds the unsubscribe URL."""
     return UNSUBSCRIBE_URL in _names(source)
 
 
@@ -129,7 +128,7 @@ def _names(source: Source) -> frozenset[str]:
 
 
 def needed(source: Source) -> frozenset[str]:
-    """The variables of a producer's that no render of this text can do without.
+    """Return a producer's variables that every render of this text needs.
 
     Raises:
         BrokenTemplate: one of its parts would not be safe to render.
@@ -139,7 +138,7 @@ def needed(source: Source) -> frozenset[str]:
 
 
 def fitted(channel: Channel, rendered: Rendered) -> Rendered:
-    """The words as far as the channel takes them, wherever they come from."""
+    """Shorten a text to what the channel takes."""
     if channel is not Channel.PUSH:
         return rendered
     body = push_size.shortened(rendered.title, rendered.body)

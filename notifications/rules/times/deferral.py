@@ -1,14 +1,12 @@
-"""Deferral: whether a message waits for its person, why, and until when.
+"""Deferral: whether a message waits for its recipient, why, and until when.
 
-    do not disturb     until an instant that the person chose
-    quiet hours        until their window ends, by their clock
-    producer's night   P3 to somebody whose timezone nobody knows goes by the producer's clock
+    do not disturb     until an instant that the recipient chose
+    quiet hours        until their window ends, by the recipient's clock
+    producer's night   P3 to a recipient of unknown timezone goes by the producer's clock
 
-A P0 never waits. What waits is never dropped; its time to live may pass meanwhile. What waits is
-asked again when it comes due, so a wish or a timezone that changed meanwhile counts then.
-
-Many wait for the same instant: 07:00 would be a storm. So patient messages are spread over a ramp
-behind it, each at a place that its id decides; P1 gets no ramp.
+P0 never waits. A waiting message is never dropped, but its time to live may end; it is checked
+again when it comes due. Many messages wait for the same instant, so P2 and P3 are spread over a
+ramp behind it, each at a place that its id decides.
 """
 
 from __future__ import annotations
@@ -34,12 +32,12 @@ _STEP: Final = dt.timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerDay:
-    """When a producer's marketing may go to people whose timezone nobody knows."""
+    """When a producer's marketing may go to recipients of unknown timezone."""
 
     timezone: str = "UTC"
     begins: dt.time = dt.time(8)
     ends: dt.time = dt.time(20)
-    """Like `begins`: around the clock."""
+    """Equal to `begins`: around the clock."""
 
     @property
     def nights(self) -> Windows:
@@ -54,18 +52,18 @@ def _nights(day_begins: dt.time, day_ends: dt.time) -> Windows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """When one person wants to hear on one channel."""
+    """A recipient's quiet times on one channel."""
 
     channel: Channel
     timezone: str
-    """Empty: nobody knows it."""
+    """Empty: unknown."""
     windows: Windows = ()
     do_not_disturb_until: dt.datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Deferral:
-    """Not now."""
+    """A message has to wait."""
 
     until: dt.datetime
     reason: Reason
@@ -74,13 +72,9 @@ class Deferral:
 def deferral(
     wishes: Wishes, *, priority: Priority, day: ProducerDay, now: dt.datetime
 ) -> Deferral | None:
-    """Why a message that could leave now must wait, and the first instant at which it need not.
+    """Return why and until when a message must wait; None: it may leave.
 
-    Args:
-        wishes: the person's.
-        priority: of the message.
-        day: its producer's; asked only where the person's timezone is not known.
-        now: aware.
+    `day`, the producer's, counts only if the recipient's timezone is unknown.
     """
     if priority is Priority.P0:
         return None
@@ -101,7 +95,7 @@ def deferral(
 
 
 def place_on(ramp: dt.timedelta, *, priority: Priority, notification_id: UUID) -> dt.timedelta:
-    """How far behind the common instant a message is released: the same each time it is asked."""
+    """Return a message's place on the ramp, which is the same each time."""
     if priority.is_urgent:
         return dt.timedelta(0)
     place = (notification_id.int >> ids.CHILD_BITS) % _PLACES

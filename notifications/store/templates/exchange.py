@@ -1,7 +1,4 @@
-"""Taking templates in from files, and giving them out: what is the same already makes no version.
-
-The files themselves may lie in a folder, a zip or a test; `file_format` (in `rules`) says how.
-"""
+"""Import templates from files and export them; an unchanged template makes no new version."""
 
 from __future__ import annotations
 
@@ -23,20 +20,20 @@ NOTE: Final = "From files"
 
 
 class Change(StrEnum):
-    """What an import does to one template."""
+    """Effect of an import on one template."""
 
     NOTHING = "unchanged"
-    """The files say what the version says that would be replaced."""
+    """The files equal the version that would be replaced."""
     DRAFT = "new draft"
-    """They differ from the newest version."""
+    """The files differ from the newest version."""
     PUBLISH = "new version published"
-    """They differ from the current version."""
+    """The files differ from the current version."""
     PUBLISH_DRAFT = "draft published"
-    """The newest version is a draft that says the same."""
+    """The newest version is a draft that equals the files."""
 
 
 def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) -> Change:
-    """Import one template, by its files' names and texts; tells what it did.
+    """Import one template from file names and texts; returns the effect.
 
     Raises:
         BrokenFiles: a file makes no sense. Nothing was imported.
@@ -59,7 +56,7 @@ def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) 
 
 
 def foresee(template_id: str, files: Mapping[str, str], *, publish: bool) -> Change:
-    """What `load` would do now.
+    """Return the effect that `load` would have now.
 
     Raises:
         BrokenFiles: as `load`.
@@ -69,7 +66,7 @@ def foresee(template_id: str, files: Mapping[str, str], *, publish: bool) -> Cha
 
 
 def everything() -> Iterator[tuple[str, dict[str, str]]]:
-    """Every template's files: of its current version, or the newest draft where there is none."""
+    """Return the files of every template: its current version, or else its newest draft."""
     names = Template.objects.order_by("template_id").values_list("template_id", flat=True)
     for name in names.distinct():
         version = versions.current(name) or versions.newest(name)
@@ -92,7 +89,7 @@ def _change(template_id: str, content: Content, *, publish: bool) -> Change:
 
 
 def _content(template_id: str, files: Mapping[str, str]) -> Content:
-    """What the files say, with every setting that a version has.
+    """Read the files, with every setting of a version.
 
     Raises:
         BrokenFiles: with the template's name before the file's.
@@ -112,10 +109,10 @@ def _publish(version: Template | None, *, by: str) -> None:
 
 
 def _completed(template_id: str, content: Content) -> Content:
-    """With every setting that a version has, checked; those that no file names have their default.
+    """Add the default of each missing setting, and check all of them.
 
     Raises:
-        BrokenFiles: a name or a setting is none.
+        BrokenFiles: a name or a value is wrong.
     """
     known = versions.settings()
     for name in content.settings:
@@ -139,7 +136,7 @@ def _completed(template_id: str, content: Content) -> Content:
 
 
 def _check_meaning(candidate: Template) -> None:
-    """Look at what only a reader of the column understands.
+    """Check variables and locale.
 
     Raises:
         BrokenFiles: the declarations or the locale make no sense.

@@ -1,10 +1,8 @@
-"""News of templates: whoever changes one tells every process at once, through the state Redis.
+"""News of templates: a change is published to every process through the state Redis.
 
-A process that has read a template listens from then on, in one thread of its own. What it may have
-missed (it had not begun, the connection broke) it treats as news of everything.
-
-Promise: none that anybody depends on. A template is believed for a second (`shelf`), so a message
-that is lost, or a Redis that is away, makes an edit act in a second instead of milliseconds.
+A process that has read a template listens from then on, in one thread. After a gap in the
+connection it reads every template again. `shelf` believes a template for a second, so a lost
+message only makes an edit act in a second instead of milliseconds.
 """
 
 from __future__ import annotations
@@ -21,16 +19,16 @@ from notifications.store import state
 CHANNEL: Final = "notify:templates"
 """Each message is a template's name."""
 _REST: Final = 2.0
-"""Seconds between two attempts to listen to a Redis that is away."""
+"""Seconds between two attempts to connect."""
 _SILENCE: Final = 30.0
-"""Seconds after which a quiet connection is asked whether it still stands."""
+"""Seconds after which a quiet connection is checked."""
 
 Hear = Callable[[str], None]
-"""Takes a template's name; an empty one means any."""
+"""Takes a template's name; an empty name means any."""
 
 
 def tell(template_id: str) -> None:
-    """Say that a template changed. Nobody hears it while the state Redis is away."""
+    """Publish that a template changed; does nothing while the state Redis is away."""
     with contextlib.suppress(state.Away):
         state.publish(CHANNEL, template_id)
 
@@ -44,7 +42,7 @@ class Ears:
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
-        """Listen, if this process does not yet: costs nothing when it does."""
+        """Listen, unless this process listens already."""
         thread = self._thread
         if thread is not None and thread.is_alive():
             return
@@ -65,10 +63,10 @@ class Ears:
             rest.wait(_REST)
 
     def _follow(self, link: redis.client.PubSub) -> None:
-        """Pass on what comes.
+        """Pass on messages.
 
         Raises:
-            redis.RedisError: the connection broke and could not be made anew at once.
+            redis.RedisError: the connection broke.
         """
         while True:
             match link.get_message(timeout=_SILENCE):

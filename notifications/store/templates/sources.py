@@ -12,7 +12,7 @@ from providers.contract import Channel
 
 
 def source_of(text: TemplateText) -> Source:
-    """One text, as its author wrote it."""
+    """Return one text, as its author wrote it."""
     return Source(
         channel=Channel(text.channel),
         locale=text.locale,
@@ -26,7 +26,7 @@ def source_of(text: TemplateText) -> Source:
 
 
 def objections(template: Template) -> list[str]:
-    """Why this version may not be published, each as a sentence; empty when it may."""
+    """Return why this version may not be published, each as a sentence; empty if it may."""
     sources = [source_of(text) for text in template.texts.all()]
     if not sources:
         return ["a version without a text cannot be published"]

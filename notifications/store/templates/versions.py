@@ -1,16 +1,16 @@
-"""The life of a template's versions: drafted, published, rolled back; who did it, and when.
+"""The life of a template's versions.
 
     draft  ->  edited, as long as it is one  ->  published  ->  never changed again
                                                     |
     an older version again: its content as a new version, published at once
 
-The highest published version is the current one. Rolling back makes a new version rather than
-pointing back, so that the numbers tell the order in which producers got them, and undoing it is the
-same step again. Each step leaves a TemplateEvent, and is told to all processes when it has
-committed (`news`). What was accepted stays with the version that it was accepted with.
+The highest published version is the current one. A rollback makes a new version, so that the
+numbers give the order in which producers got them. Each step leaves a TemplateEvent and is
+published to all processes after its commit (`news`). A notification keeps the version that it was
+accepted with.
 
-Promise: two people who draft or publish the same template at once get two numbers, in order; the
-database itself refuses a change to what is published (see the migration).
+Two concurrent drafts of a template get two numbers; the database refuses a change to a published
+version (see the migration).
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _LIFE: Final = frozenset(
     {"id", "template_id", "version", "note", "published_at", "published_by", "created_at"}
     | {"created_by", "updated_at"}
 )
-"""Columns of a version that are no part of what it says; every other one is copied and compared."""
+"""Columns of a version that are not content; the others are copied and compared."""
 
 
 class NotPublishable(Exception):
-    """This version cannot become the current one; the message says why. Make a new draft."""
+    """This version cannot become the current one; the message says why."""
 
 
 def settings() -> frozenset[str]:
-    """The names of a content's settings: the version's columns that say how its texts are used."""
+    """Return the columns of a version that are content besides its texts."""
     return frozenset(field.attname for field in Template._meta.concrete_fields) - _LIFE  # noqa: SLF001 - Django's documented API
 
 
 def content_of(version: Template) -> Content:
-    """What a version says."""
+    """Return the content of a version."""
     return contents.content(
         (contents.spelled(sources.source_of(text)) for text in version.texts.all()),
         {name: getattr(version, name) for name in settings()},
@@ -58,19 +58,19 @@ def content_of(version: Template) -> Content:
 
 
 def newest(template_id: str) -> Template | None:
-    """The version with the highest number, draft or not."""
+    """Return the version with the highest number, draft or not."""
     return Template.objects.filter(template_id=template_id).order_by("-version").first()
 
 
 def current(template_id: str) -> Template | None:
-    """The version that producers get."""
+    """Return the version that producers get."""
     published = Template.objects.filter(template_id=template_id).exclude(published_at=None)
     return published.order_by("-version").first()
 
 
 @transaction.atomic
 def draft(template_id: str, content: Content, *, by: str, note: str = "") -> Template:
-    """A new draft with the next number."""
+    """Make a new draft with the next number."""
     made = _add(template_id, content, by=by, note=note)
     record(made, Verb.DRAFTED, by=by, detail=note)
     return made
@@ -78,10 +78,10 @@ def draft(template_id: str, content: Content, *, by: str, note: str = "") -> Tem
 
 @transaction.atomic
 def edit(version: Template, content: Content, *, by: str) -> None:
-    """Let a draft say something else.
+    """Replace the content of a draft.
 
     Raises:
-        django.db.IntegrityError: it is published by now.
+        django.db.IntegrityError: it was published meanwhile.
     """
     version.texts.all().delete()
     _write(version, content)
@@ -90,10 +90,10 @@ def edit(version: Template, content: Content, *, by: str) -> None:
 
 @transaction.atomic
 def publish(version: Template, *, by: str) -> Template:
-    """Make a draft the current version; returns it as it is now.
+    """Make a draft the current version; returns it as stored.
 
     Raises:
-        NotPublishable: it is published already or too late, or `sources.objections` has some.
+        NotPublishable: it is published or too old, or `sources.objections` has some.
     """
     lock(version.template_id)
     found = Template.objects.select_for_update().get(pk=version.pk)
@@ -104,10 +104,10 @@ def publish(version: Template, *, by: str) -> Template:
 
 @transaction.atomic
 def roll_back(version: Template, *, by: str) -> Template:
-    """Publish an earlier version's content as a new version; returns that.
+    """Publish an earlier version's content as a new version, and return that.
 
     Raises:
-        NotPublishable: it never was published, or says what the current one says.
+        NotPublishable: it never was published, or equals the current version.
     """
     lock(version.template_id)
     if version.published_at is None:
@@ -122,7 +122,7 @@ def roll_back(version: Template, *, by: str) -> Template:
 
 
 def record(version: Template, verb: Verb, *, by: str, detail: str = "") -> None:
-    """Leave a line of what was done, and tell every process once it has committed."""
+    """Store an event, and tell every process after the commit."""
     TemplateEvent.objects.create(
         template_id=version.template_id, version=version.version, verb=verb, by=by, detail=detail
     )
@@ -130,13 +130,13 @@ def record(version: Template, verb: Verb, *, by: str, detail: str = "") -> None:
 
 
 def next_number(template_id: str) -> int:
-    """The number of the next version; hold the lock."""
+    """Return the number of the next version; hold the lock."""
     highest = Template.objects.filter(template_id=template_id).aggregate(Max("version"))
     return (highest["version__max"] or 0) + 1
 
 
 def lock(template_id: str) -> None:
-    """Be the only one who changes this template until the transaction ends."""
+    """Lock this template until the transaction ends."""
     db.rows("lock_template", {"template_id": template_id})
 
 
@@ -179,10 +179,10 @@ def _make_current(version: Template, verb: Verb, *, by: str, detail: str = "") -
 
 
 def _check(version: Template) -> None:
-    """Refuse what must not become current.
+    """Refuse a version that must not become current.
 
     Raises:
-        NotPublishable: for the reason that it names.
+        NotPublishable: with the reason.
     """
     if version.published_at:
         raise NotPublishable(f"{version} is published already")
