@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple
 
 from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
@@ -35,97 +35,38 @@ class Jitter(StrEnum):
     """u * delay"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Preset:
     """One retry policy."""
 
     name: str
+    jitter: Jitter
+    _: KW_ONLY
     base: dt.timedelta
     multiplier: float
     cap: dt.timedelta
     attempts: int
     """Provider calls in all, with the first."""
-    jitter: Jitter
     drops: bool = False
     """Give up without a dead letter."""
 
 
-_SECOND: Final = dt.timedelta(seconds=1)
-_NO_CAP: Final = dt.timedelta(hours=1)
+_S: Final = dt.timedelta(seconds=1)
 _THIRD: Final = 0.3
 
-PRESETS: Final = MappingProxyType({
-    preset.name: preset
-    for preset in (
-        Preset(
-            name="worker",
-            base=_SECOND,
-            multiplier=2,
-            cap=30 * _SECOND,
-            attempts=5,
-            jitter=Jitter.DOUBLE,
-        ),
-        Preset(
-            name="service",
-            base=_SECOND,
-            multiplier=2,
-            cap=30 * _SECOND,
-            attempts=5,
-            jitter=Jitter.THIRD,
-        ),
-        Preset(
-            name="push",
-            base=2 * _SECOND,
-            multiplier=2,
-            cap=120 * _SECOND,
-            attempts=6,
-            jitter=Jitter.SECOND,
-        ),
-        Preset(
-            name="push_spread",
-            base=2 * _SECOND,
-            multiplier=2,
-            cap=120 * _SECOND,
-            attempts=6,
-            jitter=Jitter.FULL,
-        ),
-        Preset(
-            name="plain",
-            base=_SECOND,
-            multiplier=2,
-            cap=_NO_CAP,
-            attempts=6,
-            jitter=Jitter.NONE,
-        ),
-        Preset(
-            name="critical",
-            base=2 * _SECOND,
-            multiplier=4,
-            cap=300 * _SECOND,
-            attempts=7,
-            jitter=Jitter.FULL,
-        ),
-        Preset(
-            name="low",
-            base=2 * _SECOND,
-            multiplier=4,
-            cap=10 * _SECOND,
-            attempts=3,
-            jitter=Jitter.FULL,
-            drops=True,
-        ),
-        # For types that must get through an outage of hours: four quick retries within three
-        # minutes, then one every five minutes, for four hours in all.
-        Preset(
-            name="patient",
-            base=2 * _SECOND,
-            multiplier=4,
-            cap=300 * _SECOND,
-            attempts=52,
-            jitter=Jitter.SECOND,
-        ),
-    )
-})
+_SHIPPED: Final = (
+    Preset("worker", Jitter.DOUBLE, base=_S, multiplier=2, cap=30 * _S, attempts=5),
+    Preset("service", Jitter.THIRD, base=_S, multiplier=2, cap=30 * _S, attempts=5),
+    Preset("push", Jitter.SECOND, base=2 * _S, multiplier=2, cap=120 * _S, attempts=6),
+    Preset("push_spread", Jitter.FULL, base=2 * _S, multiplier=2, cap=120 * _S, attempts=6),
+    Preset("plain", Jitter.NONE, base=_S, multiplier=2, cap=3_600 * _S, attempts=6),
+    Preset("critical", Jitter.FULL, base=2 * _S, multiplier=4, cap=300 * _S, attempts=7),
+    Preset("low", Jitter.FULL, base=2 * _S, multiplier=4, cap=10 * _S, attempts=3, drops=True),
+    # For types that must get through an outage of hours: four retries within three minutes, then
+    # one every five minutes, for four hours in all.
+    Preset("patient", Jitter.SECOND, base=2 * _S, multiplier=4, cap=300 * _S, attempts=52),
+)
+PRESETS: Final = MappingProxyType({preset.name: preset for preset in _SHIPPED})
 """As shipped; `store.retry_presets` adds what admin has changed."""
 
 _BY_PRIORITY: Final = MappingProxyType({
@@ -246,8 +187,6 @@ def _jittered(preset: Preset, delay: dt.timedelta, chance: float) -> dt.timedelt
         case Jitter.THIRD:
             return delay + chance * _THIRD * delay
         case Jitter.SECOND:
-            return delay + chance * _SECOND
+            return delay + chance * _S
         case Jitter.FULL:
             return chance * delay
-        case _:
-            assert_never(preset.jitter)

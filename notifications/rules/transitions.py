@@ -1,11 +1,9 @@
 """Every legal status transition of a delivery: one table.
 
-A transition names where a delivery comes from, where it goes, and what else the move writes.
-`store/transitions.py` turns one transition into one guarded UPDATE; no other code writes a status.
-A row in another status stays as it is, so every caller may run twice, late, or never.
-
-Receipts come early, late, twice, out of order or never. Each pair of status and receipt is either
-in the table and moves, or is not and does nothing.
+A transition names source statuses, a target and side effects. `store/transitions.py` turns a
+transition into one guarded UPDATE; no other code writes a status. A row in another status stays
+unchanged, so a caller may run twice, late, or never. Receipts may come in any order: a pair of
+status and receipt outside the table does nothing.
 """
 
 from __future__ import annotations
@@ -26,31 +24,30 @@ _DEAD = frozenset({_S.FAILED, _S.BOUNCED, _S.EXPIRED, _S.UNKNOWN})
 
 
 class Claims(StrEnum):
-    """What a transition does to the number of claims that led to no result."""
+    """Effect of a transition on the number of claims without a result."""
 
     RESET = "reset"
     """The claim led to a result."""
     KEEP = "keep"
-    """The worker died: the row may be what kills workers."""
+    """The worker died: the row may be the cause."""
     UNCOUNT = "uncount"
-    """The claim was returned and says nothing about the row."""
+    """The claim was returned, which is no sign about the row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Transition:
-    """One named move: an edge set of the state machine and its side effects."""
+    """One named move with its side effects."""
 
     name: str
     sources: AbstractSet[Status]
     to: Status
     if_called: AbstractSet[Status] = frozenset()
-    """Further sources, only for a row that had a provider call: evidence about that call counts
-    although the row waits for its next one."""
+    """Further sources, only for a row that had a provider call: the evidence is about that call."""
     claims: Claims = Claims.RESET
     refunds_attempt: bool = False
     """The call does not count against the retry policy's attempts."""
     marks_resent: bool = False
-    """The one resend after silence is spent."""
+    """The one resend after an unanswered call is spent."""
     dead_letter: bool = False
     """Leaves a dead letter."""
 
@@ -133,37 +130,7 @@ RESOLVE_AS_FAILED: Final = Transition(
 CLAIM: Final = Transition(name="claim", sources=_WAITING, to=_S.SENDING)
 ESCALATE: Final = Transition(name="escalate", sources={_S.SENT}, to=_S.UNCONFIRMED)
 
-TRANSITIONS: Final = (
-    HOLD,
-    HOLD_REFUNDED,
-    RETURN,
-    RETURN_REFUNDED,
-    RETURN_SUSPECT,
-    RETRY,
-    RETRY_REFUNDED,
-    ACCEPT,
-    LEAVE_UNANSWERED,
-    REJECT,
-    DROP,
-    SUPPRESS,
-    EXPIRE,
-    CANCEL,
-    RELEASE,
-    REQUEUE,
-    RESCUE,
-    RESEND,
-    CLOSE_UNANSWERED,
-    ACCEPT_LATE,
-    DELIVER,
-    READ,
-    BOUNCE,
-    FAIL,
-    REPLAY,
-    RESOLVE_AS_SENT,
-    RESOLVE_AS_FAILED,
-    CLAIM,
-    ESCALATE,
-)
+TRANSITIONS: Final = tuple(each for each in globals().values() if isinstance(each, Transition))
 """The whole state machine; `docs/states.md` is generated from it."""
 
 SOURCES: Final = MappingProxyType({
@@ -175,7 +142,7 @@ SOURCES: Final = MappingProxyType({
 """Target -> every status from which some transition leads to it."""
 
 NEVER_LEFT: Final = frozenset(set(Status) - set().union(*SOURCES.values()))
-"""Statuses that nothing follows."""
+"""Statuses that no transition leaves."""
 
 
 def picture() -> str:
