@@ -17,6 +17,7 @@ from notifications.admin.actions import action
 from notifications.admin.fields import known_zone, several
 from notifications.models import ApiKey, Producer
 from notifications.models.choices import PRIORITIES
+from notifications.rules.access import GRANTABLE
 from notifications.rules.lane import Mode
 from notifications.store import keys
 
@@ -48,7 +49,7 @@ class ApiKeyForm(forms.ModelForm[ApiKey]):
     """What a new key may do."""
 
     scopes = forms.MultipleChoiceField(
-        choices=[(scope, scope) for scope in sorted(keys.GRANTABLE)],
+        choices=[(scope, scope) for scope in sorted(GRANTABLE)],
         widget=forms.CheckboxSelectMultiple,
     )
 

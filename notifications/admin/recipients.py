@@ -63,13 +63,20 @@ class PreferenceForm(forms.ModelForm[Preference]):
 
         widgets = {"categories_off": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
 
+    def clean_categories_off(self) -> list[str]:
+        """A category that an operator takes off the list is no longer the person's choice."""
+        wanted: list[str] = self.cleaned_data["categories_off"]
+        left = self.instance.categories_left
+        self.instance.categories_left = [category for category in left if category in wanted]
+        return wanted
+
 
 class PreferenceInline(StackedInline):
     """One row, or none: everything allowed."""
 
     model = Preference
     form = PreferenceForm
-    readonly_fields = ("updated_at",)
+    readonly_fields = ("categories_left", "updated_at")
 
 
 @admin.register(Recipient)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import ClassVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -16,7 +15,6 @@ from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.shapes import Answer
 from notifications.models import Alert
-from notifications.store.keys import Scope
 
 
 class AlertQuery(NumberedPageQuery):
@@ -39,8 +37,6 @@ class AlertAnswer(Answer):
 
 class Alerts(Door):
     """Many."""
-
-    scopes: ClassVar = {"GET": Scope.OPERATIONS_READ}
 
     @extend_schema(
         operation_id="list_alerts",
@@ -65,8 +61,6 @@ class Alerts(Door):
 
 class Resolve(Door):
     """Closing one."""
-
-    scopes: ClassVar = {"POST": Scope.OPERATIONS_WRITE}
 
     @extend_schema(
         operation_id="resolve_alert",

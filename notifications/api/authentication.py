@@ -14,9 +14,11 @@ from rest_framework.request import Request
 
 from notifications.api.problems import refuse
 from notifications.pipeline.check import Caller
+from notifications.rules import access
+from notifications.rules.access import Rule, Scope
 from notifications.rules.problems import Kind, Problem
 from notifications.store import keys
-from notifications.store.keys import KnownKey, Scope
+from notifications.store.keys import KnownKey
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # DRF imports this module while it defines APIView
@@ -47,23 +49,40 @@ class BearerKey(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """The key has the scope that the view names for the method."""
+    """The key may call the operation, by the table of `rules.access`."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Check it.
 
         Raises:
-            Refusal: it has not (403).
+            Refusal: the key may not (403).
         """
-        scopes: dict[str, Scope] = getattr(view, "scopes", {})
-        method = "GET" if request.method == "HEAD" else request.method
-        # A method that the view names no scope for is refused, unless DRF refuses it anyway (405).
-        needed = scopes.get(method or "")
-        if needed is None:
-            return method not in view.allowed_methods
-        if not key_of(request).grants(needed):
-            refuse(Problem(Kind.FORBIDDEN, f"the key lacks the scope {needed}"))
+        # A method without a line is refused, unless DRF refuses it anyway (405).
+        if _rule(request) is None:
+            return request.method not in view.allowed_methods
+        permit(request)
         return True
+
+
+def permit(request: Request, *, part: str = "") -> None:
+    """Check that the key may call the request's operation, or hand in this part of its body.
+
+    Raises:
+        Refusal: the key lacks the scope, or has the wrong mode (403).
+    """
+    rule, key = _rule(request, part=part), key_of(request)
+    if rule is None or not isinstance(rule.needs, Scope):
+        refuse(Problem(Kind.FORBIDDEN, "no key may call this operation"))
+    if not key.grants(rule.needs):
+        refuse(Problem(Kind.FORBIDDEN, f"the key lacks the scope {rule.needs}"))
+    if key.mode not in rule.modes:
+        said = f"a {key.mode.label} key may not call this operation: it belongs to live mode"
+        refuse(Problem(Kind.FORBIDDEN, said))
+
+
+def _rule(request: Request, *, part: str = "") -> Rule | None:
+    found = request.resolver_match
+    return access.rule_of(request.method or "", found.route, part) if found else None
 
 
 def key_of(request: Request) -> KnownKey:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -26,7 +26,6 @@ from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import AskedChannel, Instant, Text
 from notifications.store import dead_letters
-from notifications.store.keys import Scope
 
 Reason = Annotated[Text, Field(min_length=1, max_length=64)]
 ProviderName = Annotated[Text, Field(min_length=1, max_length=32)]
@@ -102,8 +101,6 @@ class ReplayJobAnswer(Answer):
 class DeadLetters(Door):
     """Many."""
 
-    scopes: ClassVar = {"GET": Scope.OPERATIONS_READ}
-
     @extend_schema(
         operation_id="list_dead_letters",
         summary="List dead letters, newest first",
@@ -125,8 +122,6 @@ class DeadLetters(Door):
 
 class Replay(Door):
     """Bringing back."""
-
-    scopes: ClassVar = {"POST": Scope.OPERATIONS_WRITE}
 
     @extend_schema(
         operation_id="replay_dead_letters",
@@ -163,8 +158,6 @@ class Replay(Door):
 class Discard(Door):
     """Giving up for good."""
 
-    scopes: ClassVar = {"POST": Scope.OPERATIONS_WRITE}
-
     @extend_schema(
         operation_id="discard_dead_letter",
         summary="Discard a dead letter",
@@ -190,17 +183,16 @@ class Discard(Door):
 class OneReplayJob(Door):
     """A job's progress."""
 
-    scopes: ClassVar = {"GET": Scope.OPERATIONS_READ}
-
     @extend_schema(
         operation_id="get_replay_job",
         summary="See how far a replay is",
         responses={200: ReplayJobAnswer},
         tags=["Operations"],
     )
-    def get(self, request: Request, job_id: int) -> Response:  # noqa: ARG002 - DRF's signature
-        """Finished when `finished_at` is set."""
-        job = ReplayJob.objects.filter(pk=min(job_id, MAX_ID)).first()
+    def get(self, request: Request, job_id: int) -> Response:
+        """Finished when `finished_at` is set. A job belongs to the mode of its letters."""
+        mine = ReplayJob.objects.filter(mode=key_of(request).mode)
+        job = mine.filter(pk=min(job_id, MAX_ID)).first()
         if job is None:
             absent("replay job")
         return Response(ReplayJobAnswer.model_validate(job).wire())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from typing import Any, ClassVar, Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,7 +15,6 @@ from notifications.api.problems import refuse
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import invalid
 from notifications.store import host_clock
-from notifications.store.keys import Scope
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -27,9 +25,8 @@ _CLOCK_AGAIN: Final = dt.timedelta(seconds=5)
 
 
 class Door(APIView):
-    """A view with a key: it names the scope of each of its methods."""
+    """A view with a key; `rules.access` names the scope of each of its methods."""
 
-    scopes: ClassVar[Mapping[str, Scope]] = {}
     body_limit: ClassVar[int] = wire.BODY_LIMIT
     needs_clock: ClassVar[bool] = True
     """Whether it is refused while this host's clock is too far from the database's."""

@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, Final
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -39,7 +39,6 @@ from notifications.rules.request import (
     parse,
 )
 from notifications.store import address_book, timelines
-from notifications.store.keys import Scope
 from notifications.store.timelines import Line, Wanted
 
 Wish = NotificationRequest | Problem
@@ -49,7 +48,6 @@ RETENTION: Final = dt.timedelta(days=90)
 """How far back a list goes; what is older has been dropped."""
 _MOST_NOTED: Final = 20
 """Invalid items of one batch that are noted: a broken script makes a thousand of one kind."""
-_WRITE_AND_READ: Final = {"POST": Scope.NOTIFICATIONS_WRITE, "GET": Scope.NOTIFICATIONS_READ}
 
 
 class BatchRequest(Asked):
@@ -75,8 +73,6 @@ class ListQuery(DatedPageQuery):
 
 class Notifications(Door):
     """One in, many out."""
-
-    scopes: ClassVar = _WRITE_AND_READ
 
     @extend_schema(
         operation_id="create_notification",
@@ -157,7 +153,6 @@ class Notifications(Door):
 class Batch(Door):
     """Many in."""
 
-    scopes: ClassVar = {"POST": Scope.NOTIFICATIONS_WRITE}
     body_limit = 16 * wire.MEBIBYTE
 
     @extend_schema(

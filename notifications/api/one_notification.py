@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import ClassVar, Self
+from typing import Self
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -27,7 +27,6 @@ from notifications.pipeline import cancel, reschedule
 from notifications.rules.request import Instant, LocalTime
 from notifications.rules.times.local_time import NO_ZONE
 from notifications.store import timelines
-from notifications.store.keys import Scope
 from notifications.store.timelines import DeliveryView, Timeline
 
 
@@ -47,11 +46,6 @@ class RescheduleRequest(Asked):
 
 class One(Door):
     """A notification."""
-
-    scopes: ClassVar = {
-        "GET": Scope.NOTIFICATIONS_READ,
-        "PATCH": Scope.NOTIFICATIONS_WRITE,
-    }
 
     @extend_schema(
         operation_id="get_notification",
@@ -94,8 +88,6 @@ class One(Door):
 
 class Cancel(Door):
     """Stopping what has not left."""
-
-    scopes: ClassVar = {"POST": Scope.NOTIFICATIONS_WRITE}
 
     @extend_schema(
         operation_id="cancel_notification",

@@ -168,6 +168,8 @@ class PreferencesAnswer(Answer):
     channels_off: list[ChannelWord]
     channel_order: list[ChannelWord]
     categories_off: list[str]
+    categories_left: list[str]
+    """Those of `categories_off` that the person switched off: no key switches them on again."""
     quiet_hours: list[Window]
     do_not_disturb_until: dt.datetime | None
     caps: dict[str, str]

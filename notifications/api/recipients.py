@@ -1,20 +1,22 @@
 """`/v1/recipients`: who can be notified, where, and what they allow.
 
-Recipients are company-wide: any producer's key with the scope sees and changes them all.
+Recipients are company-wide: any producer's key with the scope sees and changes them all. Contacts
+and preferences have scopes of their own: a contact decides who reads a one-time password.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Final
 
 from drf_spectacular.utils import extend_schema
 from pydantic import TypeAdapter, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api.authentication import key_of
+from notifications.api.authentication import key_of, permit
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
+from notifications.api.problems import refuse
 from notifications.api.recipient_shapes import (
     ContactAnswer,
     ContactRequest,
@@ -24,22 +26,16 @@ from notifications.api.recipient_shapes import (
     RecipientRequest,
 )
 from notifications.models import Contact, Preference, Recipient
+from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import UserId
 from notifications.store import address_book, dead_letters, suppressions
-from notifications.store.keys import Scope
 from providers.contract import Channel
 
 _USER_ID: Final = TypeAdapter(UserId)
-_SCOPES: Final = {
-    "GET": Scope.RECIPIENTS_READ,
-    **dict.fromkeys(("PUT", "POST", "PATCH", "DELETE"), Scope.RECIPIENTS_WRITE),
-}
 
 
 class One(Door):
     """A recipient."""
-
-    scopes: ClassVar = _SCOPES
 
     @extend_schema(
         operation_id="put_recipient",
@@ -55,6 +51,8 @@ class One(Door):
         contacts = (
             None if wanted.contacts is None else [one.as_address() for one in wanted.contacts]
         )
+        if contacts is not None:
+            permit(request, part="contacts")
         recipient, created = address_book.put(
             mode=key_of(request).mode,
             user_id=_checked(user_id),
@@ -77,8 +75,6 @@ class One(Door):
 class Contacts(Door):
     """A recipient's contacts."""
 
-    scopes: ClassVar = _SCOPES
-
     @extend_schema(
         operation_id="add_contact",
         summary="Add a contact",
@@ -99,8 +95,6 @@ class Contacts(Door):
 class OneContact(Door):
     """One contact."""
 
-    scopes: ClassVar = _SCOPES
-
     @extend_schema(
         operation_id="remove_contact",
         summary="Stop using a contact",
@@ -117,8 +111,6 @@ class OneContact(Door):
 
 class Preferences(Door):
     """A recipient's wishes."""
-
-    scopes: ClassVar = _SCOPES
 
     @extend_schema(
         operation_id="get_preferences",
@@ -139,9 +131,16 @@ class Preferences(Door):
         tags=["Recipients"],
     )
     def patch(self, request: Request, user_id: str) -> Response:
-        """Counts for what is already queued, too. A channel that is off stops even P0."""
+        """Counts for what is already queued, too. A channel that is off stops even P0.
+
+        No key switches a category on that the person switched off (`categories_left`).
+        """
         wanted = shaped(request.data, PreferencesRequest)
-        changed = address_book.prefer(_known(request, user_id), wanted.changes())
+        try:
+            changed = address_book.prefer(_known(request, user_id), wanted.changes())
+        except address_book.PersonsChoice as error:
+            said = str(error)
+            refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
         return Response(PreferencesAnswer.model_validate(changed).wire())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -24,12 +24,7 @@ from notifications.pipeline import arrange, recur
 from notifications.rules.problems import Problem
 from notifications.rules.request import Instant, NotificationRequest, Text
 from notifications.rules.times.recurrence import MAX_LENGTH
-from notifications.store.keys import Scope
 
-_SCOPES: Final = {
-    "GET": Scope.NOTIFICATIONS_READ,
-    **dict.fromkeys(("POST", "PATCH", "DELETE"), Scope.NOTIFICATIONS_WRITE),
-}
 ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
 RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_LENGTH)]
 
@@ -86,8 +81,6 @@ class ScheduleAnswer(Answer):
 class Schedules(Door):
     """Many."""
 
-    scopes: ClassVar = _SCOPES
-
     @extend_schema(
         operation_id="create_schedule",
         summary="Have a notification recur",
@@ -132,8 +125,6 @@ class Schedules(Door):
 
 class OneSchedule(Door):
     """One."""
-
-    scopes: ClassVar = _SCOPES
 
     @extend_schema(
         operation_id="get_schedule",

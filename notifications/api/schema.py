@@ -37,6 +37,7 @@ IDEMPOTENCY_KEY: Final = OpenApiParameter(
 _CAN_CONFLICT: Final = frozenset({
     ("post", "/v1/dead-letters"),
     ("patch", "/v1/notifications"),
+    ("patch", "/v1/recipients"),
     ("post", "/v1/schedules"),
     ("patch", "/v1/schedules"),
 })

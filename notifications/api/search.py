@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -18,7 +18,6 @@ from notifications.api.pages import PageQuery, asked, page
 from notifications.api.shapes import Answer, ChannelWord, ModeWord, PriorityWord, StatusWord
 from notifications.rules.request import Text, UserId
 from notifications.store import search
-from notifications.store.keys import Scope
 
 
 class SearchQuery(PageQuery):
@@ -58,8 +57,6 @@ class HitAnswer(Answer):
 
 class Search(Door):
     """Hits."""
-
-    scopes: ClassVar = {"GET": Scope.OPERATIONS_READ}
 
     @extend_schema(
         operation_id="search",

@@ -1,13 +1,13 @@
 """`/v1/suppressions`: addresses that are not used, whoever hands them in.
 
-Company-wide like recipients, and of live mode only: a test key is refused, because nothing that it
-did here could be without effect on live messages. As JSON one at a time, as `text/csv` many.
+Company-wide like recipients, and of live mode only: what a test key did here would change what live
+mode sends. As JSON one at a time, as `text/csv` many.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
@@ -30,12 +30,17 @@ from notifications.api.wire import MEBIBYTE, JsonParser, JsonRenderer, RawParser
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.pipeline import suppression_files
-from notifications.rules.lane import Mode
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import AskedChannel, Text
-from notifications.rules.suppression import LONGEST_ADDRESS, Cause, address_fault
+from notifications.rules.suppression import (
+    BY_PERSON,
+    BY_PRODUCER,
+    LONGEST_ADDRESS,
+    Cause,
+    address_fault,
+)
 from notifications.store import suppressions
-from notifications.store.keys import Scope
+from notifications.store.keys import KnownKey
 from notifications.store.suppressions import Entry
 
 CSV: str = "text/csv"
@@ -131,25 +136,7 @@ class SuppressionsImported(Answer):
     """The first hundred of those refused."""
 
 
-class _LiveDoor(Door):
-    scopes: ClassVar = {
-        "GET": Scope.RECIPIENTS_READ,
-        "POST": Scope.RECIPIENTS_WRITE,
-        "DELETE": Scope.RECIPIENTS_WRITE,
-    }
-
-    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
-        """Let live keys in.
-
-        Raises:
-            Refusal: it is a test key.
-        """
-        super().initial(request, *args, **kwargs)
-        if key_of(request).mode is not Mode.LIVE:
-            refuse(Problem(Kind.FORBIDDEN, "the suppression list is live: a test key has none"))
-
-
-class Suppressions(_LiveDoor):
+class Suppressions(Door):
     """The list."""
 
     body_limit = 8 * MEBIBYTE
@@ -202,7 +189,7 @@ class Suppressions(_LiveDoor):
         return Response(SuppressionAnswer.model_validate(row).wire(), status=201)
 
 
-class One(_LiveDoor):
+class One(Door):
     """One entry."""
 
     @extend_schema(
@@ -213,9 +200,18 @@ class One(_LiveDoor):
         tags=["Recipients"],
     )
     def delete(self, request: Request, suppression_id: int) -> Response:
-        """The row stays and says who undid it. Another reason for the same address stays too."""
+        """The row stays and says who undid it. Another reason for the same address stays too.
+
+        A producer undoes what it entered itself, and bounces. What the person did (STOP, a
+        complaint, an unsubscription) is undone by the person or by an operator in the admin.
+        """
         query = asked(request, UndoQuery)
         rows = Suppression.objects.filter(pk=min(suppression_id, MAX_ID))
+        row = rows.filter(undone_at=None).first()
+        if row is None:
+            absent("suppression in force")
+        if why := _protected(row, key_of(request)):
+            refuse(Problem(Kind.FORBIDDEN, why))
         if not suppressions.undo(rows, by=_caller(request), note=query.note):
             absent("suppression in force")
         return Response(status=204)
@@ -238,6 +234,15 @@ def _imported(raw: bytes, *, by: str) -> SuppressionsImported:
     except suppression_files.NoTable as error:
         refuse(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
     return SuppressionsImported.model_validate(done)
+
+
+def _protected(row: Suppression, key: KnownKey) -> str:
+    """Why a key may not undo an entry; empty where it may."""
+    if row.reason in BY_PERSON:
+        return "the person made this entry: the person or an operator in the admin undoes it"
+    if row.reason in BY_PRODUCER and not suppressions.was_made_by(row, key.producer_id):
+        return "somebody else made this entry: its maker or an operator in the admin undoes it"
+    return ""
 
 
 def _caller(request: Request) -> str:

@@ -8,7 +8,7 @@ person publishes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Final
+from typing import Final
 
 from django.db.models import Max, Q
 from drf_spectacular.utils import extend_schema
@@ -40,7 +40,6 @@ from notifications.api.template_shapes import (
 from notifications.models import Template, TemplateEvent
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.templates import diff, previews
-from notifications.store.keys import Scope
 from notifications.store.templates import versions
 from notifications.store.templates.versions import NotPublishable
 
@@ -51,7 +50,6 @@ SHOWN: Final = 100
 class Templates(Door):
     """Many."""
 
-    scopes: ClassVar = {"GET": Scope.TEMPLATES_READ, "POST": Scope.TEMPLATES_WRITE}
     body_limit = 16 * wire.MEBIBYTE
 
     @extend_schema(
@@ -102,8 +100,6 @@ class Templates(Door):
 class One(Door):
     """A template."""
 
-    scopes: ClassVar = {"GET": Scope.TEMPLATES_READ}
-
     @extend_schema(
         operation_id="get_template",
         summary="Read a template's versions and history",
@@ -129,8 +125,6 @@ class One(Door):
 class OneVersion(Door):
     """A version."""
 
-    scopes: ClassVar = {"GET": Scope.TEMPLATES_READ}
-
     @extend_schema(
         operation_id="get_template_version",
         summary="Read a version with its texts",
@@ -144,8 +138,6 @@ class OneVersion(Door):
 
 class Publish(Door):
     """Making a draft current."""
-
-    scopes: ClassVar = {"POST": Scope.TEMPLATES_PUBLISH}
 
     @extend_schema(
         operation_id="publish_template",
@@ -164,8 +156,6 @@ class Publish(Door):
 class Rollback(Door):
     """Going back."""
 
-    scopes: ClassVar = {"POST": Scope.TEMPLATES_PUBLISH}
-
     @extend_schema(
         operation_id="roll_back_template",
         summary="Publish an earlier version again",
@@ -182,8 +172,6 @@ class Rollback(Door):
 
 class Preview(Door):
     """Looking."""
-
-    scopes: ClassVar = {"POST": Scope.TEMPLATES_READ}
 
     @extend_schema(
         operation_id="preview_template",
@@ -221,8 +209,6 @@ class Preview(Door):
 
 class Diff(Door):
     """Comparing."""
-
-    scopes: ClassVar = {"GET": Scope.TEMPLATES_READ}
 
     @extend_schema(
         operation_id="diff_template",

@@ -22,7 +22,7 @@ class Service:
 
     name: str
     priorities: tuple[Priority, ...] = _EVERYTHING
-    scopes: tuple[str, ...] = ("notifications:*", "recipients:*")
+    scopes: tuple[str, ...] = ("notifications:*",)
     mode: Mode = Mode.LIVE
 
 
@@ -46,9 +46,16 @@ SERVICES: Final = (
     Service(name="marketing", priorities=(Priority.P2, Priority.P3)),
     Service(
         name="operator",
-        scopes=("notifications:read", "operations:*", "recipients:*", "templates:*"),
+        scopes=(
+            *("notifications:read", "operations:*", "templates:*"),
+            *("recipients:*", "contacts:write", "preferences:write", "suppressions:*"),
+        ),
     ),
-    Service(name="sandbox-tests", mode=Mode.TEST),
+    Service(
+        name="sandbox-tests",
+        mode=Mode.TEST,
+        scopes=("notifications:*", "recipients:*", "contacts:write", "preferences:write"),
+    ),
 )
 
 TYPES: Final = {

@@ -12,6 +12,11 @@ from notifications.rules.lane import Mode, Priority
 class ReplayJob(models.Model):
     """An operator's wish to replay a set of dead letters, worked off at the lane's pace."""
 
+    mode = models.SmallIntegerField(
+        choices=MODES,
+        default=Mode.LIVE,
+        help_text="Whose keys see the job. Letters of both modes make a live job.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     requested_by = models.CharField(max_length=128)
     forced = models.BooleanField(

@@ -89,6 +89,14 @@ class Preference(models.Model):
     channels_off = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, blank=True)
     channel_order = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list, blank=True)
     categories_off = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    categories_left = ArrayField(
+        models.CharField(max_length=64),
+        default=list,
+        db_default=[],
+        blank=True,
+        editable=False,
+        help_text="Those that the person switched off. No API key switches them on again.",
+    )
     quiet_hours = models.JSONField(default=list, blank=True)
     do_not_disturb_until = models.DateTimeField(
         null=True, blank=True, help_text="In UTC. Nothing but a P0 is sent before."

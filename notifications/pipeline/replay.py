@@ -55,7 +55,10 @@ def start(letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl:
         if letters.ids is not None:
             _refuse_if_wiped(list(found))
         job = ReplayJob.objects.create(
-            requested_by=requested_by, forced=forced, renews_ttl=renews_ttl
+            mode=letters.mode or Mode.LIVE,
+            requested_by=requested_by,
+            forced=forced,
+            renews_ttl=renews_ttl,
         )
         job.total = found.update(replay_job=job)
         job.finished_at = None if job.total else clock.now()

@@ -27,6 +27,11 @@ class Cause(StrEnum):
     """It came in a file."""
 
 
+BY_PERSON: Final = frozenset({Cause.COMPLAINT, Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
+"""Entries that the person made: only the person or an operator undoes them."""
+BY_PRODUCER: Final = frozenset({Cause.MANUAL, Cause.IMPORT})
+"""Entries that a producer may undo, if it made them."""
+
 LISTED: Final = frozenset({Channel.SMS, Channel.EMAIL})
 """Channels whose dead addresses are listed: a number or a mailbox comes back under another user id.
 

@@ -33,6 +33,17 @@ class Address:
     primary: bool = False
 
 
+class PersonsChoice(Exception):
+    """The person switched these categories off: leave them to the person or to an operator."""
+
+    def __init__(self, categories: Sequence[str]) -> None:
+        """Carry the categories."""
+        super().__init__(
+            f"the person switched {', '.join(categories)} off: keep it in categories_off; the"
+            " person or an operator may switch it on"
+        )
+
+
 def find(*, mode: Mode, user_id: str) -> Recipient | None:
     """Return the recipient of this user id and mode."""
     return Recipient.objects.filter(mode=mode, user_id=user_id).first()
@@ -96,8 +107,19 @@ def note_zone(recipient: Recipient) -> None:
 
 
 def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:
-    """Change preferences of a recipient; the names are columns of the model."""
-    preference, _ = Preference.objects.update_or_create(recipient=recipient, defaults=changes)
+    """Change preferences of a recipient; the names are columns of the model.
+
+    Raises:
+        PersonsChoice: a category that the person switched off would be switched on.
+    """
+    with transaction.atomic():
+        Preference.objects.get_or_create(recipient=recipient)
+        preference = Preference.objects.select_for_update().get(recipient=recipient)
+        for name, value in changes.items():
+            setattr(preference, name, value)
+        if returned := set(preference.categories_left) - set(preference.categories_off):
+            raise PersonsChoice(sorted(returned))
+        preference.save()
     return preference
 
 

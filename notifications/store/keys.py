@@ -18,11 +18,12 @@ import secrets
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from notifications import clock
 from notifications.models import ApiKey, Producer
+from notifications.rules import access
+from notifications.rules.access import GRANTABLE, Scope
 from notifications.rules.lane import Mode, Priority
 
 CACHED_FOR: Final = dt.timedelta(seconds=1)
@@ -34,38 +35,6 @@ _PUBLIC_LENGTH: Final = 8
 _SECRET_LENGTH: Final = 52
 """Of 36 letters: 268 bits."""
 _SHAPE: Final = re.compile(rf"(nk_(?:live|test)_[a-z0-9]{{{_PUBLIC_LENGTH}}})_[a-z0-9]{{32,64}}")
-
-
-class Scope(StrEnum):
-    """What a key may do. A key may also hold `<noun>:*`, which is all of a noun."""
-
-    NOTIFICATIONS_WRITE = "notifications:write"
-    """Hand in and cancel notifications."""
-    NOTIFICATIONS_READ = "notifications:read"
-    """Read what its own producer handed in."""
-    RECIPIENTS_WRITE = "recipients:write"
-    """Create and change recipients, their contacts and preferences: they are company-wide."""
-    RECIPIENTS_READ = "recipients:read"
-    """Read them."""
-    TEMPLATES_WRITE = "templates:write"
-    """Draft versions of templates: they are company-wide."""
-    TEMPLATES_READ = "templates:read"
-    """Read, preview and compare them."""
-    TEMPLATES_PUBLISH = "templates:publish"
-    """Make a draft or an earlier version what every producer gets."""
-    OPERATIONS_WRITE = "operations:write"
-    """Replay and discard dead letters, resolve alerts: of every producer."""
-    OPERATIONS_READ = "operations:read"
-    """See dead letters, replay jobs and alerts, and search: of every producer."""
-
-    @property
-    def wildcard(self) -> str:
-        """The scope that includes this one: `notifications:*`."""
-        return f"{self.value.partition(':')[0]}:*"
-
-
-GRANTABLE: Final = frozenset(Scope) | {scope.wildcard for scope in Scope}
-"""Every word that a key's `scopes` may hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +77,16 @@ def issue(
     """Make a key; returns its row and the secret, which nobody can ever read again.
 
     Raises:
-        ValueError: a scope that does not exist.
+        ValueError: a scope that does not exist, or opens nothing to a key of this mode.
     """
     wanted = sorted(set(scopes))
     if unknown := set(wanted) - GRANTABLE:
         msg = (
             f"no such scope: {', '.join(sorted(unknown))}; there are {', '.join(sorted(GRANTABLE))}"
         )
+        raise ValueError(msg)
+    if useless := access.useless(wanted, mode):
+        msg = f"a {mode.label} key may not have {', '.join(useless)}: they belong to live mode"
         raise ValueError(msg)
     prefix = f"nk_{mode.label}_{_chance(_PUBLIC_LENGTH)}"
     secret = f"{prefix}_{_chance(_SECRET_LENGTH)}"

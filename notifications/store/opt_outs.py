@@ -9,7 +9,7 @@ from notifications.store import db, tallies
 
 
 def leave(recipient_id: int, *, category: str) -> bool:
-    """Opt a recipient out of a category; False when they were out already, or are erased."""
+    """Opt a recipient out of a category; False when they had left it already, or are erased."""
     left = bool(db.alone("leave_category", {"recipient": recipient_id, "category": category}))
     tallies.count_opt_outs([tallies.CATEGORY] * left)
     return left

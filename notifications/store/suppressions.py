@@ -6,6 +6,7 @@ who undid it, when and why. An undo takes back one reason, so START cannot reviv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +17,7 @@ from django.db.models import Func, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Now
 from django.db.models.lookups import Exact
 
-from notifications.models import Contact, Suppression
+from notifications.models import ApiKey, Contact, Suppression
 from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause, listed_as
@@ -27,6 +28,7 @@ from providers.contract import Channel
 _CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
 """Causes that invalidate contacts as well."""
 
+_MADE_BY_KEY: Final = re.compile(r"producer .* \((nk_\w+)\)")
 _BY_THEMSELVES: Final = frozenset({Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
 """Causes of the recipient's own making."""
 
@@ -68,6 +70,13 @@ def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
 def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
     """Return the row that suppresses an address for this reason."""
     return of_address(channel, address).filter(reason=cause, undone_at=None).first()
+
+
+def was_made_by(row: Suppression, producer_id: int) -> bool:
+    """Whether one of the producer's keys entered the row: `producer orders (nk_live_4f9k2m7q)`."""
+    found = _MADE_BY_KEY.fullmatch(row.created_by)
+    mine = ApiKey.objects.filter(producer_id=producer_id)
+    return found is not None and mine.filter(prefix=found[1]).exists()
 
 
 def told(contacts: QuerySet[Contact]) -> QuerySet[Contact]:

@@ -123,3 +123,12 @@ def test_the_command_refuses_a_producer_that_is_only_mistyped() -> None:
     with pytest.raises(CommandError, match="no producer 'biling'"):
         call_command("create_key", "biling")
     assert not Producer.objects.filter(name="biling").exists()
+
+
+def test_a_key_sends_and_does_nothing_else_unless_it_is_told_otherwise(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call_command("create_key", "billing", "--new", "--mode", "live")
+    known = keys.recognise(capsys.readouterr().out.strip())
+    assert known is not None
+    assert known.scopes == {"notifications:*"}

@@ -11,6 +11,10 @@ import pytest
 from notifications.api.wire import MEBIBYTE
 from notifications.models import Recipient, Suppression
 from notifications.rules.lane import Mode
+from notifications.rules.suppression import BY_PERSON, Cause
+from notifications.store import suppressions
+from notifications.store.suppressions import Entry
+from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 
 if TYPE_CHECKING:
@@ -154,9 +158,37 @@ def test_a_test_key_has_no_list(make_caller: MakeCaller) -> None:
     assert not Suppression.objects.exists()
 
 
-def test_the_list_needs_the_scope_of_recipients(make_caller: MakeCaller) -> None:
-    reader = make_caller(scopes=("recipients:read",))
+def test_the_list_needs_scopes_of_its_own(make_caller: MakeCaller) -> None:
+    reader = make_caller(scopes=("suppressions:read",))
     assert reader.get(PATH).status_code == 200
     assert reader.post(PATH, MARIA).status_code == 403
     assert reader.send("DELETE", f"{PATH}/1").status_code == 403
-    assert make_caller(scopes=("operations:*",)).get(PATH).status_code == 403
+    assert make_caller(scopes=("operations:*", "recipients:*")).get(PATH).status_code == 403
+
+
+@pytest.mark.parametrize("cause", sorted(BY_PERSON))
+def test_no_key_undoes_what_the_person_did(caller: Caller, cause: Cause) -> None:
+    entry = Entry(channel=Channel.EMAIL, address="maria@example.com", cause=cause)
+    suppressions.add([entry], by=f"producer orders ({caller.key.prefix})")
+    row = Suppression.objects.get()
+    answer = caller.send("DELETE", f"{PATH}/{row.pk}")
+    assert (answer.status_code, answer.json()["detail"]) == (
+        403,
+        "the person made this entry: the person or an operator in the admin undoes it",
+    )
+    row.refresh_from_db()
+    assert row.undone_at is None
+
+
+def test_an_entry_is_undone_by_its_own_producer_alone(make_caller: MakeCaller) -> None:
+    support, marketing = make_caller("support (phone)"), make_caller("marketing")
+    made = support.post(PATH, MARIA | {"note": "asked by phone"}).json()
+    assert marketing.send("DELETE", f"{PATH}/{made['id']}").status_code == 403
+    later = make_caller("support (phone)")
+    assert later.send("DELETE", f"{PATH}/{made['id']}").status_code == 204
+
+
+def test_an_operators_entry_is_undone_by_no_key(caller: Caller) -> None:
+    entry = Entry(channel=Channel.EMAIL, address="maria@example.com", cause=Cause.MANUAL)
+    suppressions.add([entry], by="operator")
+    assert caller.send("DELETE", f"{PATH}/{Suppression.objects.get().pk}").status_code == 403

@@ -22,6 +22,7 @@ from notifications.rules.suppression import Cause
 from notifications.store import suppressions
 from notifications.store.suppressions import Entry
 from providers.contract import Channel
+from tests.api.conftest import Caller
 
 ONE_CLICK = "List-Unsubscribe=One-Click"
 FORM = "application/x-www-form-urlencoded"
@@ -229,3 +230,26 @@ def test_no_log_line_holds_a_token(
     assert "unsubscribed" in caplog.text
     assert "Service Unavailable: unsubscribe/<str:token>" in caplog.text
     assert token not in caplog.text
+
+
+def test_a_key_does_not_switch_on_what_the_person_switched_off(
+    caller: Caller, maria: Recipient
+) -> None:
+    preferences = f"/v1/recipients/{maria.user_id}/preferences"
+    caller.send("PATCH", preferences, {"categories_off": ["social", "news"]})
+    Client().post(path_for(maria), ONE_CLICK, content_type=FORM)
+    for wanted in ([], ["news"]):
+        answer = caller.send("PATCH", preferences, {"categories_off": wanted})
+        assert answer.status_code == 409
+        assert answer.json()["errors"][0]["pointer"] == "/categories_off"
+        assert set(categories_off()) == {"social", "news"}
+    kept = caller.send("PATCH", preferences, {"categories_off": ["social"], "caps": {}})
+    assert (kept.status_code, kept.json()["categories_left"]) == (200, ["social"])
+
+
+def test_the_person_switches_on_again_and_then_a_key_may(caller: Caller, maria: Recipient) -> None:
+    preferences = f"/v1/recipients/{maria.user_id}/preferences"
+    done = Client().post(path_for(maria), {"choice": "topic"}).content
+    assert Client().post(path_for(maria), {"undo": undo_on(done)}).status_code == 200
+    caller.send("PATCH", preferences, {"categories_off": ["social"]})
+    assert caller.send("PATCH", preferences, {"categories_off": []}).status_code == 200

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from notifications import clock
 from notifications.management import arguments
 from notifications.models import Producer
+from notifications.rules.access import GRANTABLE
 from notifications.rules.lane import Mode
 from notifications.store import keys
 
@@ -29,10 +30,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--scopes",
             nargs="+",
-            choices=sorted(keys.GRANTABLE),
-            default=["notifications:*", "recipients:*"],
+            choices=sorted(GRANTABLE),
+            default=["notifications:*"],
             metavar="SCOPE",
-            help=f"what it may do: {', '.join(sorted(keys.GRANTABLE))}",
+            help=f"what it may do: {', '.join(sorted(GRANTABLE))}",
         )
         parser.add_argument(
             "--days", type=arguments.days, help="days until it expires (default: never)"

@@ -1,12 +1,16 @@
--- One category more that a person does not want. Locks their preference row alone, by its primary key; an erased person has none and
--- gets none.
+-- One category more that a person does not want, noted as the person's own choice. Locks their preference row alone, by its primary key;
+-- an erased person has none and gets none.
 INSERT INTO notifications_preference
-    (recipient_id, channels_off, channel_order, categories_off, quiet_hours, caps, updated_at)
-SELECT r.id, '{}', '{}', ARRAY[%(category)s::varchar], '[]', '{}', now()
+    (recipient_id, channels_off, channel_order, categories_off, categories_left, quiet_hours, caps, updated_at)
+SELECT r.id, '{}', '{}', ARRAY[%(category)s::varchar], ARRAY[%(category)s::varchar], '[]', '{}', now()
 FROM notifications_recipient r
 WHERE r.id = %(recipient)s
 ON CONFLICT (recipient_id) DO UPDATE
-SET categories_off = array_append(notifications_preference.categories_off, %(category)s::varchar),
+SET categories_off = array_append(
+        array_remove(notifications_preference.categories_off, %(category)s::varchar), %(category)s::varchar),
+    categories_left = array_append(
+        array_remove(notifications_preference.categories_left, %(category)s::varchar), %(category)s::varchar),
     updated_at = now()
-WHERE NOT notifications_preference.categories_off @> ARRAY[%(category)s::varchar]
+WHERE NOT (notifications_preference.categories_off @> ARRAY[%(category)s::varchar]
+    AND notifications_preference.categories_left @> ARRAY[%(category)s::varchar])
 RETURNING recipient_id

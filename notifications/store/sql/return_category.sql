@@ -1,5 +1,7 @@
 -- One category that a person wants again. Locks their preference row alone, by its primary key.
 UPDATE notifications_preference
-SET categories_off = array_remove(categories_off, %(category)s::varchar), updated_at = now()
+SET categories_off = array_remove(categories_off, %(category)s::varchar),
+    categories_left = array_remove(categories_left, %(category)s::varchar),
+    updated_at = now()
 WHERE recipient_id = %(recipient)s AND categories_off @> ARRAY[%(category)s::varchar]
 RETURNING recipient_id

@@ -1,0 +1,204 @@
+"""Who may do what: one line for each operation of the HTTP API.
+
+A line names the scope that a key needs, the modes whose keys may call the operation, and the right
+that an operator needs for the same act in the admin (`roles` says which role has which right). The
+API checks each request against this table; `docs/access.md` is generated from it. An operation
+without a line is refused, and fails the build.
+
+Test keys may read what both modes share (templates). Test keys may not change it, and may not see
+or change what exists in live mode only (alerts, the suppression list).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Self
+
+from notifications.rules.lane import Mode
+
+
+class Scope(StrEnum):
+    """What a key may do. A key may also hold `<noun>:*`, which is every scope of a noun."""
+
+    sentence: str
+    """What it allows to do."""
+
+    def __new__(cls, value: str, sentence: str) -> Self:
+        """Make a member from its word and its sentence."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    NOTIFICATIONS_WRITE = (
+        "notifications:write",
+        "Send and cancel notifications, and write schedules.",
+    )
+    NOTIFICATIONS_READ = (
+        "notifications:read",
+        "Read the notifications and schedules of its own producer.",
+    )
+    RECIPIENTS_WRITE = (
+        "recipients:write",
+        "Create recipients, and change their locale and timezone. Recipients are company-wide.",
+    )
+    RECIPIENTS_READ = "recipients:read", "Read recipients, their contacts, preferences and changes."
+    CONTACTS_WRITE = (
+        "contacts:write",
+        "Change where a recipient is reached, and so who reads the next one-time password.",
+    )
+    PREFERENCES_WRITE = "preferences:write", "Change what a recipient allows."
+    SUPPRESSIONS_WRITE = (
+        "suppressions:write",
+        "Enter addresses in the suppression list, and undo entries of its own producer.",
+    )
+    SUPPRESSIONS_READ = "suppressions:read", "Read the suppression list with every address on it."
+    TEMPLATES_WRITE = "templates:write", "Draft versions of templates. Templates are company-wide."
+    TEMPLATES_READ = "templates:read", "Read, preview and compare templates."
+    TEMPLATES_PUBLISH = (
+        "templates:publish",
+        "Publish a draft or an earlier version for every producer.",
+    )
+    OPERATIONS_WRITE = (
+        "operations:write",
+        "Replay and discard dead letters, and resolve alerts, of every producer.",
+    )
+    OPERATIONS_READ = (
+        "operations:read",
+        "Read dead letters, replay jobs and alerts, and search, of every producer.",
+    )
+
+    @property
+    def wildcard(self) -> str:
+        """The scope that includes this one: `notifications:*`."""
+        return f"{self.value.partition(':')[0]}:*"
+
+
+GRANTABLE: Final = frozenset(Scope) | {scope.wildcard for scope in Scope}
+"""Every word that a key's `scopes` may hold."""
+
+
+class Entry(StrEnum):
+    """What an operation checks instead of a scope."""
+
+    OPEN = "no key"
+    """Anybody may call it."""
+    SIGNED = "a signature"
+    """The provider's signature, or the signed token in the path."""
+
+
+BOTH: Final = frozenset(Mode)
+LIVE: Final = frozenset({Mode.LIVE})
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the table."""
+
+    operation: str
+    """Method and path: `POST /v1/alerts/{alert_id}/resolve`. A word behind them names a part of the
+    body that needs a scope of its own."""
+    needs: Scope | Entry
+    modes: frozenset[Mode] = BOTH
+    """Whose keys may call it."""
+    right: str = ""
+    """The right that the same act needs in the admin; empty: the admin has no such act."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the operation may change something."""
+        return not self.operation.startswith("GET ")
+
+
+_NOTIFICATION: Final = "/v1/notifications/{notification_id}"
+_SCHEDULE: Final = "/v1/schedules/{schedule_id}"
+_RECIPIENT: Final = "/v1/recipients/{user_id}"
+_CONTACT: Final = "/v1/recipients/{user_id}/contacts/{contact_id}"
+_SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
+_TEMPLATE: Final = "/v1/templates/{template_id}"
+_LETTER: Final = "/v1/dead-letters/{letter_id}"
+_ALERT: Final = "/v1/alerts/{alert_id}"
+
+TABLE: Final = (
+    Rule("GET /healthz", Entry.OPEN),
+    Rule("GET /readyz", Entry.OPEN),
+    Rule("GET /metrics", Entry.OPEN),
+    Rule("GET /problems/{kind}", Entry.OPEN),
+    Rule("GET /l/{token}", Entry.OPEN),
+    Rule("GET /v1/schema", Entry.OPEN),
+    Rule("GET /v1/docs", Entry.OPEN),
+    Rule("GET /unsubscribe/{token}", Entry.SIGNED),
+    Rule("POST /unsubscribe/{token}", Entry.SIGNED),
+    Rule("POST /v1/receipts/{provider}", Entry.SIGNED),
+    Rule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
+    Rule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),
+    Rule("GET /v1/notifications", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    Rule(f"GET {_NOTIFICATION}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    Rule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
+    Rule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),
+    Rule("GET /v1/schedules", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
+    Rule("POST /v1/schedules", Scope.NOTIFICATIONS_WRITE),
+    Rule(f"GET {_SCHEDULE}", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
+    Rule(f"PATCH {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE, BOTH, "change_schedule"),
+    Rule(f"DELETE {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE),
+    Rule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    Rule(f"PUT {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
+    Rule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    Rule(f"POST {_RECIPIENT}/contacts", Scope.CONTACTS_WRITE, BOTH, "add_contact"),
+    Rule(f"DELETE {_CONTACT}", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    Rule(f"GET {_RECIPIENT}/preferences", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    Rule(f"PATCH {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
+    Rule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
+    Rule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
+    Rule(f"DELETE {_SUPPRESSION}", Scope.SUPPRESSIONS_WRITE, LIVE, "change_suppression"),
+    Rule("GET /v1/templates", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    Rule("POST /v1/templates", Scope.TEMPLATES_WRITE, LIVE, "change_template"),
+    Rule(f"GET {_TEMPLATE}", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    Rule(f"GET {_TEMPLATE}/versions/{{version}}", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    Rule(f"POST {_TEMPLATE}/publish", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
+    Rule(f"POST {_TEMPLATE}/rollback", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
+    Rule(f"POST {_TEMPLATE}/preview", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    Rule(f"GET {_TEMPLATE}/diff", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    Rule("GET /v1/dead-letters", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
+    Rule("POST /v1/dead-letters/replay", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
+    Rule(f"POST {_LETTER}/discard", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
+    Rule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
+    Rule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
+    Rule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
+    Rule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
+)
+"""Every operation, by noun."""
+
+_BY_OPERATION: Final = {rule.operation: rule for rule in TABLE}
+_PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+@functools.lru_cache(maxsize=1_000)
+def rule_of(method: str, route: str, part: str = "") -> Rule | None:
+    """The line of an operation; None where the table has none.
+
+    Args:
+        method: `HEAD` counts as `GET`.
+        route: as Django's router spells it, `v1/alerts/<int:alert_id>/resolve`.
+        part: the part of the body that needs a scope of its own.
+    """
+    asked = "GET" if method == "HEAD" else method
+    path = _PARAMETER.sub(r"{\1}", route)
+    return _BY_OPERATION.get(f"{asked} /{path} {part}".rstrip())
+
+
+def useless(scopes: Iterable[str], mode: Mode) -> list[str]:
+    """Those of the scopes that open nothing to a key of this mode, sorted."""
+    return sorted(scope for scope in set(scopes) if not _opens(scope, mode))
+
+
+def _opens(scope: str, mode: Mode) -> bool:
+    return any(
+        mode in rule.modes
+        for rule in TABLE
+        if isinstance(rule.needs, Scope) and scope in {rule.needs.value, rule.needs.wildcard}
+    )

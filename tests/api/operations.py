@@ -1,0 +1,123 @@
+"""A request that succeeds for each operation that writes, and a world that it finds.
+
+`tests.api.test_access` fails while an operation that writes has no request here.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Final
+from uuid import uuid4
+
+from notifications import clock
+from notifications.models import Alert, DeadLetter, Recipient, Suppression
+from notifications.rules.access import TABLE, Scope
+from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Priority
+from notifications.rules.suppression import Cause
+from notifications.rules.templates import contents
+from notifications.store import alerts, suppressions
+from notifications.store.suppressions import Entry
+from notifications.store.templates import versions
+from providers.contract import Channel
+from tests.api.conftest import Caller
+
+SENT: Final = {
+    "user_id": "maria",
+    "type": "X",
+    "priority": "P2",
+    "content": {"body": "Hello"},
+    "channels": ["email"],
+}
+_AT: Final = (clock.now() + dt.timedelta(days=2)).isoformat()
+_TEXT: Final = {"channel": "push", "locale": "en", "title": "Hi", "body": "Good evening"}
+_CONTACT: Final = {"channel": "email", "address": "other@example.com"}
+
+BODIES: Final[Mapping[str, object]] = {
+    "POST /v1/notifications": SENT,
+    "POST /v1/notifications/batch": {"notifications": [SENT]},
+    "PATCH /v1/notifications/{notification_id}": {"scheduled_at": _AT},
+    "POST /v1/notifications/{notification_id}/cancel": {},
+    "POST /v1/schedules": {"name": "n", "rrule": "FREQ=DAILY", "notification": SENT},
+    "PATCH /v1/schedules/{schedule_id}": {"name": "other"},
+    "DELETE /v1/schedules/{schedule_id}": None,
+    "PUT /v1/recipients/{user_id}": {"locale": "de"},
+    "PUT /v1/recipients/{user_id} contacts": {"contacts": [_CONTACT]},
+    "POST /v1/recipients/{user_id}/contacts": _CONTACT,
+    "DELETE /v1/recipients/{user_id}/contacts/{contact_id}": None,
+    "PATCH /v1/recipients/{user_id}/preferences": {"channels_off": ["sms"]},
+    "POST /v1/suppressions": {"channel": "email", "address": "nobody@example.com"},
+    "DELETE /v1/suppressions/{suppression_id}": None,
+    "POST /v1/templates": {"template_id": "hello", "texts": [_TEXT]},
+    "POST /v1/templates/{template_id}/publish": {"version": 3},
+    "POST /v1/templates/{template_id}/rollback": {"version": 1},
+    "POST /v1/templates/{template_id}/preview": {"channel": "push", "variables": {}},
+    "POST /v1/dead-letters/replay": {"reason": "permanent"},
+    "POST /v1/dead-letters/{letter_id}/discard": {},
+    "POST /v1/alerts/{alert_id}/resolve": {},
+}
+"""Operation -> its body."""
+
+WRITING: Final = [rule for rule in TABLE if rule.writes and isinstance(rule.needs, Scope)]
+
+
+def furnish(caller: Caller) -> dict[str, object]:
+    """Make one of each noun for the caller; returns the parameters of the paths."""
+    person, _ = Recipient.objects.get_or_create(mode=caller.mode, user_id="maria")
+    contact = person.contacts.create(
+        channel=Channel.EMAIL, address="maria@example.com", is_primary=True
+    )
+    letter = DeadLetter.objects.create(
+        delivery_id=uuid4(),
+        mode=caller.mode,
+        priority=Priority.P2,
+        channel=Channel.EMAIL,
+        producer_id=caller.producer.pk,
+        recipient_id=person.pk,
+        reason="permanent",
+        snapshot={},
+        created_at=clock.now(),
+    )
+    schedule = {"name": "first", "rrule": "FREQ=DAILY", "notification": SENT}
+    return {
+        "user_id": person.user_id,
+        "contact_id": contact.pk,
+        "letter_id": letter.pk,
+        "notification_id": _made(caller, "/v1/notifications", SENT | {"scheduled_at": _AT}),
+        "schedule_id": _made(caller, "/v1/schedules", schedule),
+        **_live(caller),
+    }
+
+
+def call(caller: Caller, operation: str, world: Mapping[str, object]) -> int:
+    """Send an operation's request; returns the status of the answer."""
+    method, path, *_part = operation.split()
+    return caller.send(method, path.format(**world), BODIES[operation]).status_code
+
+
+def _made(caller: Caller, path: str, body: object) -> object:
+    answer = caller.post(path, body)
+    assert answer.status_code in {201, 202}, answer.content
+    told = answer.json()
+    return told.get("notification_id") or told["id"]
+
+
+def _live(caller: Caller) -> dict[str, object]:
+    """What belongs to live mode or to both, made once."""
+    entry = Entry(channel=Channel.EMAIL, address="gone@example.com", cause=Cause.MANUAL)
+    suppressions.add([entry], by=f"producer orders ({caller.key.prefix})")
+    alerts.raise_once(AlertKind.BEAT_DEAD, "", "for the test")
+    if versions.newest("hello") is None:
+        for body in ("Hello", "Good morning"):
+            versions.publish(versions.draft("hello", _content(body), by="test"), by="test")
+        versions.draft("hello", _content("Good day"), by="test")
+    return {
+        "template_id": "hello",
+        "suppression_id": Suppression.objects.get().pk,
+        "alert_id": Alert.objects.get().pk,
+    }
+
+
+def _content(body: str) -> contents.Content:
+    return contents.content([contents.words(Channel.PUSH, "en", title="Hi", body=body)])
