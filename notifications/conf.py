@@ -50,6 +50,8 @@ class Conf:
     """How long notifications and their timelines are kept, by the day."""
     dead_letters_kept: dt.timedelta = dt.timedelta(days=90)
     """How long dead letters are kept."""
+    audit_kept: dt.timedelta = dt.timedelta(days=730)
+    """How long the audit log is kept."""
     dead_letters_alert: int = 20
     """More new dead letters in five minutes raise an alert: a single dead address is daily life."""
     broker_messages: int = 24

@@ -188,6 +188,11 @@ class Environment(BaseModel):
         default=90,
         description="a number of days from 1 to 3650 that dead letters are kept",
     )
+    audit_days: Annotated[int, Field(ge=90, le=3650)] = Field(
+        alias="NOTIFY_AUDIT_DAYS",
+        default=730,
+        description="a number of days from 90 to 3650 that the audit log is kept",
+    )
     dead_letter_alert: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         alias="NOTIFY_DEAD_LETTER_ALERT",
         default=20,

@@ -160,6 +160,7 @@ NOTIFICATIONS = Conf(
     allowed=ENVIRONMENT.allowed_recipients,
     retention=dt.timedelta(days=ENVIRONMENT.retention_days),
     dead_letters_kept=dt.timedelta(days=ENVIRONMENT.dead_letter_days),
+    audit_kept=dt.timedelta(days=ENVIRONMENT.audit_days),
     dead_letters_alert=ENVIRONMENT.dead_letter_alert,
     broker_messages=ENVIRONMENT.broker_messages,
     release_ramp=dt.timedelta(seconds=ENVIRONMENT.release_ramp_seconds),

@@ -10,11 +10,13 @@ from rest_framework.response import Response
 
 from notifications import clock
 from notifications.api import schema
+from notifications.api.authentication import actor_of
 from notifications.api.door import MAX_ID, Door, absent
 from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.shapes import Answer
 from notifications.models import Alert
+from notifications.store import audit
 
 
 class AlertQuery(NumberedPageQuery):
@@ -70,10 +72,11 @@ class Resolve(Door):
         tags=["Operations"],
     )
     @idempotent
-    def post(self, request: Request, alert_id: int) -> Response:  # noqa: ARG002 - DRF's signature
+    def post(self, request: Request, alert_id: int) -> Response:
         """Resolving twice changes nothing; if its cause lasts, it is raised again."""
         this = Alert.objects.filter(pk=min(alert_id, MAX_ID))
-        this.filter(resolved_at=None).update(resolved_at=clock.now())
+        with audit.changes(actor_of(request), "resolve_alert", this):
+            this.filter(resolved_at=None).update(resolved_at=clock.now())
         alert = this.first()
         if alert is None:
             absent("alert")

@@ -12,12 +12,14 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from notifications.api import correlation
 from notifications.api.problems import refuse
 from notifications.pipeline.check import Caller
 from notifications.rules import access
 from notifications.rules.access import Rule, Scope
 from notifications.rules.problems import Kind, Problem
 from notifications.store import keys
+from notifications.store.audit import Actor
 from notifications.store.keys import KnownKey
 
 if TYPE_CHECKING:
@@ -88,6 +90,13 @@ def _rule(request: Request, *, part: str = "") -> Rule | None:
 def key_of(request: Request) -> KnownKey:
     """The key that an authenticated request came with."""
     return cast("KnownKey", request.auth)
+
+
+def actor_of(request: Request) -> Actor:
+    """The key, as the audit log and the columns `created_by` and `undone_by` name it."""
+    key = key_of(request)
+    name = f"producer {key.producer_name} ({key.prefix})"
+    return Actor(name=name, request_id=correlation.trace_id(request))
 
 
 def caller_of(request: Request) -> Caller:

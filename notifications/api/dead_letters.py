@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api import schema
-from notifications.api.authentication import key_of
+from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, SmallId, asked, page
@@ -25,7 +25,7 @@ from notifications.rules import ids
 from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import AskedChannel, Instant, Text
-from notifications.store import dead_letters
+from notifications.store import audit, dead_letters
 
 Reason = Annotated[Text, Field(min_length=1, max_length=64)]
 ProviderName = Annotated[Text, Field(min_length=1, max_length=32)]
@@ -144,12 +144,14 @@ class Replay(Door):
             mode=key.mode,
         )
         try:
-            job = replay.start(
-                letters,
-                requested_by=key.prefix,
-                forced=wanted.force,
-                renews_ttl=wanted.renew_ttl,
-            )
+            with audit.changes(actor_of(request), "replay_dead_letters") as made:
+                job = replay.start(
+                    letters,
+                    requested_by=key.prefix,
+                    forced=wanted.force,
+                    renews_ttl=wanted.renew_ttl,
+                )
+                made.append(job)
         except replay.Refused as refused:
             refuse(refused.problem)
         return Response(ReplayJobAnswer.model_validate(job).wire(), status=202)
@@ -172,7 +174,8 @@ class Discard(Door):
         mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key.mode)
         if not mine.exists():
             absent("dead letter")
-        discarded = replay.discard([letter_id], by=key.prefix)
+        with audit.changes(actor_of(request), "discard_dead_letter", mine):
+            discarded = replay.discard([letter_id], by=key.prefix)
         letter = mine.get()
         if not discarded:
             said = f"the letter is {letter.resolution or 'in the hands of a replay job'}"

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api.authentication import key_of, permit
+from notifications.api.authentication import actor_of, key_of, permit
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.problems import refuse
@@ -28,7 +28,7 @@ from notifications.api.recipient_shapes import (
 from notifications.models import Contact, Preference, Recipient
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import UserId
-from notifications.store import address_book, dead_letters, suppressions
+from notifications.store import address_book, audit, dead_letters, suppressions
 from providers.contract import Channel
 
 _USER_ID: Final = TypeAdapter(UserId)
@@ -53,12 +53,16 @@ class One(Door):
         )
         if contacts is not None:
             permit(request, part="contacts")
-        recipient, created = address_book.put(
-            mode=key_of(request).mode,
-            user_id=_checked(user_id),
-            profile=profile,
-            addresses=contacts,
-        )
+        mode, user_id = key_of(request).mode, _checked(user_id)
+        with audit.changes(
+            actor_of(request),
+            "put_recipient",
+            Recipient.objects.filter(mode=mode, user_id=user_id),
+            Contact.objects.filter(recipient__mode=mode, recipient__user_id=user_id),
+        ):
+            recipient, created = address_book.put(
+                mode=mode, user_id=user_id, profile=profile, addresses=contacts
+            )
         return Response(_recipient(recipient).wire(), status=201 if created else 200)
 
     @extend_schema(
@@ -87,7 +91,8 @@ class Contacts(Door):
         """A known address is changed instead of added twice."""
         wanted = shaped(request.data, ContactRequest)
         recipient = _known(request, user_id)
-        added = address_book.add(recipient, wanted.as_address())
+        with audit.changes(actor_of(request), "add_contact", recipient.contacts.all()):
+            added = address_book.add(recipient, wanted.as_address())
         contact = suppressions.told(recipient.contacts.all()).get(pk=added.pk)
         return Response(_contact(contact).wire(), status=201)
 
@@ -104,7 +109,11 @@ class OneContact(Door):
     def delete(self, request: Request, user_id: str, contact_id: int) -> Response:
         """It is kept as invalid, because past deliveries name it."""
         recipient = _known(request, user_id)
-        if contact_id > MAX_ID or not address_book.take_away(recipient, contact_id=contact_id):
+        if contact_id > MAX_ID:
+            absent("contact")
+        with audit.changes(actor_of(request), "remove_contact", recipient.contacts.all()):
+            removed = address_book.take_away(recipient, contact_id=contact_id)
+        if not removed:
             absent("contact")
         return Response(status=204)
 
@@ -136,8 +145,11 @@ class Preferences(Door):
         No key switches a category on that the person switched off (`categories_left`).
         """
         wanted = shaped(request.data, PreferencesRequest)
+        recipient = _known(request, user_id)
+        before = Preference.objects.filter(recipient=recipient)
         try:
-            changed = address_book.prefer(_known(request, user_id), wanted.changes())
+            with audit.changes(actor_of(request), "change_preferences", before):
+                changed = address_book.prefer(recipient, wanted.changes())
         except address_book.PersonsChoice as error:
             said = str(error)
             refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))

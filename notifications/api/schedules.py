@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Any
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
@@ -12,7 +13,7 @@ from rest_framework.response import Response
 
 from notifications import clock
 from notifications.api import schema
-from notifications.api.authentication import caller_of, key_of
+from notifications.api.authentication import actor_of, caller_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
@@ -24,6 +25,7 @@ from notifications.pipeline import arrange, recur
 from notifications.rules.problems import Problem
 from notifications.rules.request import Instant, NotificationRequest, Text
 from notifications.rules.times.recurrence import MAX_LENGTH
+from notifications.store import audit
 
 ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
 RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_LENGTH)]
@@ -101,7 +103,11 @@ class Schedules(Door):
             "paused": wanted.paused,
             "request": _notification(request.data),
         }
-        return Response(_told(arrange.create(caller_of(request), fields)), status=201)
+        with audit.changes(actor_of(request), "create_schedule") as made:
+            arranged = arrange.create(caller_of(request), fields)
+            if isinstance(arranged, Schedule):
+                made.append(arranged)
+        return Response(_told(arranged), status=201)
 
     @extend_schema(
         operation_id="list_schedules",
@@ -134,10 +140,7 @@ class OneSchedule(Door):
     )
     def get(self, request: Request, schedule_id: int) -> Response:
         """With the time of its next occurrence."""
-        key = key_of(request)
-        found = Schedule.objects.filter(
-            pk=min(schedule_id, MAX_ID), producer_id=key.producer_id, mode=key.mode
-        ).first()
+        found = _mine(request, schedule_id).first()
         if found is None:
             absent("schedule")
         return Response(_told(found))
@@ -153,9 +156,9 @@ class OneSchedule(Door):
         """Occurrences that have not left are withdrawn and made anew by what it says now."""
         wanted = shaped(request.data, ScheduleChange)
         changes = _changes(wanted, request.data)
-        return Response(
-            _told(arrange.change(caller_of(request), min(schedule_id, MAX_ID), changes))
-        )
+        with audit.changes(actor_of(request), "change_schedule", _mine(request, schedule_id)):
+            changed = arrange.change(caller_of(request), min(schedule_id, MAX_ID), changes)
+        return Response(_told(changed))
 
     @extend_schema(
         operation_id="delete_schedule",
@@ -165,9 +168,17 @@ class OneSchedule(Door):
     )
     def delete(self, request: Request, schedule_id: int) -> Response:
         """Occurrences that have not left are withdrawn."""
-        if not arrange.remove(caller_of(request), min(schedule_id, MAX_ID)):
+        with audit.changes(actor_of(request), "delete_schedule", _mine(request, schedule_id)):
+            removed = arrange.remove(caller_of(request), min(schedule_id, MAX_ID))
+        if not removed:
             absent("schedule")
         return Response(status=204)
+
+
+def _mine(request: Request, schedule_id: int) -> QuerySet[Schedule]:
+    key = key_of(request)
+    mine = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
+    return mine.filter(pk=min(schedule_id, MAX_ID))
 
 
 def _notification(body: object) -> object:

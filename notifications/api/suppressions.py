@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Self
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -20,7 +21,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api import schema
-from notifications.api.authentication import key_of
+from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
@@ -39,7 +40,8 @@ from notifications.rules.suppression import (
     Cause,
     address_fault,
 )
-from notifications.store import suppressions
+from notifications.store import audit, suppressions
+from notifications.store.audit import Actor
 from notifications.store.keys import KnownKey
 from notifications.store.suppressions import Entry
 
@@ -179,12 +181,16 @@ class Suppressions(Door):
         """201: the entry, also when it is there already. 200: what became of a `text/csv` file."""
         raw: object = request.data
         if isinstance(raw, bytes):
-            return Response(_imported(raw, by=_caller(request)).wire())
+            return Response(_imported(raw, by=actor_of(request)).wire())
         wanted = shaped(raw, SuppressionRequest)
         entry = Entry(
             channel=wanted.channel, address=wanted.address, cause=Cause.MANUAL, note=wanted.note
         )
-        suppressions.add([entry], by=_caller(request))
+        actor = actor_of(request)
+        with audit.changes(
+            actor, "suppress", suppressions.of_address(wanted.channel, wanted.address)
+        ):
+            suppressions.add([entry], by=actor.name)
         row = suppressions.active(wanted.channel, wanted.address, cause=Cause.MANUAL)
         return Response(SuppressionAnswer.model_validate(row).wire(), status=201)
 
@@ -212,7 +218,10 @@ class One(Door):
             absent("suppression in force")
         if why := _protected(row, key_of(request)):
             refuse(Problem(Kind.FORBIDDEN, why))
-        if not suppressions.undo(rows, by=_caller(request), note=query.note):
+        actor = actor_of(request)
+        with audit.changes(actor, "undo_suppression", rows):
+            undone = suppressions.undo(rows, by=actor.name, note=query.note)
+        if not undone:
             absent("suppression in force")
         return Response(status=204)
 
@@ -226,9 +235,12 @@ def _found(query: SuppressionQuery) -> QuerySet[Suppression]:
     return found if query.reason is None else found.filter(reason=query.reason)
 
 
-def _imported(raw: bytes, *, by: str) -> SuppressionsImported:
+def _imported(raw: bytes, *, by: Actor) -> SuppressionsImported:
     try:
-        done = suppression_files.read(raw.decode(), by=by)
+        with transaction.atomic():
+            done = suppression_files.read(raw.decode(), by=by.name)
+            counted = {"added": done.added, "known": done.known, "refused": done.refused}
+            audit.record(by, "import_suppressions", Suppression(), after=counted)
     except UnicodeDecodeError:
         refuse(Problem(Kind.MALFORMED, "the file is not UTF-8"))
     except suppression_files.NoTable as error:
@@ -243,8 +255,3 @@ def _protected(row: Suppression, key: KnownKey) -> str:
     if row.reason in BY_PRODUCER and not suppressions.was_made_by(row, key.producer_id):
         return "somebody else made this entry: its maker or an operator in the admin undoes it"
     return ""
-
-
-def _caller(request: Request) -> str:
-    key = key_of(request)
-    return f"producer {key.producer_name} ({key.prefix})"

@@ -7,7 +7,7 @@ person publishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from django.db.models import Max, Q
@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api import schema, wire
-from notifications.api.authentication import key_of
+from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import Door, absent, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.pages import asked, page
@@ -40,6 +40,7 @@ from notifications.api.template_shapes import (
 from notifications.models import Template, TemplateEvent
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.templates import diff, previews
+from notifications.store import audit
 from notifications.store.templates import versions
 from notifications.store.templates.versions import NotPublishable
 
@@ -91,9 +92,11 @@ class Templates(Door):
     def post(self, request: Request) -> Response:
         """Nobody gets it until it is published."""
         wanted = shaped(request.data, TemplateRequest)
-        made = versions.draft(
-            wanted.template_id, wanted.as_content(), by=key_of(request).prefix, note=wanted.note
-        )
+        with audit.changes(actor_of(request), "create_template") as news:
+            made = versions.draft(
+                wanted.template_id, wanted.as_content(), by=key_of(request).prefix, note=wanted.note
+            )
+            news.append(made)
         return Response(_version(made).wire(), status=201)
 
 
@@ -149,7 +152,7 @@ class Publish(Door):
     @idempotent
     def post(self, request: Request, template_id: str) -> Response:
         """In force within two seconds everywhere; what was accepted before keeps its version."""
-        made = _made_current(request, template_id, versions.publish)
+        made = _made_current(request, template_id, "publish_template")
         return Response(_version(made).wire())
 
 
@@ -166,7 +169,7 @@ class Rollback(Door):
     @idempotent
     def post(self, request: Request, template_id: str) -> Response:
         """Its content becomes a new version, so that numbers tell what producers got when."""
-        made = _made_current(request, template_id, versions.roll_back)
+        made = _made_current(request, template_id, "roll_back_template")
         return Response(_version(made).wire(), status=201)
 
 
@@ -235,13 +238,23 @@ class Diff(Door):
         return Response(told.wire())
 
 
-def _made_current(request: Request, template_id: str, step: Callable[..., Template]) -> Template:
+_STEPS: Final[Mapping[str, Callable[..., Template]]] = {
+    "publish_template": versions.publish,
+    "roll_back_template": versions.roll_back,
+}
+
+
+def _made_current(request: Request, template_id: str, operation: str) -> Template:
     """Take a step of the life of the version that the body names."""
     wanted = _known(template_id, shaped(request.data, VersionRequest).version)
+    before = Template.objects.filter(pk=wanted.pk)
     try:
-        return step(wanted, by=key_of(request).prefix)
+        with audit.changes(actor_of(request), operation, before) as news:
+            made = _STEPS[operation](wanted, by=key_of(request).prefix)
+            news.extend([made] * (made.pk != wanted.pk))
     except NotPublishable as error:
         refuse(Problem(Kind.CONFLICT, str(error)))
+    return made
 
 
 def _known(template_id: str, version: int | None) -> Template:

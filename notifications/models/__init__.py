@@ -16,6 +16,7 @@
     Schedule --< Occurrence                 what recurs, and what came of each time
     OrderingKey --< OrderedDelivery         who waits for whom
     IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun
+    AuditEntry                              who changed what; append-only
 
 Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no
 foreign keys; a delivery's id tells its notification's (see `rules.ids`). They are written by
@@ -23,6 +24,7 @@ foreign keys; a delivery's id tells its notification's (see `rules.ids`). They a
 """
 
 from notifications.models.alert import Alert
+from notifications.models.audit import AuditEntry
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
 from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
@@ -42,6 +44,7 @@ __all__ = [
     "Alert",
     "ApiKey",
     "Attempt",
+    "AuditEntry",
     "Breaker",
     "BreakerEvent",
     "Contact",

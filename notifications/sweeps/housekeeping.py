@@ -6,9 +6,9 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Final
 
-from notifications import clock
+from notifications import clock, conf
 from notifications.models import Alert, Rejected
-from notifications.store import db, received_texts, short_links, vault
+from notifications.store import audit, db, received_texts, short_links, vault
 from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
@@ -31,6 +31,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: short_links.purge(now=now, limit=limit),
         lambda: received_texts.purge(now=now, limit=limit),
         lambda: _delete_old_alerts(now, limit),
+        lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
     ]
     done = Swept()
     while deletions:

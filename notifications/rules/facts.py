@@ -1,0 +1,55 @@
+"""What an audit entry may show of a changed object: the fields that differ, redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+Facts = Mapping[str, object]
+"""Field -> its value as JSON has it."""
+
+HIDDEN: Final = "(hidden)"
+HIDDEN_FIELDS: Final = frozenset({
+    *("digest", "password", "key", "token", "session_key", "secret"),
+    *("request", "snapshot", "body", "html", "title", "note", "undo_note", "detail"),
+})
+"""Secrets, and free text in which an address or a message may stand."""
+ADDRESS_FIELDS: Final = frozenset({"address"})
+LONGEST: Final = 200
+"""Characters of a value."""
+_SHOWN: Final = 2
+"""Characters that a masked address shows at its ends."""
+
+
+def masked(address: str) -> str:
+    """An address that its owner recognises and nobody can use: `ma…@…om`, `+4…78`."""
+    local, at, domain = address.rpartition("@")
+    if at:
+        return f"{local[:_SHOWN]}…@…{domain[-_SHOWN:]}"
+    if len(address) < 4 * _SHOWN:
+        return "…"
+    return f"{address[:_SHOWN]}…{address[-_SHOWN:]}"
+
+
+def shown(name: str, value: object) -> object:
+    """A field's value as an entry shows it."""
+    if value in (None, "", [], {}):
+        return value
+    if name in HIDDEN_FIELDS:
+        return HIDDEN
+    if name in ADDRESS_FIELDS:
+        return masked(str(value))
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
+    return value
+
+
+def difference(before: Facts, after: Facts) -> tuple[dict[str, object], dict[str, object]]:
+    """The fields that differ, as they were and as they are, redacted."""
+    changed = sorted(
+        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+    )
+    return (
+        {name: shown(name, before[name]) for name in changed if name in before},
+        {name: shown(name, after[name]) for name in changed if name in after},
+    )

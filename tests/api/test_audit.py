@@ -1,0 +1,115 @@
+"""Each change over the API leaves a line in the audit log, which nobody can take out again."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import orjson
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from notifications import clock
+from notifications.models import AuditEntry, Contact, Recipient
+from notifications.rules.access import Rule
+from notifications.rules.lane import Mode
+from notifications.store import audit
+from tests.api import operations
+from tests.api.conftest import Caller, MakeCaller
+
+SENDING = (
+    "POST /v1/notifications",
+    "PATCH /v1/notifications",
+    "POST /v1/templates/{template_id}/preview",
+)
+"""Operations that a notification's own timeline records, and one that changes nothing."""
+CHANGING = [each for each in operations.WRITING if not each.operation.startswith(SENDING)]
+EMPTY = "TRUNCATE notifications_auditentry"
+
+
+@pytest.mark.parametrize("rule", CHANGING, ids=lambda rule: rule.operation)
+@pytest.mark.parametrize("mode", list(Mode), ids=lambda mode: mode.label)
+def test_each_operation_that_changes_something_is_in_the_log(
+    make_caller: MakeCaller, rule: Rule, mode: Mode
+) -> None:
+    if mode not in rule.modes:
+        return
+    caller = make_caller(mode=mode)
+    world = operations.furnish(caller)
+    before = AuditEntry.objects.count()
+    operations.call(caller, rule.operation, world)
+    entries = list(AuditEntry.objects.order_by("pk")[before:])
+    assert entries, rule.operation
+    for entry in entries:
+        assert entry.by == f"producer orders ({caller.key.prefix})"
+        assert len(entry.request_id) == 32
+        assert entry.before != entry.after
+
+
+def test_a_refused_change_leaves_no_line(caller: Caller) -> None:
+    world = operations.furnish(caller)
+    before = AuditEntry.objects.count()
+    path = f"/v1/recipients/{world['user_id']}"
+    assert caller.send("PUT", path, {"locale": "nothing"}).status_code == 422
+    assert caller.send("DELETE", f"{path}/contacts/999999").status_code == 404
+    assert caller.send("PUT", path, {}).status_code == 200
+    assert AuditEntry.objects.count() == before
+
+
+def test_a_line_shows_no_address_and_no_message(caller: Caller, maria: Recipient) -> None:
+    del maria
+    address = {"channel": "email", "address": "maria.private@example.com", "primary": True}
+    caller.post("/v1/recipients/maria/contacts", address)
+    caller.post("/v1/suppressions", {"channel": "sms", "address": "+4915112345678", "note": "Eve"})
+    caller.post(
+        "/v1/schedules",
+        {
+            "name": "n",
+            "rrule": "FREQ=DAILY",
+            "notification": {
+                **operations.SENT,
+                "content": {"body": "a body to be hidden"},
+                "user_id": "maria",
+            },
+        },
+    )
+    rows = [[each.before, each.after, each.object_name] for each in AuditEntry.objects.all()]
+    shown = orjson.dumps(rows).decode()
+    assert len(rows) > 3
+    for hidden in ("private", "12345", "Eve", "to be hidden"):
+        assert hidden not in shown
+    contact = Contact.objects.get(address="maria.private@example.com")
+    line = audit.of_object(contact).get()
+    assert (line.operation, line.after["address"]) == ("add_contact", "ma…@…om")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE notifications_auditentry SET by = 'nobody'",
+        "DELETE FROM notifications_auditentry",
+        EMPTY,
+    ],
+)
+def test_the_database_refuses_to_change_the_log(caller: Caller, statement: str) -> None:
+    operations.call(caller, "PUT /v1/recipients/{user_id}", operations.furnish(caller))
+    with connection.cursor() as running:
+        running.execute("ALTER TABLE notifications_auditentry ENABLE TRIGGER audit_is_not_emptied")
+        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+            running.execute(statement)
+    assert AuditEntry.objects.exists()
+
+
+def test_retention_takes_old_lines_and_no_young_ones(caller: Caller) -> None:
+    operations.call(caller, "PUT /v1/recipients/{user_id}", operations.furnish(caller))
+    young = AuditEntry.objects.count()
+    old = AuditEntry(by="x", operation="x", object_type="x", object_id="1")
+    AuditEntry.objects.bulk_create([old])
+    with connection.cursor() as running:  # a past row cannot be made by an update
+        running.execute(
+            "INSERT INTO notifications_auditentry"
+            " (at, by, operation, object_type, object_id, object_name, before, after, request_id)"
+            " VALUES (%s, 'x', 'x', 'x', '1', '', '{}', '{}', '')",
+            [clock.now() - dt.timedelta(days=100)],
+        )
+    assert audit.discard_older_than(dt.timedelta(days=1), limit=100) == 1
+    assert AuditEntry.objects.count() == young + 1
