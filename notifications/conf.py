@@ -28,9 +28,9 @@ class Conf:
     """redis:// URL of the state instance."""
     broker_url: str
     """URL of the broker, which is another instance."""
-    encryption_keys: tuple[str, ...]
+    encryption_keys: tuple[str, ...] = field(repr=False)
     """Fernet keys for sensitive variables; the first encrypts, all decrypt."""
-    hash_key: bytes
+    hash_key: bytes = field(repr=False)
     """Keys the address hashes in logs."""
     public_url: str = "http://127.0.0.1:8000"
     """Where producers, providers and browsers reach this service."""

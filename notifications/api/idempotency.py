@@ -29,8 +29,10 @@ from notifications.api.problems import refuse
 from notifications.pipeline.accept import IN_PROGRESS, KEY_REUSED
 from notifications.rules.problems import FieldError, Kind, Problem, Source
 from notifications.rules.request import MAX_KEY, RESERVED_KEYS
+from notifications.rules.sensitive import Sensitive
 from notifications.store import idempotency, vault
 from notifications.store.idempotency import Entry, Key
+from notifications.store.vault import Fingerprint
 
 View = TypeVar("View", bound=APIView)
 Arguments = ParamSpec("Arguments")
@@ -67,18 +69,23 @@ def _wrong(said: str) -> Problem:
     return Problem(Kind.INVALID, f"Idempotency-Key: {said}", (error,))
 
 
-def canonical(body: object) -> bytes:
+def canonical(body: object, *, before: str = "") -> Sensitive[bytes]:
     """A decoded body as bytes: the same for the same JSON, whatever the order of its fields.
+
+    Args:
+        body: what the request's JSON holds.
+        before: a text in front of the body's bytes.
 
     Raises:
         Refusal: it nests too deep (400).
     """
     if isinstance(body, bytes):
-        return body
+        return Sensitive(before.encode() + body)
     try:
-        return orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+        encoded = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
         refuse(Problem(Kind.MALFORMED, f"the body cannot be taken: {error}"))
+    return Sensitive(before.encode() + encoded)
 
 
 def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
@@ -92,11 +99,11 @@ def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
         if name is None:
             return post(view, request, *args, **kwargs)
         key = Key(key_of(request).producer_id, key_of(request).mode, name)
-        body_hash = idempotency.keyed_hash(request.path.encode(), canonical(request.data))
+        fingerprint = Fingerprint(canonical(request.data, before=f"{request.path}\n"))
         with transaction.atomic():
-            earlier = _taken(key, body_hash)
+            earlier = _taken(key, fingerprint)
             if earlier is not None:
-                return _again(earlier, body_hash)
+                return _again(earlier, fingerprint)
             response = post(view, request, *args, **kwargs)
             idempotency.keep(key, _kept(response))
         return response
@@ -105,7 +112,7 @@ def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
     return documented
 
 
-def _taken(key: Key, body_hash: bytes) -> Entry | None:
+def _taken(key: Key, fingerprint: Fingerprint) -> Entry | None:
     """Take the key in the open transaction; returns what another call stored under it.
 
     Raises:
@@ -113,7 +120,7 @@ def _taken(key: Key, body_hash: bytes) -> Entry | None:
         OperationalError: the database is away.
     """
     try:
-        return idempotency.take(key, body_hash)
+        return idempotency.take(key, fingerprint.kept)
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):
             refuse(IN_PROGRESS)
@@ -123,14 +130,14 @@ def _taken(key: Key, body_hash: bytes) -> Entry | None:
 def _kept(response: Response) -> dict[str, str]:
     headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
     answer = {"status": response.status_code, "body": response.data, "headers": headers}
-    return {"sealed": vault.seal(answer).decode()}
+    return {"sealed": vault.seal(Sensitive(answer)).decode()}
 
 
-def _again(earlier: Entry, body_hash: bytes) -> Response:
-    if earlier.body_hash != body_hash:
+def _again(earlier: Entry, fingerprint: Fingerprint) -> Response:
+    if not fingerprint.is_of(earlier.body_hash):
         refuse(KEY_REUSED)
     try:
-        answer = vault.unseal(earlier.response["sealed"].encode())
+        answer = vault.unseal(earlier.response["sealed"].encode()).reveal()
     except InvalidToken:
         refuse(_UNREADABLE)
     headers = {**answer["headers"], **REPLAYED}

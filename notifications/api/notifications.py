@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, Final
@@ -40,6 +39,7 @@ from notifications.rules.request import (
 )
 from notifications.store import address_book, timelines
 from notifications.store.timelines import Line, Wanted
+from notifications.store.vault import Fingerprint
 
 Wish = NotificationRequest | Problem
 """One item as it was understood."""
@@ -189,7 +189,7 @@ def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | No
     whole = accept.accept_once(
         caller_of(request),
         key,
-        hashlib.sha256(idempotency.canonical(request.data)).digest()[:16],
+        Fingerprint(idempotency.canonical(request.data)),
         wanted,
         traceparent=correlation.traceparent(request),
     )

@@ -34,6 +34,7 @@ from notifications.rules.states import Status
 from notifications.store import db, idempotency, inserts, limits, ordering, partitions, tallies
 from notifications.store.idempotency import Entry, Key
 from notifications.store.limits import Charge, Quota
+from notifications.store.vault import Fingerprint
 
 __all__ = [
     "IN_PROGRESS",
@@ -131,7 +132,7 @@ def accept(
 def accept_once(
     caller: Caller,
     key: str,
-    body_hash: bytes,
+    fingerprint: Fingerprint,
     asked: Sequence[NotificationRequest | Problem],
     *,
     traceparent: str = "",
@@ -141,19 +142,19 @@ def accept_once(
     Args:
         caller: the producer.
         key: the key of the call.
-        body_hash: of the canonical body, 16 bytes.
+        fingerprint: of the canonical body.
         asked: each item as it was understood, in order.
         traceparent: W3C trace context of the call.
     """
     asks = [each if isinstance(each, Problem) else Ask(caller, each, traceparent) for each in asked]
-    whole = WholeKey(key=Key(caller.producer_id, caller.mode, key), body_hash=body_hash)
+    whole = WholeKey(key=Key(caller.producer_id, caller.mode, key), fingerprint=fingerprint)
     try:
         prepared = _prepared(asks, whole=whole)
         found = _stored(prepared, whole=whole)
     except _Locked:
         return IN_PROGRESS
     except keys.Answered as earlier:
-        if earlier.body_hash != body_hash:
+        if not fingerprint.is_of(earlier.body_hash):
             return KEY_REUSED
         return WholeAnswer([_revived(result) for result in earlier.response], replayed=True)
     _finish(prepared, found)
@@ -293,10 +294,10 @@ def _sorted_out(
     if whole.key in answered:
         raise keys.Answered(answered[whole.key])
     # An item with the key of the whole call is another body under that key.
-    taken = {whole.key: Entry(whole.key, whole.body_hash, None)}
+    taken = {whole.key: Entry(whole.key, whole.fingerprint.kept, None)}
     found = keys.sorted_out(plans, {**answered, **taken})
     kept = [_kept(_answer(plan, found)) for plan in prepared.plans]
-    found.entries.append(Entry(whole.key, whole.body_hash, kept))
+    found.entries.append(Entry(whole.key, whole.fingerprint.kept, kept))
     return found
 
 
@@ -353,15 +354,15 @@ def _answer(plan: Plan | Repeat | Problem, found: Sorted) -> Taken | Refused:
     if isinstance(plan, Problem):
         return Refused(plan)
     if isinstance(plan, Repeat):
-        return _repeated(plan.earlier, plan.body_hash)
+        return _repeated(plan.earlier, plan.fingerprint)
     earlier = found.earlier.get(plan.id)
     if earlier is None:
         return Taken(plan.response, replayed=False)
-    return _repeated(earlier, plan.body_hash)
+    return _repeated(earlier, plan.fingerprint)
 
 
-def _repeated(earlier: Entry, body_hash: bytes) -> Taken | Refused:
-    if earlier.body_hash != body_hash:
+def _repeated(earlier: Entry, fingerprint: Fingerprint | None) -> Taken | Refused:
+    if fingerprint is None or not fingerprint.is_of(earlier.body_hash):
         return Refused(KEY_REUSED)
     return Taken(earlier.response, replayed=True)
 

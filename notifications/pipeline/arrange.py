@@ -124,7 +124,7 @@ def _sensitive(asked: NotificationRequest) -> list[str]:
     if asked.template_id is None:
         return []
     template = shelf.by_name([asked.template_id]).get(asked.template_id)
-    return sorted(template.sensitive & asked.variables.keys()) if template else []
+    return sorted(template.sensitive & asked.variables.reveal().keys()) if template else []
 
 
 def _mine(caller: Caller) -> QuerySet[Schedule]:

@@ -221,10 +221,10 @@ def _template(request: NotificationRequest, caller: Caller, known: Known) -> Tem
 def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterable[tuple[str, str]]:
     """List wrong variables: by declaration, else by what the texts cannot lack."""
     if template.declared:
-        return variables.mistakes(template.declared, request.variables)
+        return variables.mistakes(template.declared, request.variables.reveal())
     texts = request.channels or template.texts
     needed = frozenset[str]().union(*(template.needed[channel] for channel in texts))
-    missing = sorted(needed - request.variables.keys())
+    missing = sorted(needed - request.variables.reveal().keys())
     return [(name, "the template needs this variable, and it is missing") for name in missing]
 
 

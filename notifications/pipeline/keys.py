@@ -13,8 +13,9 @@ from uuid import UUID
 
 from notifications.pipeline.check import Ask
 from notifications.pipeline.plan import Plan
-from notifications.rules.request import fingerprint
+from notifications.rules.request import canonical
 from notifications.store.idempotency import Entry, Key
+from notifications.store.vault import Fingerprint
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class WholeKey:
     """The idempotency key of a whole call."""
 
     key: Key
-    body_hash: bytes
+    fingerprint: Fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Repeat:
     """A request whose key was in use before it was planned."""
 
     earlier: Entry
-    body_hash: bytes
+    fingerprint: Fingerprint
     """Of the new request."""
 
 
@@ -60,7 +61,7 @@ def repeat_of(ask: Ask, answered: Mapping[Key, Entry]) -> Repeat | None:
     if not name:
         return None
     earlier = answered.get(Key(ask.caller.producer_id, ask.caller.mode, name))
-    return None if earlier is None else Repeat(earlier, fingerprint(ask.wanted))
+    return None if earlier is None else Repeat(earlier, Fingerprint(canonical(ask.wanted)))
 
 
 def sorted_out(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> Sorted:
@@ -72,12 +73,12 @@ def sorted_out(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> Sorted:
     here: dict[Key, Entry] = {}
     for plan in plans:
         key = plan.key
-        if key is None:
+        if key is None or plan.fingerprint is None:
             found.fresh.append(plan)
         elif earlier := answered.get(key) or here.get(key):
             found.earlier[plan.id] = earlier
         else:
-            here[key] = Entry(key, plan.body_hash, plan.response)
+            here[key] = Entry(key, plan.fingerprint.kept, plan.response)
             found.fresh.append(plan)
     found.entries = list(here.values())
     return found

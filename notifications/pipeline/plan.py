@@ -19,11 +19,13 @@ from notifications.rules.channels import Target
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.rules.reasons import Reason
-from notifications.rules.request import fingerprint
+from notifications.rules.request import canonical
+from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status, overall
 from notifications.rules.times.local_time import NO_ZONE, When
 from notifications.store import idempotency, vault
 from notifications.store.inserts import NewDelivery, NotificationRow
+from notifications.store.vault import Fingerprint
 from providers.contract import Channel
 
 _FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
@@ -40,7 +42,8 @@ class Plan:
     response: dict[str, Any]
     mode: Mode
     key: idempotency.Key | None
-    body_hash: bytes
+    fingerprint: Fingerprint | None
+    """Of its body, where it has a key."""
     ordering_key: int | None
     """The ordering key that its deliveries join."""
 
@@ -62,7 +65,7 @@ def planned(ask: Ask, known: Known) -> Plan | Problem:
         | _told(checked.when),
         mode=caller.mode,
         key=idempotency.Key(caller.producer_id, caller.mode, name) if name else None,
-        body_hash=fingerprint(request) if name else b"",
+        fingerprint=Fingerprint(canonical(request)) if name else None,
         ordering_key=checked.line,
     )
 
@@ -124,10 +127,9 @@ def _delivery(
 def _row(notification_id: UUID, ask: Ask, checked: Checked, known: Known) -> NotificationRow:
     caller, request, traceparent = ask
     rule, template, when = checked.rule, checked.template, checked.when
-    variables, sealed = request.variables, None
-    if template is not None and template.sensitive & variables.keys():
-        hidden = template.sensitive & variables.keys()
-        sealed = vault.seal({name: variables[name] for name in hidden})
+    variables, sealed = request.variables.reveal(), None
+    if template is not None and (hidden := template.sensitive & variables.keys()):
+        sealed = vault.seal(Sensitive({name: variables[name] for name in hidden}))
         variables = {name: value for name, value in variables.items() if name not in hidden}
     return (
         notification_id,

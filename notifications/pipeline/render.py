@@ -75,7 +75,7 @@ def _variables(job: Job) -> Mapping[str, object]:
     if job.asked.sealed is None:
         return job.asked.variables
     try:
-        return {**job.asked.variables, **vault.unseal(job.asked.sealed)}
+        return {**job.asked.variables, **vault.unseal(job.asked.sealed).reveal()}
     except InvalidToken as error:
         detail = "its sensitive variables were sealed with a key that is not configured any more"
         raise RenderError(detail) from error

@@ -41,7 +41,7 @@ def violation(
         return None
     try:
         text = wording.render(
-            request.variables,
+            request.variables.reveal(),
             Reader(locale=reach.locale, timezone=reach.timezone),
             shorten=lambda _link: conf.current().public_url + short_links.PATH + _TOKEN,
         ).body

@@ -3,7 +3,7 @@
     a delivery    states, transitions, reasons, outcomes, unanswered, retries, suspects, ordering
     its way       lane, channels, routing, allowed, caps, digest, suppression
     a provider    breaker, bucket, concurrency
-    a request     request, problems, ids, phone, keywords, signed_token
+    a request     request, problems, sensitive, ids, phone, keywords, signed_token
     operators     alerts, letters, redaction
 
     times         quiet hours, wall clocks, recurrence

@@ -8,7 +8,6 @@ template?) is checked in `pipeline.accept`. Fields that are not understood are r
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import re
 from typing import Annotated, Any, Final, Self
 
@@ -30,6 +29,7 @@ from notifications.rules.channels import Spread
 from notifications.rules.lane import Priority
 from notifications.rules.language.variables import UNSUBSCRIBE_URL
 from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.sensitive import Sensitive
 from providers.contract import Channel
 
 MAX_METADATA_BYTES: Final = 4096
@@ -91,6 +91,10 @@ def _not_reserved(key: str) -> str:
     return key
 
 
+def _no_variables() -> Sensitive[dict[str, Any]]:
+    return Sensitive({})
+
+
 def _within_reach(instant: dt.datetime) -> dt.datetime:
     # Postgres takes no year or offset that Python does, and Python cannot move year 1 or 9999.
     if not 1970 <= instant.year <= 2200:  # noqa: PLR2004 - they are years
@@ -147,15 +151,16 @@ class Content(BaseModel):
 class NotificationRequest(BaseModel):
     """One notification as a producer asks for it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     user_id: UserId
     type: Name
     priority: AskedPriority | None = None
     template_id: Name | None = None
-    variables: Annotated[dict[Name, Any], AfterValidator(_without_ours)] = Field(
-        default_factory=dict
+    variables: Sensitive[Annotated[dict[Name, Any], AfterValidator(_without_ours)]] = Field(
+        default_factory=_no_variables
     )
+    """All of them count as sensitive until the template version says which of them are."""
     content: Content | None = None
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     delivery: Spread = Spread.FIRST
@@ -192,8 +197,8 @@ class NotificationRequest(BaseModel):
             raise ValueError(msg)
         if self.metadata:
             check_size("metadata", self.metadata, MAX_METADATA_BYTES)
-        if self.variables:
-            check_size("variables", self.variables, MAX_VARIABLES_BYTES)
+        if variables := self.variables.reveal():
+            check_size("variables", variables, MAX_VARIABLES_BYTES)
         return self
 
 
@@ -218,15 +223,14 @@ def own(name: str, body: object) -> NotificationRequest | Problem:
     return made.model_copy(update={"idempotency_key": f"{RESERVED_KEYS}{name}"})
 
 
-def fingerprint(wanted: NotificationRequest) -> bytes:
-    """16 bytes that tell what was asked for, whatever the order of its fields."""
+def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
+    """The same bytes for the same request, whatever the order of its fields; without its key."""
     body = {name: value for name, value in wanted.__dict__.items() if name != "idempotency_key"}
-    encoded = orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain)
-    return hashlib.blake2b(encoded, digest_size=16).digest()
+    return Sensitive(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - orjson's protocol
-    return value.model_dump()
+    return value.reveal() if isinstance(value, Sensitive) else value.model_dump()
 
 
 def invalid(error: ValidationError) -> Problem:

@@ -8,7 +8,6 @@ decides between two that come at once: the second waits for the first, and then 
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -86,14 +85,6 @@ def keep(key: Key, response: Mapping[str, Any]) -> None:
     """Store the answer under a key that this transaction has taken."""
     parameters = {**key._asdict(), "response": orjson.dumps(response).decode()}
     db.run("keep_answer", parameters)
-
-
-def keyed_hash(*parts: bytes) -> bytes:
-    """16 bytes that tell a body without letting anybody try values against them."""
-    hashed = hashlib.blake2b(key=conf.current().hash_key, digest_size=16, person=b"idempotency")
-    for part in parts:
-        hashed.update(len(part).to_bytes(8, "big") + part)
-    return hashed.digest()
 
 
 def forget_expired(keys: Collection[Key]) -> None:

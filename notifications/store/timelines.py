@@ -21,12 +21,11 @@ from uuid import UUID
 from notifications.models import Attempt, Delivery, Event, Notification, Template
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.sensitive import MASK
 from notifications.rules.states import Status, overall
 from notifications.store import db
 from providers.contract import Channel
 
-MASK: Final = "•••"
-"""What stands where a sensitive variable stood."""
 SCANNED: Final = 20_000
 """Rows that one page of a listing may read: about 20 ms."""
 

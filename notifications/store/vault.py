@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import functools
-from collections.abc import Iterable, Mapping
-from typing import Any
+import hashlib
+import hmac
+from collections.abc import Iterable
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
 from cryptography.fernet import Fernet, MultiFernet
 
 from notifications import conf
+from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import OPEN, Status
 from notifications.store import db, spans
 
@@ -20,19 +24,59 @@ def _keys() -> MultiFernet:
     return MultiFernet([Fernet(key) for key in conf.current().encryption_keys])
 
 
-def seal(variables: Mapping[str, Any]) -> bytes:
+@functools.cache
+def _hash_keys() -> tuple[bytes, ...]:
+    """One key for hashes from each encryption key, in their order."""
+    return tuple(
+        hashlib.blake2b(
+            base64.urlsafe_b64decode(key), person=b"request-body", digest_size=32
+        ).digest()
+        for key in conf.current().encryption_keys
+    )
+
+
+def forget() -> None:
+    """Read the keys from the settings again."""
+    _keys.cache_clear()
+    _hash_keys.cache_clear()
+
+
+class Fingerprint:
+    """A keyed hash that tells one request body from another.
+
+    It is kept for as long as an idempotency key, and a body can hold a sign-in code of six digits:
+    without a key, whoever reads the hash finds the code by trying all of them.
+    """
+
+    __slots__ = ("_body", "kept")
+
+    def __init__(self, body: Sensitive[bytes]) -> None:
+        self._body = body
+        self.kept: Final = self._hash(_hash_keys()[0])
+        """The 16 bytes to store, made with the first key."""
+
+    def is_of(self, kept: bytes) -> bool:
+        """Whether the stored hash is of this body; it can be of a key that was the first before."""
+        return hmac.compare_digest(kept, self.kept) or any(
+            hmac.compare_digest(kept, self._hash(key)) for key in _hash_keys()[1:]
+        )
+
+    def _hash(self, key: bytes) -> bytes:
+        return hashlib.blake2b(self._body.reveal(), key=key, digest_size=16).digest()
+
+
+def seal(variables: Sensitive[dict[str, Any]]) -> bytes:
     """Encrypt with the first key."""
-    return _keys().encrypt(orjson.dumps(variables))
+    return _keys().encrypt(orjson.dumps(variables.reveal()))
 
 
-def unseal(sealed: bytes) -> dict[str, Any]:
+def unseal(sealed: bytes) -> Sensitive[dict[str, Any]]:
     """Decrypt with any of the keys.
 
     Raises:
         cryptography.fernet.InvalidToken: none of the configured keys made it.
     """
-    opened: dict[str, Any] = orjson.loads(_keys().decrypt(bytes(sealed)))
-    return opened
+    return Sensitive(orjson.loads(_keys().decrypt(bytes(sealed))))
 
 
 def wipe(notification_ids: Iterable[UUID]) -> int:

@@ -25,6 +25,7 @@ from celeryconfig import KEY_PREFIX
 from notifications import clock, conf
 from notifications.pipeline import batch, confirm, route, settle
 from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status
 from notifications.store import claims, partitions, spans, vault
 from notifications.sweeps import SWEEPS
@@ -182,7 +183,7 @@ def _settle_seconds(stage: Stage) -> float:
     stage.clear()
     connection.close()  # a session keeps what it knows of partitions
     with stage.database() as link:
-        secrets = vault.seal({"code": "4711"})
+        secrets = vault.seal(Sensitive({"code": "4711"}))
         codes = rows.write(
             link, _CALLS, priority=Priority.P0, status=Status.QUEUED, secrets=secrets
         )

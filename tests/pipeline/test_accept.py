@@ -15,10 +15,15 @@ from notifications.pipeline.accept import Caller, Refused, Taken, WholeAnswer
 from notifications.rules import request
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.problems import Kind, Problem
+from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status
 from notifications.store import fair_queue, state, vault
+from notifications.store.vault import Fingerprint
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
+
+_BODY = Fingerprint(Sensitive(b"a body"))
+_OTHER_BODY = Fingerprint(Sensitive(b"another body"))
 
 
 def _kind(answer: Taken | Refused) -> Kind:
@@ -77,7 +82,7 @@ def test_sensitive_variables_are_stored_sealed_and_nowhere_else(reach: Reach, ta
     assert stored.variables == {"name": "Ana"}
     assert stored.secrets is not None
     assert b"4711" not in bytes(stored.secrets)
-    assert vault.unseal(bytes(stored.secrets)) == {"code": "4711"}
+    assert vault.unseal(bytes(stored.secrets)).reveal() == {"code": "4711"}
 
 
 def test_each_device_gets_its_own_delivery(reach: Reach, take: Accept) -> None:
@@ -147,9 +152,9 @@ def test_a_whole_call_is_answered_the_same_again(reach: Reach, caller: Caller) -
     good = request.parse({"user_id": "maria", "type": "LIKE", "content": {"body": "hi"}})
     bad = request.parse({"user_id": "maria"})
     asked = [good, bad]
-    first = accept.accept_once(caller, "whole", b"a" * 16, asked)
-    again = accept.accept_once(caller, "whole", b"a" * 16, asked)
-    other = accept.accept_once(caller, "whole", b"b" * 16, asked)
+    first = accept.accept_once(caller, "whole", _BODY, asked)
+    again = accept.accept_once(caller, "whole", _BODY, asked)
+    other = accept.accept_once(caller, "whole", _OTHER_BODY, asked)
     assert isinstance(first, accept.WholeAnswer)
     assert isinstance(again, accept.WholeAnswer)
     assert again.replayed
@@ -194,7 +199,7 @@ def test_the_keys_of_items_count_beside_the_key_of_the_whole_call(
     )
     asked = [each for each in (before, fresh, twice, whole, other) if not isinstance(each, Problem)]
     [first] = accept.accept(caller, asked[:1])
-    answer = accept.accept_once(caller, "whole", b"a" * 16, asked)
+    answer = accept.accept_once(caller, "whole", _BODY, asked)
     assert isinstance(answer, WholeAnswer)
     results = [
         _kind(each) if isinstance(each, Refused) else each.replayed for each in answer.results
@@ -203,7 +208,7 @@ def test_the_keys_of_items_count_beside_the_key_of_the_whole_call(
     assert isinstance(first, Taken)
     assert isinstance(answer.results[0], Taken)
     assert answer.results[0].response == first.response
-    again = accept.accept_once(caller, "whole", b"a" * 16, asked)
+    again = accept.accept_once(caller, "whole", _BODY, asked)
     assert isinstance(again, WholeAnswer)
     assert again.replayed
     assert [_response(each) for each in again.results] == [

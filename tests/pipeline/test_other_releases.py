@@ -17,10 +17,12 @@ from notifications.pipeline.accept import Caller, Refused, Taken, WholeAnswer
 from notifications.rules import request
 from notifications.rules.breaker import HealthKey, Tally
 from notifications.rules.problems import Kind, Problem
+from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status
 from notifications.rules.times import quiet_hours
 from notifications.store import breakers, standings, state
 from notifications.store.templates import shelf
+from notifications.store.vault import Fingerprint
 from providers.contract import Channel
 from tests.pipeline.conftest import Accept, Reach, deliveries_of
 
@@ -32,6 +34,7 @@ NEWER: dict[str, Any] = {
     "buttons": [{"text": "Open"}],
     "subtitle": None,
 }
+_BODY = Fingerprint(Sensitive(b"a body"))
 _VOICE = 99
 """A channel that this release does not know."""
 
@@ -119,9 +122,9 @@ def test_an_answer_that_another_release_kept_is_given_again(
     reach(email="maria@sandbox.example")
     wanted = request.parse({"user_id": "maria", "type": "LIKE", "content": {"body": "hi"}})
     assert not isinstance(wanted, Problem)
-    accept.accept_once(caller, "whole", b"a" * 16, [wanted])
+    accept.accept_once(caller, "whole", _BODY, [wanted])
     IdempotencyKey.objects.filter(key="whole").update(response=[kept])
-    again = accept.accept_once(caller, "whole", b"a" * 16, [wanted])
+    again = accept.accept_once(caller, "whole", _BODY, [wanted])
     assert isinstance(again, WholeAnswer)
     [refused] = again.results
     assert isinstance(refused, Refused)

@@ -127,7 +127,7 @@ def _numeric(value: object) -> Decimal:
     try:
         return _decimal(value)
     except ValueError as error:
-        raise RenderError(f"a number {error}") from error
+        raise RenderError(f"a number {error}") from None
 
 
 def _given(value: object) -> None:
@@ -183,7 +183,7 @@ def _money(context: Context, value: Any, currency: str = "") -> str:  # noqa: AN
     try:
         much, code = amount({"amount": value, "currency": currency} if currency else value)
     except ValueError as error:
-        raise RenderError(f"money {error}") from error
+        raise RenderError(f"money {error}") from None
     return numbers.format_currency(much, code, locale=locale)
 
 
@@ -216,9 +216,9 @@ def _moment(value: object, reader: Reader) -> dt.datetime:
     _given(value)
     try:
         return instant(value).astimezone(_zone(reader.timezone))
-    except ValueError as error:
+    except ValueError:
         detail = 'dates and times are written "2026-03-01" or "2026-03-01T09:30:00Z"'
-        raise RenderError(detail) from error
+        raise RenderError(detail) from None  # Python's own error quotes the value
 
 
 @functools.lru_cache(maxsize=1024)

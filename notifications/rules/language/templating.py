@@ -19,8 +19,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from jinja2 import StrictUndefined, Template, TemplateSyntaxError, meta, nodes, pass_context
-from jinja2.exceptions import TemplateRuntimeError
+from jinja2 import (
+    Environment,
+    StrictUndefined,
+    Template,
+    TemplateSyntaxError,
+    meta,
+    nodes,
+    pass_context,
+    pass_environment,
+)
+from jinja2.exceptions import TemplateRuntimeError, UndefinedError
 from jinja2.filters import FILTERS
 from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -28,6 +37,7 @@ from jinja2.tests import TESTS
 
 from notifications.rules.language import formats, syntax
 from notifications.rules.language.formats import READER, Reader, RenderError
+from notifications.rules.language.missing import ITEM, NamedKeys
 from notifications.rules.language.syntax import BrokenTemplate, TemplateFault
 
 __all__ = [
@@ -59,7 +69,10 @@ _MAX_BITS: Final = 256
 """Of a whole number in arithmetic; products of longer ones take any time."""
 _METER: Final = "_meter"
 _METERED: Final = "_metered"
-_FROM_FILTERS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, ValueError)
+_FROM_FILTERS: Final = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError),
+    *(ValueError, TemplateRuntimeError),
+)
 """Errors of Jinja's filters and Python's operators for unsuitable values."""
 _ANYBODY: Final = Reader()
 _LOOP_FACTS: Final = frozenset({
@@ -161,7 +174,7 @@ def environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
     own = {"int": _int, "join": _join, "round": _round, "truncate": _truncate}
     all_filters = {**listed, **formats.filters(), **own}
     readers = {name: _paid(all_filters[name]) for name in syntax.READERS}
-    restricted.filters = {**all_filters, **readers, _METERED: _metered}
+    restricted.filters = {**all_filters, **readers, _METERED: _metered, ITEM: _item}
     restricted.tests = {name: TESTS[name] for name in syntax.TESTS}
     return restricted
 
@@ -171,7 +184,8 @@ class _Missing(StrictUndefined):
 
     @property
     def _undefined_message(self) -> str:
-        return f"the variable {self._undefined_name!r} is missing"
+        named = self._undefined_name
+        return f"the variable {named!r} is missing" if named else "a key is missing"
 
 
 class _Data(ImmutableSandboxedEnvironment):
@@ -181,19 +195,15 @@ class _Data(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%"})
 
     def getattr(self, obj: Any, attribute: str) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(obj, dict) and attribute in obj:
+            return obj[attribute]  # most of what a template reads
         if isinstance(obj, LoopContext) and attribute in _LOOP_FACTS:
             return getattr(obj, attribute)
-        return self.getitem(obj, attribute)
+        return _item(self, obj, attribute, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if isinstance(obj, Undefined):
-            return obj[argument]  # says that it is missing
-        if isinstance(obj, dict | list | str):
-            try:
-                return obj[argument]
-            except (LookupError, TypeError):
-                pass
-        return self.undefined(obj=obj, name=argument)
+        # The argument can be a value, so a missing key has no name here: see `missing`.
+        return _item(self, obj, argument, "")
 
     def call_binop(self, _context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401 - any JSON value
         for operand in (left, right):
@@ -205,6 +215,19 @@ class _Data(ImmutableSandboxedEnvironment):
             if isinstance(operand, int) and operand.bit_length() > _MAX_BITS:
                 raise RenderError("a number is too long")
         return self.binop_table[operator](left, right)
+
+
+@pass_environment
+def _item(environment: Environment, obj: Any, key: Any, named: str) -> Any:  # noqa: ANN401 - any JSON value
+    """What an object has under a key; a missing one is known as `named`, a text of the source."""
+    if isinstance(obj, Undefined):
+        return obj[key]  # says that it is missing
+    if isinstance(obj, dict | list | str):
+        try:
+            return obj[key]
+        except (LookupError, TypeError):
+            pass
+    return environment.undefined(obj=obj, name=named)
 
 
 class _Meter:
@@ -288,6 +311,7 @@ class _Part:
             loop.iter = nodes.Filter(
                 loop.iter, _METERED, [cost], [], None, None, lineno=loop.lineno
             )
+        NamedKeys().visit(tree)
         tree.set_environment(compiler)
         self._template = Template.from_code(compiler, compiler.compile(tree), {})
 
@@ -305,11 +329,11 @@ class _Part:
         try:
             # What `generate` does, without its copy of all names: nothing in a template assigns.
             return _capped(template.root_render_func(template.new_context(known, shared=True)))
-        except (TemplateRuntimeError, TypeError) as error:
-            raise RenderError(str(error)) from error
-        except _FROM_FILTERS as error:
+        except UndefinedError as error:
+            raise RenderError(error.message or "a variable is missing") from None
+        except _FROM_FILTERS:
             # Some quote the value, and it may be somebody's.
-            raise RenderError("a value is not what a filter or operator takes") from error
+            raise RenderError("a value is not what a filter or operator takes") from None
 
 
 def _constant(tree: nodes.Template) -> str | None:

@@ -1,0 +1,45 @@
+"""What a missing key is called: as the template's source has it, never as a variable's value.
+
+In `labels[pin]` the value of `pin` is the key. An error that quoted the key would disclose a
+variable that may be sensitive, so each such subscript is compiled together with its own text.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jinja2 import nodes
+from jinja2.visitor import NodeTransformer
+
+ITEM: Final = "_item"
+"""The filter that looks a key up: value, key, and the text of both in the source."""
+
+
+class NamedKeys(NodeTransformer):
+    """Names each `a[b]` of a source as the source does, because the value of `b` may be secret."""
+
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802 - Jinja's protocol
+        """`a["b"]` becomes `a.b`, and `a[b]` a filter that knows the text `a[b]`."""
+        spelled = _spelled(node)
+        self.generic_visit(node)
+        if isinstance(node.arg, nodes.Slice):
+            return node
+        if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str):
+            return nodes.Getattr(node.node, node.arg.value, "load", lineno=node.lineno)
+        said = [node.arg, nodes.Const(spelled)]
+        return nodes.Filter(node.node, ITEM, said, [], None, None, lineno=node.lineno)
+
+
+def _spelled(node: nodes.Node) -> str:
+    """A name with its keys as the source has it; other expressions are an ellipsis."""
+    match node:
+        case nodes.Name(name=name):
+            return str(name)
+        case nodes.Const(value=value):
+            return repr(value)
+        case nodes.Getattr(node=owner, attr=name):
+            return f"{_spelled(owner)}.{name}"
+        case nodes.Getitem(node=owner, arg=key):
+            return f"{_spelled(owner)}[{_spelled(key)}]"
+        case _:
+            return "…"
