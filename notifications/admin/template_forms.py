@@ -71,7 +71,10 @@ class TemplateForm(forms.ModelForm[Template]):
     class Meta:
         """A line is enough for a few names."""
 
-        widgets = {"sensitive_variables": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
+        widgets = {  # noqa: RUF012 - Django's way
+            "sensitive_variables": UnfoldAdminTextInputWidget,
+            "no_longer_sensitive": UnfoldAdminTextInputWidget,
+        }
 
     def clean_default_locale(self) -> str:
         """As BCP 47 spells it.

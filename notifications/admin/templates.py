@@ -54,7 +54,8 @@ class TemplateAdmin(ModelAdmin):
     search_fields = ("template_id",)
     inlines = (TextInline,)
     fields = (
-        *("template_id", "default_locale", "variables", "sensitive_variables", "note"),
+        *("template_id", "default_locale", "variables", "sensitive_variables"),
+        *("no_longer_sensitive", "note"),
         *_LIFE,
     )
     actions_list = ("download", "upload")  # type: ignore[assignment]  # unfold types its default, an empty tuple

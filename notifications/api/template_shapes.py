@@ -91,6 +91,10 @@ class TemplateRequest(Asked):
     texts: Annotated[list[TextRequest], Field(min_length=1, max_length=MAX_TEXTS)]
     sensitive_variables: list[Name] = Field(default_factory=list, max_length=100)
     """Variables that are encrypted at rest, masked everywhere and wiped when final."""
+    no_longer_sensitive: list[Name] = Field(default_factory=list, max_length=100)
+    """Variables that the current version keeps sensitive and this one does not.
+
+    A version that drops one without naming it here cannot be published."""
     variables: list[VariableRequest] = Field(
         default_factory=list, max_length=declarations.MAX_DECLARED
     )
@@ -121,6 +125,7 @@ class TemplateRequest(Asked):
             (text.as_words() for text in self.texts),
             {
                 "sensitive_variables": self.sensitive_variables,
+                "no_longer_sensitive": self.no_longer_sensitive,
                 "variables": [
                     each.model_dump(mode="json", exclude_defaults=True) for each in self.variables
                 ],
@@ -206,6 +211,7 @@ class VersionAnswer(VersionLine):
     """A version."""
 
     sensitive_variables: list[str]
+    no_longer_sensitive: list[str]
     variables: list[dict[str, Any]]
     """As they were declared: name, type, required, example."""
     default_locale: str

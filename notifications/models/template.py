@@ -26,6 +26,13 @@ class Template(models.Model):
         blank=True,
         help_text="Names of variables that are encrypted, masked and wiped (an OTP).",
     )
+    no_longer_sensitive = ArrayField(
+        models.CharField(max_length=64),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Names that were sensitive in the version before and are not in this one.",
+    )
     variables = models.JSONField(
         default=list,
         blank=True,

@@ -186,3 +186,15 @@ def test_an_example_that_cannot_be_kept_is_refused(caller: Caller, example: obje
     refused = caller.post(PATH, body)
     assert refused.status_code == 422
     assert [error["pointer"] for error in refused.json()["errors"]] == ["/variables"]
+
+
+def test_a_variable_stops_being_sensitive_only_when_the_request_says_so(caller: Caller) -> None:
+    draft(caller, text("{{ code }}"), sensitive_variables=["code"])
+    assert caller.post(f"{HELLO}/publish", {"version": 1}).status_code == 200
+    draft(caller, text("Code {{ code }}"))
+    refused = caller.post(f"{HELLO}/publish", {"version": 2})
+    assert refused.status_code == 409
+    assert refused.json()["detail"].startswith("code: sensitive in hello v1 and not here")
+    made = draft(caller, text("Code {{ code }}"), no_longer_sensitive=["code"])
+    assert made["no_longer_sensitive"] == ["code"]
+    assert caller.post(f"{HELLO}/publish", {"version": 3}).status_code == 200

@@ -107,7 +107,8 @@ def roll_back(version: Template, *, by: str) -> Template:
     """Publish an earlier version's content as a new version, and return that.
 
     Raises:
-        NotPublishable: it never was published, or equals the current version.
+        NotPublishable: it never was published, equals the current version, or would store a
+            variable in the clear that is sensitive now.
     """
     lock(version.template_id)
     if version.published_at is None:
@@ -116,6 +117,7 @@ def roll_back(version: Template, *, by: str) -> Template:
     now_valid = current(version.template_id)
     if now_valid is not None and content_of(now_valid) == content:
         raise NotPublishable(f"{now_valid} is the current one and says the same")
+    _check_sensitive(version, now_valid)
     made = _add(version.template_id, content, by=by, note=f"Back to version {version.version}")
     _make_current(made, Verb.ROLLED_BACK, by=by, detail=f"to version {version.version}")
     return made
@@ -189,6 +191,25 @@ def _check(version: Template) -> None:
     now_valid = current(version.template_id)
     if now_valid is not None and now_valid.version > version.version:
         raise NotPublishable(f"{now_valid} is newer and published: make a new draft from this one")
+    _check_sensitive(version, now_valid)
     objections = sources.objections(version)
     if objections:
         raise NotPublishable("; ".join(objections))
+
+
+def _check_sensitive(version: Template, now_valid: Template | None) -> None:
+    """Refuse to store in the clear what the current version encrypts, unless that is intended.
+
+    Raises:
+        NotPublishable: a sensitive variable is missing here, and `no_longer_sensitive` does not
+            name it; or a name stands in both lists.
+    """
+    named, kept = set(version.no_longer_sensitive), set(version.sensitive_variables)
+    if both := sorted(named & kept):
+        raise NotPublishable(f"{', '.join(both)}: either sensitive or no_longer_sensitive")
+    before = set(now_valid.sensitive_variables) if now_valid else set()
+    if dropped := sorted(before - kept - named):
+        raise NotPublishable(
+            f"{', '.join(dropped)}: sensitive in {now_valid} and not here; add it to"
+            " sensitive_variables, or draft a version that names it in no_longer_sensitive"
+        )

@@ -14,12 +14,13 @@ from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db
 
-SETTINGS = {"sensitive_variables": ["code"], "variables": [], "default_locale": "en"}
+SETTINGS = {"variables": [], "default_locale": "en"}
 
 
-def says(body: str) -> Content:
+def says(body: str, *, sensitive: str = "code", dropped: str = "") -> Content:
     text = contents.words(Channel.SMS, "en", body=body)
-    return contents.content([text], SETTINGS)
+    names = {"sensitive_variables": sensitive.split(), "no_longer_sensitive": dropped.split()}
+    return contents.content([text], SETTINGS | names)
 
 
 def published(body: str) -> Template:
@@ -89,6 +90,27 @@ def test_what_cannot_become_current_is_refused_with_its_reason() -> None:
     faulty = versions.draft("hello", says("{{ x.__class__ }}"), by="ana")
     with pytest.raises(NotPublishable, match="names must not begin with an underscore"):
         versions.publish(faulty, by="ana")
+
+
+def test_a_version_that_drops_a_sensitive_variable_says_so_or_is_refused() -> None:
+    published("one {{ code }}")
+    silent = versions.draft("hello", says("two {{ code }}", sensitive=""), by="ana")
+    with pytest.raises(NotPublishable, match=r"^code: sensitive in hello v1 and not here"):
+        versions.publish(silent, by="ana")
+    both = versions.draft("hello", says("three {{ code }}", dropped="code"), by="ana")
+    with pytest.raises(NotPublishable, match=r"^code: either sensitive or no_longer_sensitive"):
+        versions.publish(both, by="ana")
+    outspoken = says("four {{ code }}", sensitive="", dropped="code")
+    made = versions.publish(versions.draft("hello", outspoken, by="ana"), by="ana")
+    assert versions.current("hello") == made
+
+
+def test_going_back_to_a_version_without_a_sensitive_variable_is_refused() -> None:
+    old = versions.draft("hello", says("one {{ code }}", sensitive=""), by="ana")
+    old = versions.publish(old, by="ana")
+    published("two {{ code }}")
+    with pytest.raises(NotPublishable, match=r"^code: sensitive in hello v2 and not here"):
+        versions.roll_back(old, by="ana")
 
 
 @pytest.mark.parametrize(
