@@ -99,13 +99,14 @@ class Message:
     """Delivery id and generation; the same on every retry, new only after a replay of a definite
     rejection."""
     channel: Channel
-    address: str
+    address: str = field(repr=False)
     """Device token, E.164 number, mailbox, URL ... never logged."""
     address_kind: str = ""
     """What sort of address where a channel has several (`fcm_token`, `apns_token`, `web_push`)."""
-    title: str = ""
-    body: str = ""
-    html: str = ""
+    title: str = field(default="", repr=False)
+    body: str = field(default="", repr=False)
+    html: str = field(default="", repr=False)
+    """The words can hold sensitive values, so none of them is ever logged."""
     collapse_key: str = ""
     urgent: bool = False
     """P0 and P1: the device may be woken."""

@@ -17,6 +17,7 @@ from uuid import UUID
 import structlog
 from django.db import Error, transaction
 
+from notifications.pipeline import withheld
 from notifications.pipeline.group_commit import Finished, GroupCommit, NothingStored
 from notifications.rules import ids
 from notifications.rules.reasons import Reason
@@ -122,8 +123,10 @@ def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
     """Apply receipts of one provider; returns the moved deliveries."""
     by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
+    secret = withheld.with_sensitive({each for receipt, each in told if receipt.detail})
     for receipt, delivery_id in told:
-        said = (receipt.code, redacted(receipt.detail))
+        is_secret = delivery_id in secret
+        said = (receipt.code, withheld.NOT_KEPT if is_secret else redacted(receipt.detail))
         by_kind[receipt.kind][delivery_id] = Move(
             id=delivery_id,
             reason=_MEANS[receipt.kind][1],

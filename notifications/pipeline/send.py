@@ -30,10 +30,11 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 import structlog
+from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, connection
 
 from notifications import clock, stopping
-from notifications.pipeline import fail_over, health, in_flight, render, settle
+from notifications.pipeline import fail_over, health, in_flight, render, settle, withheld
 from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.pipeline.links import Book
@@ -193,6 +194,10 @@ class _Sending:
             except RenderError as error:
                 broken.append((job, str(error)))
                 continue
+            except DatabaseError:
+                raise
+            except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
+                raise withheld.without_values(error) from None
             if message.channel is Channel.SMS:
                 job.segments = sms_segments.measured(message.body).segments
             messages.append(message)
@@ -228,7 +233,7 @@ class _Sending:
                 results += self._never_reported(arrival.wave)
             else:
                 arrival.wave.unanswered.discard(arrival.result.delivery_id)
-                results.append(arrival.result)
+                results.append(self._keepable(arrival.result))
         if not results:
             return
         self._unsettled += results
@@ -238,6 +243,10 @@ class _Sending:
             Entry(each.delivery_id, self._called[each.delivery_id].call, name, each.outcome)
             for each in results
         )
+
+    def _keepable(self, result: Result) -> Result:
+        has_secrets = self._called[result.delivery_id].asked.sealed is not None
+        return withheld.without_words(result) if has_secrets else result
 
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
@@ -308,7 +317,7 @@ def _collect(
         for result in send():
             arrived.put(_Arrival(wave, result))
     except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
-        wave.error = error
+        wave.error = withheld.without_values(error)
     finally:
         arrived.put(_Arrival(wave))
 

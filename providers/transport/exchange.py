@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from http import HTTPStatus
@@ -16,10 +16,10 @@ from providers.transport.guard import AddressPolicy
 class Request:
     """One HTTP request."""
 
-    url: str
-    headers: Sequence[str]
+    url: str = field(repr=False)
+    headers: Sequence[str] = field(repr=False)
     """Whole lines, `Name: value`; a line break in one makes the request REFUSED."""
-    body: bytes = b""
+    body: bytes = field(default=b"", repr=False)
     method: Literal["POST", "GET"] = "POST"
     """GET sends no body."""
     wanted_header: str = ""
@@ -36,7 +36,7 @@ class Response:
     """The other side answered."""
 
     status: int
-    body: bytes
+    body: bytes = field(repr=False)
     """At most `easy.BODY_LIMIT_BYTES`."""
     elapsed: timedelta
     """From the start of the request; the wait for a free slot is not counted."""

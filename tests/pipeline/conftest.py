@@ -19,11 +19,12 @@ from notifications.models import (
     Delivery,
     NotificationType,
     Producer,
+    ProviderRoute,
     Recipient,
     Template,
     TemplateText,
 )
-from notifications.pipeline import accept, route
+from notifications.pipeline import accept, in_flight, route
 from notifications.pipeline.accept import Caller, Refused, Taken
 from notifications.rules import request
 from notifications.rules.lane import Mode, Priority
@@ -32,7 +33,7 @@ from notifications.store import state, type_rules
 from notifications.store.templates import shelf
 from providers import registry
 from providers.contract import Channel
-from tests.pipeline.vendors import AliasVendor
+from tests.pipeline.vendors import AliasVendor, Scripted, ScriptedVendor
 from tests.providers.fakes import free_port
 
 Accept = Callable[..., Taken | Refused]
@@ -123,6 +124,25 @@ def reach(caller: Caller) -> Reach:
         return person
 
     return make
+
+
+@pytest.fixture
+def scripted(
+    outbox: Callable[[UUID], list[Any]],
+    reach: Reach,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Scripted]:
+    """Send e-mail through the scripted provider, to maria."""
+    del outbox  # its settings come first
+    provider = Scripted()
+    monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(provider)))
+    route.forget()
+    in_flight.forget()
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="scripted")
+    reach(email="maria@example.com")
+    yield provider
+    route.forget()
+    in_flight.forget()
 
 
 @pytest.fixture

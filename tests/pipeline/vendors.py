@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 from providers import configuration
 from providers.contract import (
+    Accepted,
     Capabilities,
+    Channel,
     Finding,
     InboundText,
     Message,
+    Outcome,
     Provider,
     Receipt,
     ReceiptRequest,
+    Repeat,
     Result,
 )
 from providers.sandbox import Config, Sandbox
@@ -57,3 +61,51 @@ class AliasVendor:
         inner = Sandbox(config, transport=transport)
         capabilities = replace(inner.capabilities, **self.takes)
         return Alias(name=self.name, inner=inner, capabilities=capabilities)
+
+
+Answer = Callable[[Sequence[Message]], Iterator[tuple[Message, Outcome]]]
+
+
+@dataclass
+class Scripted:
+    """A provider that answers as a test says. Its calls are visible twice when repeated."""
+
+    name: str = "scripted"
+    concurrency: int = 2_000
+    answer: Answer = field(default=lambda batch: ((each, Accepted()) for each in batch))
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            channels=frozenset(Channel),
+            repeat=Repeat.VISIBLE,
+            gives_receipts=True,
+            concurrency=self.concurrency,
+        )
+
+    def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
+        assert deadline
+        for message, outcome in self.answer(batch):
+            yield Result(
+                delivery_id=message.delivery_id,
+                outcome=outcome,
+                latency=timedelta(milliseconds=5),
+            )
+
+    def parse_receipt(self, request: object) -> Sequence[Receipt]:
+        raise AssertionError(request)
+
+    def check(self, *, deadline: timedelta) -> Iterator[Finding]:
+        assert deadline
+        yield from ()
+
+
+@dataclass(frozen=True)
+class ScriptedVendor:
+    provider: Provider
+    name: str = "scripted"
+    settings: frozenset[str] = frozenset({"NOTIFY_SANDBOX_URL"})
+
+    def configure(self, environ: Mapping[str, str], *, transport: Transport) -> Provider:
+        del environ, transport
+        return self.provider

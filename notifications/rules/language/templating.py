@@ -39,6 +39,7 @@ from notifications.rules.language import formats, syntax
 from notifications.rules.language.formats import READER, Reader, RenderError
 from notifications.rules.language.missing import ITEM, NamedKeys
 from notifications.rules.language.syntax import BrokenTemplate, TemplateFault
+from notifications.rules.sensitive import MASK
 
 __all__ = [
     "BrokenTemplate",
@@ -93,6 +94,9 @@ class Rendered(NamedTuple):
     """One line, because it becomes a mail header."""
     body: str
     html: str
+
+    def __repr__(self) -> str:
+        return f"Rendered({MASK})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,57 @@
+"""Withhold: the words of others that may quote a message with sensitive variables.
+
+A provider can repeat the message in its answer, in any encoding, and an exception can hold what a
+library was given. The code of an answer, the type of an exception and its place in the source are
+kept; the words are not.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Final
+from uuid import UUID
+
+from notifications.models import Notification, Template
+from notifications.rules import ids
+from providers.contract import Accepted, Result
+
+NOT_KEPT: Final = "(not kept: the message has sensitive variables)"
+"""What stands where the words of a provider stood."""
+_FRAMES: Final = 4
+"""The innermost calls that are named: the adapter's own, above those of a library."""
+
+
+class CallFailed(Exception):
+    """A render or an adapter raised an exception that is a bug; says its type and its place."""
+
+
+def without_words(result: Result) -> Result:
+    """Give the result without the provider's text."""
+    outcome = result.outcome
+    if isinstance(outcome, Accepted) or not outcome.detail:
+        return result
+    return replace(result, outcome=replace(outcome, detail=NOT_KEPT))
+
+
+def without_values(error: BaseException) -> CallFailed:
+    """Give an exception that can be logged in place of one that may quote a message or address."""
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    places = [f"{PurePath(each.filename).name}:{each.lineno} {each.name}" for each in frames]
+    return CallFailed(f"{type(error).__name__} in {' > '.join(places)}")
+
+
+def with_sensitive(delivery_ids: Collection[UUID]) -> set[UUID]:
+    """Those of these deliveries whose template has sensitive variables."""
+    if not delivery_ids:
+        return set()
+    asked = {each: ids.notification_of(each) for each in delivery_ids}
+    sensitive = Template.objects.exclude(sensitive_variables=[]).values("pk")
+    found = set(
+        Notification.objects.filter(pk__in=set(asked.values()), template__in=sensitive).values_list(
+            "pk", flat=True
+        )
+    )
+    return {each for each, notification_id in asked.items() if notification_id in found}
