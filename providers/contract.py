@@ -116,6 +116,10 @@ class Message:
     """W3C trace context to pass on where the provider is ours (webhook, sandbox)."""
     data: Mapping[str, str] = field(default_factory=dict)
     """Extra strings for the client: `type`, and whatever the template names."""
+    signing_keys: tuple[bytes, ...] = field(default=(), repr=False)
+    """The contact's own keys, where its provider signs for each contact (webhook)."""
+    is_signed_for_all: bool = False
+    """Whether the provider's installation-wide secrets sign beside the contact's own."""
     unsubscribe_url: str = field(default="", repr=False)
     """Where one POST unsubscribes (RFC 8058); an e-mail says it in its headers. Never logged."""
 

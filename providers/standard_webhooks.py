@@ -62,6 +62,13 @@ class Secret:
             )
         return cls(key)
 
+    def __str__(self) -> str:
+        return "whsec_..."
+
+    def shown(self) -> str:
+        """Give the text for its receiver, `whsec_<base64>`."""
+        return PREFIX + base64.b64encode(self.key).decode()
+
     def signature(self, signed: bytes) -> str:
         """Sign the bytes `{id}.{timestamp}.{body}`."""
         return "v1," + base64.b64encode(hmac.digest(self.key, signed, sha256)).decode()

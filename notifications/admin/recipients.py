@@ -19,6 +19,7 @@ from notifications.admin.fields import CapsField, ChannelOrderField, known_zone,
 from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
+from notifications.pipeline import signing
 from notifications.rules.language import known_locales, locales
 from notifications.store import address_book, addresses, dead_letters, suppressions
 from providers.contract import Channel
@@ -177,7 +178,7 @@ class ContactAdmin(ModelAdmin):
     paginator = reading.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
-    actions = ("make_valid",)
+    actions = ("make_valid", "renew_secret")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
         """With what the suppression list says of them."""
@@ -209,6 +210,17 @@ class ContactAdmin(ModelAdmin):
         """A new number may be another country's."""
         super().save_model(request, obj, form, change)
         address_book.note_zone(obj.recipient)
+
+    @action("New signing secret", permissions=["change"])
+    def renew_secret(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
+        """Show a webhook's new secret once; the one before signs for a week more."""
+        for contact in queryset:
+            secret = signing.renew(contact.pk)
+            if secret is None:
+                self.message_user(request, f"{contact} is no webhook.", messages.WARNING)
+                continue
+            said = f"{contact} is signed with {secret.shown()}; the page does not show it again."
+            self.message_user(request, said, messages.SUCCESS)
 
     @action("Valid again", permissions=["change"])
     def make_valid(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:

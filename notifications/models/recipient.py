@@ -56,6 +56,20 @@ class Contact(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     invalidated_at = models.DateTimeField(null=True, blank=True)
     invalid_reason = models.CharField(max_length=200, blank=True)
+    secret_version = models.PositiveSmallIntegerField(
+        default=1,
+        db_default=1,
+        editable=False,
+        help_text="Webhook: number of its secret.",
+    )
+    secret_changed_at = models.DateTimeField(
+        null=True, editable=False, help_text="Webhook: the secret before signs for a week more."
+    )
+    shared_secret_until = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Webhook: till when NOTIFY_WEBHOOK_SECRETS sign as well.",
+    )
 
     class Meta:
         """An address once per recipient and channel.

@@ -16,7 +16,8 @@
         digest: one notification in place of many that caps held back
         accept asks check what a request means, plan what to store of it, keys what is a repeat
         job: what is on its way   quiet: a gate's wishes   links: the short ones that render made
-        sample: a test send of words still worked on
+        sample: a test send of words still worked on   signing: the secrets of webhook contacts
+        withheld: what is not kept of answers and exceptions
         cancel, reschedule, arrange (recur): the producer's word
         unsubscribe, inbound: the person's stop   suppression_files: many addresses in and out
 

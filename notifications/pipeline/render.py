@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 
 from cryptography.fernet import InvalidToken
 
-from notifications.pipeline import unsubscribe
+from notifications.pipeline import signing, unsubscribe
 from notifications.pipeline.job import Job
 from notifications.pipeline.links import Book
 from notifications.rules.language.templating import Reader, Rendered, RenderError
 from notifications.rules.texts import wording
 from notifications.store import vault
 from notifications.store.templates import shelf
-from providers.contract import Message
+from providers.contract import Channel, Message
 
 Versions = Mapping[int, shelf.TemplateVersion]
 
@@ -32,14 +32,15 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> M
     """
     unsubscribe_url = unsubscribe.url_for(job)
     words = _words(job, versions, links, unsubscribe_url)
-    delivery, asked = job.delivery, job.asked
+    delivery, asked, where = job.delivery, job.asked, job.destination
+    is_webhook = delivery.channel is Channel.WEBHOOK
     return Message(
         delivery_id=delivery.id,
         notification_id=asked.id,
         idempotency_key=f"{delivery.id}-{delivery.generation}",
         channel=delivery.channel,
-        address=job.destination.address,
-        address_kind=job.destination.kind,
+        address=where.address,
+        address_kind=where.kind,
         title=words.title,
         body=words.body,
         html=words.html,
@@ -49,6 +50,8 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> M
         traceparent=asked.traceparent,
         data={"type": asked.type},
         unsubscribe_url=unsubscribe_url,
+        signing_keys=signing.keys_of(where.contact_id, where, now=now) if is_webhook else (),
+        is_signed_for_all=is_webhook and signing.is_shared(where, now=now),
     )
 
 

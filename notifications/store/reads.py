@@ -59,6 +59,9 @@ class Destination(NamedTuple):
     quiet_hours: str
     """JSON, as `rules.times.quiet_hours` reads it."""
     do_not_disturb_until: dt.datetime | None
+    secret_version: int
+    secret_changed_at: dt.datetime | None
+    shared_secret_until: dt.datetime | None
 
 
 def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:

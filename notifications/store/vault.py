@@ -26,19 +26,34 @@ def _keys() -> MultiFernet:
 
 @functools.cache
 def _hash_keys() -> tuple[bytes, ...]:
-    """One key for hashes from each encryption key, in their order."""
-    return tuple(
-        hashlib.blake2b(
-            base64.urlsafe_b64decode(key), person=b"request-body", digest_size=32
-        ).digest()
-        for key in conf.current().encryption_keys
-    )
+    return _derived(b"request-body")
+
+
+@functools.cache
+def _signing_keys() -> tuple[bytes, ...]:
+    return _derived(b"webhook-secret")
+
+
+def signing_key(name: str) -> list[bytes]:
+    """The keys of 32 bytes of one webhook contact, one from each encryption key, the first first.
+
+    Args:
+        name: of the contact and of its secret's version.
+    """
+    return [hmac.digest(key, name.encode(), "sha256") for key in _signing_keys()]
+
+
+def _derived(purpose: bytes) -> tuple[bytes, ...]:
+    """One key of 32 bytes from each encryption key, in their order."""
+    secrets = [base64.urlsafe_b64decode(key) for key in conf.current().encryption_keys]
+    return tuple(hashlib.blake2b(each, person=purpose, digest_size=32).digest() for each in secrets)
 
 
 def forget() -> None:
     """Read the keys from the settings again."""
     _keys.cache_clear()
     _hash_keys.cache_clear()
+    _signing_keys.cache_clear()
 
 
 class Fingerprint:

@@ -1,8 +1,9 @@
 """Webhooks to endpoints that recipients gave us: signed, guarded, never followed elsewhere.
 
-The body is JSON, signed as Standard Webhooks says with every secret of NOTIFY_WEBHOOK_SECRETS: to
-change one, add the new one, tell the receivers, then drop the old. The id is the idempotency key,
-so a receiver can tell a repeat.
+The body is JSON, signed as Standard Webhooks says with the contact's own keys, so that no receiver
+can sign for another. The secrets of NOTIFY_WEBHOOK_SECRETS are known to every receiver of earlier
+releases: they sign beside the contact's keys where the message says so, and alone where it has no
+key. The id is the idempotency key, so a receiver can tell a repeat.
 
     {"type": ..., "timestamp": ..., "data": {"notification_id", "delivery_id", "title", "body",
     ...}}
@@ -118,7 +119,10 @@ class Webhook(OneWay):
             },
         })
         message_id = message.idempotency_key.replace(".", "_")  # a dot would blur what is signed
-        signed = standard_webhooks.sign(body, message_id=message_id, at=now, secrets=self._secrets)
+        secrets = [standard_webhooks.Secret(key) for key in message.signing_keys]
+        if message.is_signed_for_all or not secrets:
+            secrets += self._secrets
+        signed = standard_webhooks.sign(body, message_id=message_id, at=now, secrets=secrets)
         headers = ["Content-Type: application/json"]
         headers += [f"{name}: {value}" for name, value in signed.items()]
         if message.traceparent:

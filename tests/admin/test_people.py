@@ -192,3 +192,14 @@ def test_the_demo_loads_twice_and_changes_nothing_the_second_time(tmp_path: Path
     assert keys.recognise(json.loads(first[0])["order-service"]) is not None
     maria = Recipient.objects.get(user_id="u_789012")
     assert maria.contacts.filter(channel=Channel.PUSH).get().kind == "fcm_token"
+
+
+def test_a_webhooks_new_signing_secret_is_shown_once(door: Client) -> None:
+    person = Recipient.objects.create(user_id="company")
+    hook = Contact.objects.create(
+        recipient=person, channel=Channel.WEBHOOK, address="https://hooks.example/x"
+    )
+    listed = reverse("admin:notifications_contact_changelist")
+    asked = {"action": "renew_secret", "_selected_action": [hook.pk]}
+    assert "is signed with whsec_" in door.post(listed, asked, follow=True).content.decode()
+    assert "whsec_" not in door.get(listed).content.decode()
