@@ -54,7 +54,7 @@ class World:
 
     def __init__(self, stack: Stack, *, var: Path) -> None:
         self.stack = stack
-        self._var = var
+        self.var = var
         self.ports = Ports(**{
             name: free_port(f"{var}/{name}") for name in ("web", "flower", "sandbox")
         })
@@ -76,7 +76,7 @@ class World:
     def process(self, name: str, **environ: str) -> Process:
         """A process of the table, not started; give variables to run it differently."""
         return Process(
-            program(name), ports=self.ports, environ={**self.environ, **environ}, var=self._var
+            program(name), ports=self.ports, environ={**self.environ, **environ}, var=self.var
         )
 
     def beside(self, name: str, *, ports: Ports | None = None) -> Process:
@@ -85,7 +85,7 @@ class World:
             program(name),
             ports=ports or self.ports,
             environ=self.environ,
-            var=self._var / "beside",
+            var=self.var / "beside",
         )
         self._extra.append(more)
         more.start()
@@ -137,10 +137,14 @@ class World:
 
     def restart_workers(self, **environ: str) -> None:
         """Run the workers with these variables from now on."""
-        for name in WORKERS:
+        self.restart(*WORKERS, **environ)
+
+    def restart(self, *names: str, **environ: str) -> None:
+        """Run these processes with these variables from now on."""
+        for name in names:
             self.processes[name].kill()
             self.processes[name] = self.process(name, **environ)
-        self.start(*WORKERS)
+        self.start(*names)
 
     def stop(self) -> None:
         """End every process."""
@@ -151,7 +155,7 @@ class World:
 
     def service(self, name: str) -> Service:
         """A producer's service with its key."""
-        keys = json.loads((self._var / "demo_keys.json").read_text())
+        keys = json.loads((self.var / "demo_keys.json").read_text())
         return Service(self.url, {"Authorization": f"Bearer {keys[name]}"})
 
     def person(self, *, timezone: str = "UTC", **contacts: str) -> str:
