@@ -74,6 +74,9 @@ class Capabilities:
     repeat: Repeat
     gives_receipts: bool
     """A receipt can come for each accepted message (else `sent` is all that we will ever know)."""
+    receipt_headers: frozenset[str] = frozenset()
+    """Headers, in lower case, that each receipt has: a callback without one of them is refused
+    before its body is read."""
     batch_limit: int = 500
     """Most messages that one `send` may be given."""
     pace: Pace | None = None

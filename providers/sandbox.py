@@ -77,6 +77,7 @@ class Sandbox:
             channels=frozenset(Channel),
             repeat=Repeat.DEDUPLICATED if config.dedup else Repeat.VISIBLE,
             gives_receipts=True,
+            receipt_headers=standard_webhooks.HEADERS,
         )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:

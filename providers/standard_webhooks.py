@@ -24,6 +24,8 @@ from typing import Final, Self
 from providers.errors import InvalidSignature
 
 PREFIX: Final = "whsec_"
+HEADERS: Final = frozenset({"webhook-id", "webhook-timestamp", "webhook-signature"})
+"""In lower case; each request has them all."""
 
 TOLERANCE: Final = timedelta(minutes=5)
 """The most that a timestamp may be off: longer helps a replayed request, shorter punishes a bad

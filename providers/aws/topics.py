@@ -7,8 +7,11 @@
 The order of the checks is the point: the topic is one of ours, the certificate's URL is on a host
 of SNS, the certificate came over TLS from there, and it signs what was posted. Only then is
 anything else in the body believed. Anybody may own a topic, and SNS signs for all of them: without
-the list of topics a stranger's would be read too. A repeat is opened like the first time; whoever
-reads receipts tells repeats.
+the list of topics a stranger's would be read too. A repeat is opened like the first time, for two
+hours from its Timestamp; whoever reads receipts tells repeats.
+
+A stranger who knows a topic can name certificates that do not exist. So a certificate is fetched
+only for a post of now, one at a time, and a URL without one is not fetched again for a while.
 
 Source: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
 """
@@ -16,8 +19,9 @@ Source: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-messag
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +38,14 @@ if TYPE_CHECKING:
 FETCH_DEADLINE: Final = timedelta(seconds=5)
 """For a certificate or a confirmation: SNS waits 15 s for our answer."""
 
+TOLERANCE: Final = timedelta(hours=2)
+"""The most that a Timestamp may be off: SNS tries a post again for an hour at most."""
+SNS_HEADERS: Final = frozenset({"x-amz-sns-message-type"})
+"""In lower case; each post of SNS has it
+(https://docs.aws.amazon.com/sns/latest/dg/http-header.html)."""
+_MOST_CERTIFICATES: Final = 16
+"""SNS signs with one in each region, and changes it about once a year."""
+_MISSED_FOR: Final = timedelta(minutes=1)
 _HOST: Final = r"https://sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/"
 _CERTIFICATE_URL: Final = re.compile(_HOST + r"SimpleNotificationService-[0-9a-f]+\.pem")
 _CONFIRM_URL: Final = re.compile(_HOST + r"\?[!-~]+")
@@ -61,6 +73,8 @@ class Topics:
         self._transport = transport
         self._now = now
         self._certificates: dict[str, Certificate] = {}
+        self._missed_at: dict[str, datetime] = {}
+        self._fetching = threading.Lock()
 
     def open(self, request: ReceiptRequest) -> str | None:
         """Verify a post and give its message; None where there is nothing to read.
@@ -86,6 +100,8 @@ class Topics:
             InvalidSignature: it did not.
             CannotVerify: its certificate is not to be had now.
         """
+        if not _is_near(post.get("Timestamp", ""), self._now()):
+            raise InvalidSignature("the Timestamp is too far from our clock")
         url = post.get("SigningCertURL", "")
         if _CERTIFICATE_URL.fullmatch(url) is None:
             raise InvalidSignature("the certificate is not on a host of SNS")
@@ -98,11 +114,38 @@ class Topics:
         )
 
     def _certificate(self, url: str) -> Certificate:
+        """The certificate of a URL, fetched at the first use.
+
+        Raises:
+            InvalidSignature: there is none.
+            CannotVerify: it is not to be had now.
+        """
+        certificate = self._certificates.get(url)
+        if certificate is not None:
+            return certificate
+        if not self._fetching.acquire(blocking=False):
+            raise CannotVerify("another certificate of SNS is being fetched")
+        try:
+            return self._fetched(url)
+        finally:
+            self._fetching.release()
+
+    def _fetched(self, url: str) -> Certificate:
         from providers.aws.certificates import Certificate  # noqa: PLC0415 - see its docstring
 
-        certificate = self._certificates.get(url)
-        if certificate is None:
-            certificate = self._certificates[url] = Certificate.parse(self._fetch(url).body)
+        now = self._now()
+        missed = {each: at for each, at in self._missed_at.items() if now - at < _MISSED_FOR}
+        if url in missed:
+            raise InvalidSignature("there is no certificate under its URL")
+        reply = self._fetch(url)
+        try:
+            certificate = Certificate.parse(reply.body)
+        except InvalidSignature:
+            newest = list(missed.items())[1 - _MOST_CERTIFICATES :]
+            self._missed_at = {**dict(newest), url: now}
+            raise
+        kept = list(self._certificates.items())[1 - _MOST_CERTIFICATES :]
+        self._certificates = {**dict(kept), url: certificate}
         return certificate
 
     def _confirm(self, url: str) -> None:
@@ -130,6 +173,15 @@ class Topics:
         if reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR or not reply.complete:
             raise CannotVerify(f"SNS cannot be asked now: HTTP {reply.status}")
         return reply
+
+
+def _is_near(timestamp: str, now: datetime) -> bool:
+    """Whether a Timestamp, like 2012-05-02T00:54:06.655Z, is of about now."""
+    try:
+        at = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return False
+    return at.tzinfo is not None and abs(at - now) <= TOLERANCE
 
 
 def _fields(body: bytes) -> dict[str, str]:

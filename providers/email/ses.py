@@ -27,7 +27,7 @@ from providers import clock, configuration, mailboxes, verdicts
 from providers.aws import faults, settings
 from providers.aws.faults import Fault, Judge
 from providers.aws.service import Answer, Api, Call, Question, Service
-from providers.aws.topics import Topics
+from providers.aws.topics import SNS_HEADERS, Topics
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -244,6 +244,7 @@ def _capabilities(pace: Pace, *, gives_receipts: bool) -> Capabilities:
         channels=frozenset({Channel.EMAIL}),
         repeat=Repeat.VISIBLE,
         gives_receipts=gives_receipts,
+        receipt_headers=SNS_HEADERS,
         pace=pace,
     )
 

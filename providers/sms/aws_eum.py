@@ -23,7 +23,7 @@ from providers.aws import faults, settings, texts
 from providers.aws.faults import Judge
 from providers.aws.service import Api, Call, Question, Service
 from providers.aws.texts import Traffic
-from providers.aws.topics import Topics
+from providers.aws.topics import SNS_HEADERS, Topics
 from providers.configuration import read_by
 from providers.contract import (
     Accepted,
@@ -148,6 +148,7 @@ class AwsEum:
             channels=frozenset({Channel.SMS}),
             repeat=Repeat.VISIBLE,
             gives_receipts=bool(config.topics),
+            receipt_headers=SNS_HEADERS,
             pace=texts.pace(config.per_second),
         )
 

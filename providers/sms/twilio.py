@@ -157,6 +157,7 @@ class Twilio:
             channels=frozenset({Channel.SMS}),
             repeat=Repeat.VISIBLE,
             gives_receipts=True,
+            receipt_headers=frozenset({"x-twilio-signature"}),
             pace=Pace(burst=config.per_second, per_second=config.per_second),
         )
 

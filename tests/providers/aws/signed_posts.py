@@ -64,7 +64,7 @@ class Signer:
             "MessageId": str(uuid4()),
             "TopicArn": TOPIC,
             "Message": message,
-            "Timestamp": "2026-03-29T12:00:00.000Z",
+            "Timestamp": stamp(),
             "SignatureVersion": version,
             "SigningCertURL": CERTIFICATE_URL,
         }
@@ -74,6 +74,12 @@ class Signer:
         signed = "".join(f"{name}\n{post[name]}\n" for name in SIGNED[kind] if name in post)
         signature = self.key.sign(signed.encode(), padding.PKCS1v15(), HASHES[version])
         return post | {"Signature": base64.b64encode(signature).decode()}
+
+
+def stamp(ago: timedelta = timedelta(0)) -> str:
+    """An instant as SNS writes it."""
+    at = datetime.now(UTC) - ago  # noqa: TID251 - a certificate is valid around the real time
+    return at.strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 class SnsServer(Transport):

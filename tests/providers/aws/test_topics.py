@@ -18,6 +18,7 @@ from tests.providers.aws.signed_posts import (
     Signer,
     SnsServer,
     request,
+    stamp,
 )
 
 SNS = Signer()
@@ -51,7 +52,8 @@ def test_a_repeat_is_opened_again_and_the_certificate_is_fetched_once(
 
 @pytest.mark.parametrize("field", ["Message", "MessageId", "Timestamp", "Subject", "Type"])
 def test_a_changed_field_is_a_forgery(topics: Topics, field: str) -> None:
-    changed = {"Type": "UnsubscribeConfirmation"}.get(field, "changed")
+    near = stamp(timedelta(minutes=1))
+    changed = {"Type": "UnsubscribeConfirmation", "Timestamp": near}.get(field, "changed")
     post = SNS.post("true", Subject="a subject") | {field: changed}
     with pytest.raises(InvalidSignature, match="does not match"):
         topics.open(request(post))
@@ -142,6 +144,50 @@ def test_what_is_no_certificate_signs_nothing(topics: Topics, server: SnsServer)
     server._pem = b"<html>404</html>"
     with pytest.raises(InvalidSignature, match="no certificate"):
         topics.open(request(SNS.post("true")))
+
+
+@pytest.mark.parametrize(
+    "timestamp",
+    [stamp(timedelta(hours=3)), stamp(timedelta(hours=-3)), "", "soon", "2026-03-29T12:00:00"],
+)
+def test_a_post_of_another_day_is_not_opened_though_sns_signed(
+    topics: Topics, server: SnsServer, timestamp: str
+) -> None:
+    with pytest.raises(InvalidSignature, match="Timestamp"):
+        topics.open(request(SNS.post("true", Timestamp=timestamp)))
+    assert server.fetched == []
+
+
+def test_a_url_without_a_certificate_is_fetched_once_a_minute(
+    topics: Topics, server: SnsServer
+) -> None:
+    server._pem = b"<html>404</html>"
+    for _ in range(3):
+        with pytest.raises(InvalidSignature, match="no certificate"):
+            topics.open(request(SNS.post("true")))
+    assert len(server.fetched) == 1
+
+
+def test_made_up_certificates_are_fetched_one_at_a_time_and_soon_forgotten(
+    topics: Topics, server: SnsServer
+) -> None:
+    server._pem = b"<html>404</html>"
+    host = CERTIFICATE_URL.partition("Simple")[0]
+    for number in range(40):
+        url = f"{host}SimpleNotificationService-{number:032x}.pem"
+        with pytest.raises(InvalidSignature, match="no certificate"):
+            topics.open(request(SNS.post("true", SigningCertURL=url)))
+    assert len(topics._missed_at) == 16
+    with topics._fetching, pytest.raises(CannotVerify, match="being fetched"):
+        topics.open(request(SNS.post("true")))
+
+
+def test_a_process_holds_only_so_many_certificates(topics: Topics) -> None:
+    host = CERTIFICATE_URL.partition("Simple")[0]
+    for number in range(20):
+        url = f"{host}SimpleNotificationService-{number:032x}.pem"
+        assert topics.open(request(SNS.post("true", SigningCertURL=url))) == "true"
+    assert len(topics._certificates) == 16
 
 
 def test_a_subscription_is_confirmed_where_sns_says(topics: Topics, server: SnsServer) -> None:
