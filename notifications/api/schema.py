@@ -9,6 +9,7 @@ follows from what it takes, so it is added here once instead of at every view.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator
 from types import GenericAlias
 from typing import Any, Final
@@ -48,17 +49,43 @@ _REFERENCE: Final = "#/components/schemas/{model}"
 
 def parameters(query: type[BaseModel]) -> list[OpenApiParameter]:
     """A query shape as the operation's parameters."""
-    fields = query.model_json_schema()["properties"]
+    whole = query.model_json_schema(ref_template="{model}")
+    shapes = whole.get("$defs", {})
     return [
-        OpenApiParameter(name, _plain(field), OpenApiParameter.QUERY)
-        for name, field in fields.items()
+        OpenApiParameter(name, _plain(field, shapes), OpenApiParameter.QUERY)
+        for name, field in whole["properties"].items()
     ]
 
 
-def _plain(field: dict[str, Any]) -> dict[str, Any]:
-    """A field without null: a parameter is left out instead."""
+def _plain(field: dict[str, Any], shapes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A field without null (a parameter is left out instead) and without references.
+
+    Args:
+        field: its JSON schema.
+        shapes: what it may refer to, by name. Most tools read no reference in a parameter.
+    """
     choices = [choice for choice in field.get("anyOf", [field]) if choice != {"type": "null"}]
-    return {key: value for key, value in choices[0].items() if key != "title"}
+    found = {**shapes.get(choices[0].get("$ref", ""), {}), **choices[0]}
+    return {key: value for key, value in found.items() if key not in {"title", "$ref"}}
+
+
+def _without_defaults(shape: dict[str, Any]) -> dict[str, Any]:
+    """A shape with its defaults in words.
+
+    Generators of clients make a field with a `default` required: the server fills it in, so that
+    whoever reads it finds it. In a request the caller would have to send it.
+    """
+    fields = {name: _in_words(field) for name, field in shape.get("properties", {}).items()}
+    return {**shape, "properties": fields} if fields else shape
+
+
+def _in_words(field: dict[str, Any]) -> dict[str, Any]:
+    default = field.get("default")
+    said = field.get("description", "")
+    if default not in (None, "", [], {}):
+        said = f"{said} Default: `{json.dumps(default)}`.".strip()
+    kept = {name: part for name, part in field.items() if name not in {"default", "description"}}
+    return {**kept, "description": said} if said else kept
 
 
 @functools.cache
@@ -96,10 +123,13 @@ class ShapeExtension(OpenApiSerializerExtension):
         for name, part in whole.pop("$defs", {}).items():
             auto_schema.registry.register_on_missing(
                 ResolvedComponent(
-                    name=name, type=ResolvedComponent.SCHEMA, object=name, schema=part
+                    name=name,
+                    type=ResolvedComponent.SCHEMA,
+                    object=name,
+                    schema=_without_defaults(part),
                 )
             )
-        return whole
+        return _without_defaults(whole)
 
 
 class BearerKeyExtension(OpenApiAuthenticationExtension):
@@ -142,6 +172,7 @@ def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kin
     has_body = "requestBody" in operation
     taken = operation.get("parameters", [])
     yield from (Kind.MALFORMED, Kind.NOT_ACCEPTABLE, Kind.UNAVAILABLE, Kind.UNAUTHENTICATED)
+    yield Kind.RATE_LIMITED  # of the producer, or of an address without a valid key
     if "{" in path:
         yield Kind.NOT_FOUND
     if has_body:
@@ -153,7 +184,7 @@ def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kin
         if has_body or any(parameter["in"] != "path" for parameter in taken):
             yield Kind.INVALID
     if any(parameter["name"] == IDEMPOTENCY_KEY.name for parameter in taken):
-        yield from (Kind.IN_PROGRESS, Kind.RATE_LIMITED)
+        yield Kind.IN_PROGRESS
     changes_versions = path.endswith(("/publish", "/rollback"))
     if changes_versions or (method, "/".join(path.split("/")[:3])) in _CAN_CONFLICT:
         yield Kind.CONFLICT

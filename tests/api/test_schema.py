@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from django.test import Client
@@ -41,3 +42,21 @@ def test_a_request_names_its_fields_as_producers_spell_them() -> None:
     [request] = [shapes[name] for name in shapes if name.startswith("NotificationRequest")][:1]
     assert request["required"] == ["user_id", "type"]
     assert {"P0", "P1", "P2", "P3"} == set(request["properties"]["priority"]["anyOf"][0]["enum"])
+
+
+def test_each_reference_of_the_document_leads_somewhere() -> None:
+    document = json.loads(Client().get("/v1/schema").content)
+    references = set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(document)))
+    assert references
+    for reference in references:
+        assert reference.startswith("#/components/"), reference
+        _, _, kind, name = reference.split("/")
+        assert name in document["components"][kind]
+
+
+def test_no_shape_has_a_default_that_generated_clients_would_require() -> None:
+    for name, shape in schema.document()["components"]["schemas"].items():
+        for field, part in shape.get("properties", {}).items():
+            assert "default" not in part, f"{name}.{field}"
+    fields = schema.document()["components"]["schemas"]["NotificationRequest"]["properties"]
+    assert fields["delivery"]["description"].endswith('Default: `"first"`.')
