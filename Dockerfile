@@ -22,4 +22,4 @@ WORKDIR /app
 COPY . .
 USER notify
 EXPOSE 8000
-CMD ["granian", "--interface=wsgi", "--host=0.0.0.0", "--port=8000", "--no-ws", "notifyproj.wsgi:application"]
+CMD ["python", "-m", "notifyproj.web", "--host=0.0.0.0", "--port=8000"]

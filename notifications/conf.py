@@ -9,6 +9,7 @@ import datetime as dt
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from django.conf import settings
 
@@ -18,6 +19,34 @@ from notifications.rules.breaker import STREAKS, Streak
 from notifications.rules.concurrency import CEILING
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from providers.contract import Channel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Web:
+    """How much of a web process one client may take; `notifyproj.web_environment` explains each."""
+
+    slots: int = 8
+    connections: int = 4096
+    connections_per_address: int = 256
+    head_seconds: int = 20
+    request_seconds: int = 30
+    rate: int = 8192
+    """Bytes a second that a client must send and read at least."""
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    open_requests_per_second: int = 20
+    """Of one address, without a key."""
+
+    def trusts(self, address: str) -> bool:
+        """Whether a peer is one of our proxies."""
+        if not self.trusted_proxies:
+            return False
+        try:
+            ip = ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+            ip = ip.ipv4_mapped
+        return any(ip in network for network in self.trusted_proxies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +100,8 @@ class Conf:
     """How long an idempotency key is remembered."""
     breaker_failures: Mapping[Channel, Streak] = field(default_factory=lambda: STREAKS)
     """Failures in a row that open a provider's circuit breaker, by channel."""
+    web: Web = field(default_factory=Web)
+    """The limits of a web process."""
     caps: caps.Caps = field(default_factory=lambda: caps.DEFAULTS)
     """What a person gets at most, unless they have caps of their own."""
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from notifications.rules.breaker import STREAKS
 from notifications.rules.caps import DEFAULTS
@@ -37,6 +37,7 @@ from notifyproj.values import (
     Streaks,
     TimesToLive,
 )
+from notifyproj.web_environment import WebEnvironment
 from providers import registry
 from providers.errors import ConfigurationError
 
@@ -72,7 +73,7 @@ class Delivery(StrEnum):
     """Everything happens but the call of a provider."""
 
 
-class Environment(BaseModel):
+class Environment(WebEnvironment):
     """A valid environment. Each description completes the sentence "Give ..."."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -49,6 +49,8 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "notifications.api.correlation.Correlation",
+    "notifications.api.body_limits.BodyLimits",
+    "notifications.api.address_limits.AddressLimits",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -170,6 +172,7 @@ NOTIFICATIONS = Conf(
     breaker_failures=ENVIRONMENT.breaker_failures,
     calls_in_flight=ENVIRONMENT.calls_in_flight,
     sms_max_segments=ENVIRONMENT.sms_max_segments,
+    web=ENVIRONMENT.web,
     max_clock_skew=dt.timedelta(seconds=ENVIRONMENT.max_clock_skew_seconds),
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -154,6 +155,21 @@ def _by_channel(value: str, what: str) -> Mapping[Channel, str]:
     return found
 
 
+def _networks(value: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Read `10.0.0.7,172.16.0.0/12`.
+
+    Raises:
+        ValueError: an item is neither an address nor a network.
+    """
+    found = []
+    for item in _names(value):
+        try:
+            found.append(ip_network(item))
+        except ValueError:
+            raise ValueError(f"{item!r} is neither an address nor a network") from None
+    return tuple(found)
+
+
 PostgresUrl = Annotated[str, AfterValidator(_postgres_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 BrokerUrl = Annotated[str, AfterValidator(_broker_url)]
@@ -162,6 +178,7 @@ Secret = Annotated[str, AfterValidator(_secret)]
 Secrets = Annotated[tuple[str, ...], BeforeValidator(_secrets)]
 FernetKeys = Annotated[tuple[str, ...], BeforeValidator(_fernet_keys)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
 Reachable = Annotated[AllowList | None, BeforeValidator(_allow_list)]
 Providers = Annotated[Mapping[Channel, str], BeforeValidator(_routes)]
 """Of each channel the one that takes it: `push=sandbox,email=smtp`."""

@@ -6,8 +6,14 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
 
-application = get_wsgi_application()
+_django = get_wsgi_application()
 
-from notifications.store import host_clock  # noqa: E402 - its models need Django set up
+from notifications import conf  # noqa: E402 - it needs Django set up
+from notifications.api.slots import Slots  # noqa: E402 - it needs Django set up
+from notifications.store import host_clock  # noqa: E402 - it needs Django set up
+from notifyproj import connections, web  # noqa: E402 - connections needs Django set up
+
+application = Slots(_django, slots=conf.current().web.slots, threads=web.THREADS)
 
 host_clock.Watch().start()
+connections.Watch(conf.current().web).start()

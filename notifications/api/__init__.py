@@ -1,8 +1,10 @@
 """The HTTP door: what producers, operators' tools and providers call.
 
-    request -> correlation (trace id, one log line)
+    request -> slots (a thread that waits for a client holds no slot)
+            -> correlation (trace id, one log line)
+            -> body_limits (size by path) -> address_limits (clients without a key)
             -> authentication (key, producer, mode) -> scope
-            -> wire (JSON in, bounded) -> shape (pydantic)
+            -> wire (JSON in) -> shape (pydantic)
             -> throttle (notifications only)
             -> one call into pipeline/ or store/ -> wire (JSON out)
 

@@ -6,13 +6,14 @@ Wrong keys are refused alike, whether the prefix exists or not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from notifications.api import correlation
+from notifications.api.address_limits import check_failures, refuse_failed
 from notifications.api.problems import refuse
 from notifications.pipeline.check import Caller
 from notifications.rules import access
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView  # DRF imports this module while it defines APIView
 
 
+CALLER: Final = "notifications.caller"
+"""In a request's META: the prefix of the key that was recognised."""
+
+
 class BearerKey(BaseAuthentication):
     """`Authorization: Bearer nk_live_...`; the key becomes `request.auth`."""
 
@@ -33,16 +38,23 @@ class BearerKey(BaseAuthentication):
         """Recognise the caller.
 
         Raises:
-            Refusal: no key, or none that is good (401); its producer is switched off (403).
+            Refusal: no key, or none that is good (401); its producer is switched off (403); too
+                many wrong keys from the client's address (429).
         """
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret:
-            refuse(Problem(Kind.UNAUTHENTICATED, "send Authorization: Bearer <key>"))
-        key = keys.recognise(secret.strip())
+            said = "send Authorization: Bearer <key>"
+            refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
+        secret = secret.strip()
+        if not keys.is_known(secret):
+            check_failures(request)
+        key = keys.recognise(secret)
         if key is None:
-            refuse(Problem(Kind.UNAUTHENTICATED, "the key is unknown, expired or revoked"))
+            said = "the key is unknown, expired or revoked"
+            refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
         if not key.producer_is_active:
             refuse(Problem(Kind.FORBIDDEN, f"producer {key.producer_name} is switched off"))
+        request.META[CALLER] = key.prefix
         return None, key
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - DRF's signature

@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from notifications import clock
-from notifications.api import wire
 from notifications.api.problems import refuse
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import invalid
@@ -27,24 +26,20 @@ _CLOCK_AGAIN: Final = dt.timedelta(seconds=5)
 class Door(APIView):
     """A view with a key; `rules.access` names the scope of each of its methods."""
 
-    body_limit: ClassVar[int] = wire.BODY_LIMIT
     needs_clock: ClassVar[bool] = True
     """Whether it is refused while this host's clock is too far from the database's."""
     # No OPTIONS: the schema describes the API, and browsers of other origins are no callers.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]  # noqa: RUF012 - Django's
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's signature
-        """Authenticate, check the scope, and refuse a body that WSGI would not let us read.
+        """Authenticate and check the scope, before the body is read.
 
         Raises:
-            Refusal: the body is chunked, or this host's clock is wrong.
+            Refusal: this host's clock is wrong.
         """
         if self.needs_clock and not clock.is_trusted():
             refuse(Problem(Kind.UNAVAILABLE, host_clock.said(), retry_after=_CLOCK_AGAIN))
         super().initial(request, *args, **kwargs)
-        if "Transfer-Encoding" in request.headers:
-            said = "send the body with Content-Length, not chunked"
-            refuse(Problem(Kind.MALFORMED, said))
 
 
 class OpenDoor(Door):

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import clock
-from notifications.api import correlation, idempotency, problems, schema, throttle, wire
+from notifications.api import correlation, idempotency, problems, schema, throttle
 from notifications.api.authentication import caller_of, key_of
 from notifications.api.door import Door, shaped
 from notifications.api.pages import DatedPageQuery, asked, page
@@ -152,8 +152,6 @@ class Notifications(Door):
 
 class Batch(Door):
     """Many in."""
-
-    body_limit = 16 * wire.MEBIBYTE
 
     @extend_schema(
         operation_id="create_notifications",

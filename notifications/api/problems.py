@@ -36,6 +36,8 @@ MEDIA_TYPE: Final = "application/problem+json"
 _WAIT_FOR_DATABASE: Final = dt.timedelta(seconds=2)
 """A restart of Postgres takes about as long."""
 
+_WAIT_FOR_READERS: Final = dt.timedelta(seconds=1)
+
 CURES: Final = MappingProxyType({
     Kind.MALFORMED: (
         "Malformed request",
@@ -95,6 +97,13 @@ class Refusal(Exception):
         self.problem = problem
 
 
+class TooManyReaders(OSError):
+    """Too many threads wait for bodies: nothing of this body was read; the caller tries again.
+
+    Raised by `wsgi.input`; Django makes an UnreadablePostError of it.
+    """
+
+
 def refuse(problem: Problem) -> NoReturn:
     """Refuse the request that is being answered.
 
@@ -144,6 +153,8 @@ def _problem_of(error: Exception) -> Problem | None:
         return error.problem
     if isinstance(error, exceptions.APIException):
         return Problem(_BY_STATUS.get(error.status_code, Kind.MALFORMED), str(error.detail))
+    if isinstance(error.__cause__, TooManyReaders):
+        return Problem(Kind.UNAVAILABLE, str(error.__cause__), (), _WAIT_FOR_READERS)
     if db_errors.is_too_large(error):
         return _TOO_LARGE_TO_STORE
     if isinstance(error, InternalError) and db.is_read_only(error):

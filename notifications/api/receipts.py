@@ -14,10 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import conf
+from notifications.api.address_limits import refuse_failed
 from notifications.api.door import OpenDoor, absent
 from notifications.api.problems import refuse
 from notifications.api.shapes import Answer
-from notifications.api.wire import MEBIBYTE, RawParser
+from notifications.api.wire import RawParser
 from notifications.pipeline import confirm, inbound, route
 from notifications.rules.problems import Kind, Problem
 from providers.contract import InboundText, Provider, Receipt, ReceiptRequest
@@ -37,7 +38,6 @@ class ReceiptsTaken(Answer):
 class Receipts(OpenDoor):
     """A provider's callback."""
 
-    body_limit = MEBIBYTE
     parser_classes = (RawParser,)
 
     @extend_schema(
@@ -56,6 +56,7 @@ class Receipts(OpenDoor):
         adapter = route.provider_named(provider)
         if adapter is None:
             absent("provider")
+        _check_head(adapter, request)
         said = _parsed(adapter, request)
         receipts = [each for each in said if isinstance(each, Receipt)]
         texts = [each for each in said if isinstance(each, InboundText)]
@@ -65,6 +66,20 @@ class Receipts(OpenDoor):
             return Response(status=204)
         matched = confirm.record(adapter.name, receipts)
         return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).wire())
+
+
+def _check_head(adapter: Provider, request: Request) -> None:
+    """Refuse what cannot be a receipt before its body is read.
+
+    Raises:
+        Refusal: the provider sends no receipts (404), or signs in a header that is missing (401).
+    """
+    if not adapter.capabilities.gives_receipts:
+        absent("provider that sends receipts")
+    missing = [name for name in adapter.capabilities.receipt_headers if name not in request.headers]
+    if missing:
+        said = f"the header {min(missing)} is missing"
+        refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
 
 
 def _parsed(adapter: Provider, request: Request) -> list[Receipt | InboundText]:
@@ -79,7 +94,8 @@ def _parsed(adapter: Provider, request: Request) -> list[Receipt | InboundText]:
     try:
         return list(adapter.parse_receipt(call))
     except InvalidSignature as error:
-        refuse(Problem(Kind.UNAUTHENTICATED, str(error) or "the signature is wrong"))
+        said = str(error) or "the signature is wrong"
+        refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
     except MalformedReceipt as error:
         refuse(Problem(Kind.MALFORMED, str(error) or "the receipt cannot be read"))
     except CannotVerify as error:

@@ -27,7 +27,7 @@ from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.shapes import Answer, Asked, ChannelWord
-from notifications.api.wire import MEBIBYTE, JsonParser, JsonRenderer, RawParser
+from notifications.api.wire import JsonParser, JsonRenderer, RawParser
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.pipeline import suppression_files
@@ -46,8 +46,6 @@ from notifications.store.keys import KnownKey
 from notifications.store.suppressions import Entry
 
 CSV: str = "text/csv"
-_PER_READ = 2_000
-"""Rows that an export fetches at a time."""
 
 Note = Annotated[Text, Field(max_length=LONGEST_NOTE)]
 
@@ -141,7 +139,6 @@ class SuppressionsImported(Answer):
 class Suppressions(Door):
     """The list."""
 
-    body_limit = 8 * MEBIBYTE
     parser_classes = (JsonParser, CsvParser)
     renderer_classes = (JsonRenderer, CsvRenderer)
 
@@ -160,7 +157,7 @@ class Suppressions(Door):
         query = asked(request, SuppressionQuery)
         found = _found(query)
         if request.accepted_renderer.media_type == CSV:
-            lines = suppression_files.written(found.iterator(chunk_size=_PER_READ))
+            lines = suppression_files.written(found)
             return StreamingHttpResponse(lines, content_type=f"{CSV}; charset=utf-8")
         if query.cursor is not None:
             found = found.filter(pk__lt=query.cursor)

@@ -15,7 +15,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema, wire
+from notifications.api import schema
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import Door, absent, shaped
 from notifications.api.idempotency import idempotent
@@ -50,8 +50,6 @@ SHOWN: Final = 100
 
 class Templates(Door):
     """Many."""
-
-    body_limit = 16 * wire.MEBIBYTE
 
     @extend_schema(
         operation_id="list_templates",

@@ -33,8 +33,6 @@ from notifications.pipeline import unsubscribe
 from notifications.pipeline.unsubscribe import BadLink, Choice, Link
 from notifications.rules.language import locales
 
-BODY_LIMIT: Final = 4_096
-"""Bytes; the longest honest form has a few hundred, also as multipart."""
 _ONE_CLICK: Final = "One-Click"
 _URL_ENCODED: Final = "application/x-www-form-urlencoded"
 _RETRY_AFTER_SECONDS: Final = "60"
@@ -93,9 +91,6 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _posted(request: HttpRequest, link: Link, recipient: Recipient) -> HttpResponse:
-    length = request.headers.get("Content-Length", "")
-    if length.isdecimal() and int(length) > BODY_LIMIT:
-        return HttpResponse(status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     form = _form(request)
     language, words = words_for(recipient.locale)
     if taken_back := form.get("undo"):

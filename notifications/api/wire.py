@@ -1,14 +1,13 @@
 """JSON in and out, by orjson: strict, bounded, and the cheapest there is.
 
 What orjson refuses (bad UTF-8, lone surrogates, NaN, numbers that are infinite as doubles, a
-thousand levels) is a 400. The body is read once and never past its view's limit, whatever the
-client's headers say.
+thousand levels) is a 400. `body_limits` refuses a body that is too large before it is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import IO, Any, Final
+from typing import IO, Any
 
 import orjson
 from rest_framework.parsers import BaseParser
@@ -16,10 +15,6 @@ from rest_framework.renderers import BaseRenderer
 
 from notifications.api.problems import refuse
 from notifications.rules.problems import Kind, Problem
-
-MEBIBYTE: Final = 1024 * 1024
-BODY_LIMIT: Final = MEBIBYTE
-"""Bytes of one notification with its content: 600 kB at most, and some room for escapes."""
 
 
 class RawParser(BaseParser):
@@ -31,18 +26,10 @@ class RawParser(BaseParser):
         self,
         stream: IO[bytes],
         media_type: str | None = None,  # noqa: ARG002 - DRF's signature
-        parser_context: Mapping[str, Any] | None = None,
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
     ) -> Any:  # noqa: ANN401 - DRF's signature
-        """Read the body, up to the view's limit.
-
-        Raises:
-            Refusal: it is too large.
-        """
-        limit: int = getattr((parser_context or {}).get("view"), "body_limit", BODY_LIMIT)
-        raw = stream.read(limit + 1)
-        if len(raw) > limit:
-            refuse(Problem(Kind.TOO_LARGE, f"the body may have {limit} bytes"))
-        return raw
+        """Read the body; `body_limits` has checked its length."""
+        return stream.read()
 
 
 class JsonParser(RawParser):
@@ -59,7 +46,7 @@ class JsonParser(RawParser):
         """Decode the body.
 
         Raises:
-            Refusal: it is too large, or no JSON.
+            Refusal: it is no JSON.
         """
         raw = super().parse(stream, media_type, parser_context)
         try:

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from django.db.models import QuerySet
+
 from notifications.models import Suppression
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store import suppressions
@@ -29,6 +31,8 @@ _MOST_COLUMNS: Final = 32
 """Columns of a file. Other systems' exports have a dozen, and each costs time on each line."""
 _AT_ONCE: Final = 5_000
 """Entries of one statement."""
+_PER_READ: Final = 2_000
+"""Rows that an export fetches at a time."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """A note or mailbox that begins so would be run by a spreadsheet: it goes out behind an apostrophe
 and comes in without. Numbers are left as they are: all begin with a plus, and none is a formula."""
@@ -119,14 +123,24 @@ def _entry(row: Mapping[str, str]) -> Entry | str:
     return Entry(channel=channel, address=given["address"], cause=Cause.IMPORT, note=note)
 
 
-def written(rows: Iterable[Suppression]) -> Iterator[str]:
-    """The lines of a file, with their ends."""
+def written(found: QuerySet[Suppression]) -> Iterator[str]:
+    """The lines of a file, with their ends; newest first.
+
+    Between two pages no cursor is open: whoever reads slowly holds no connection.
+    """
     yield _line(COLUMNS)
-    for row in rows:
+    for row in _paged(found):
         channel = Channel(row.channel)
         address = row.address if channel is Channel.SMS else _guarded(row.address)
         said = (channel.label, address, row.reason, row.provider, _guarded(row.note))
         yield _line((*said, row.created_at.isoformat(), row.created_by))
+
+
+def _paged(found: QuerySet[Suppression]) -> Iterator[Suppression]:
+    page = list(found.order_by("-pk")[:_PER_READ])
+    while page:
+        yield from page
+        page = list(found.filter(pk__lt=page[-1].pk).order_by("-pk")[:_PER_READ])
 
 
 def _guarded(text: str) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import hmac
+import math
 import re
 import secrets
 import string
@@ -28,8 +29,8 @@ from notifications.rules.lane import Mode, Priority
 
 CACHED_FOR: Final = dt.timedelta(seconds=1)
 """How long a process believes what it read: half of the two seconds that a revocation may take."""
-_MOST_CACHED: Final = 10_000
-"""Entries; strangers who try prefixes must not fill the memory."""
+_MOST_UNKNOWN: Final = 10_000
+"""Prefixes; strangers who try some must not fill the memory."""
 _ALPHABET: Final = string.ascii_lowercase + string.digits
 _PUBLIC_LENGTH: Final = 8
 _SECRET_LENGTH: Final = 52
@@ -115,13 +116,33 @@ def recognise(secret: str) -> KnownKey | None:
     return known if known is not None and known.is_valid(secret, now=clock.now()) else None
 
 
+def remembered(secret: str) -> str:
+    """The prefix of a good key that this process remembers; empty for any other. No query."""
+    shape = _SHAPE.fullmatch(secret)
+    hit = _cache.get(shape[1]) if shape is not None else None
+    if hit is None or clock.monotonic() - hit[0] >= CACHED_FOR.total_seconds():
+        return ""
+    known = hit[1]
+    is_good = known.producer_is_active and known.is_valid(secret, now=clock.now())
+    return known.prefix if is_good else ""
+
+
+def is_known(secret: str) -> bool:
+    """Whether the prefix was that of a key when it was last looked up. No query."""
+    shape = _SHAPE.fullmatch(secret)
+    return shape is not None and shape[1] in _cache
+
+
 def forget() -> None:
     """Drop what this process remembers."""
     _cache.clear()
+    _unknown.clear()
 
 
-_cache: dict[str, tuple[float, KnownKey | None]] = {}
-"""Prefix -> when it was read (monotonic seconds) and what was found."""
+_cache: dict[str, tuple[float, KnownKey]] = {}
+"""Prefix -> when the key was read (monotonic seconds), and the key. As many as there are keys."""
+_unknown: dict[str, float] = {}
+"""Prefix of no key -> when it was looked for: apart, so that strangers forget no key of ours."""
 
 
 def _remembered(prefix: str) -> KnownKey | None:
@@ -129,11 +150,17 @@ def _remembered(prefix: str) -> KnownKey | None:
     hit = _cache.get(prefix)
     if hit is not None and now - hit[0] < CACHED_FOR.total_seconds():
         return hit[1]
+    if now - _unknown.get(prefix, -math.inf) < CACHED_FOR.total_seconds():
+        return None
     found = _read(prefix)
-    if len(_cache) >= _MOST_CACHED:
-        _cache.clear()  # cheaper than keeping order, and rare: the next second reads them again
-    _cache[prefix] = (now, found)
-    return found
+    if found is not None:
+        _cache[prefix] = (now, found)
+        return found
+    _cache.pop(prefix, None)
+    if len(_unknown) >= _MOST_UNKNOWN:
+        _unknown.clear()  # cheaper than keeping order, and rare
+    _unknown[prefix] = now
+    return None
 
 
 def _read(prefix: str) -> KnownKey | None:

@@ -102,10 +102,7 @@ PROGRAMS: Final = (
     ),
     Program(
         name="web",
-        arguments=(
-            *("-m", "granian", "--interface=wsgi", "--port={web}", "--no-ws"),
-            *("--blocking-threads=8", "--workers-kill-timeout=10", "notifyproj.wsgi:application"),
-        ),
+        arguments=(*("-m", "notifyproj.web", "--port={web}"),),
         ready=Answers("web", "/healthz"),
         leash=signal.SIGTERM,  # it must end the process that it has made for the requests
     ),

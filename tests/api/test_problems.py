@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from notifications.api import problems, wire
+from notifications.api import body_limits, problems
 from notifications.rules.problems import Kind
 from notifications.store import keys
 from tests.api.conftest import Caller
@@ -62,7 +62,7 @@ def test_accepting_nothing_that_we_have_is_a_problem(caller: Caller) -> None:
 
 
 def test_a_body_over_the_limit_is_a_problem(caller: Caller) -> None:
-    _check(caller.post("/v1/notifications", b" " * (wire.BODY_LIMIT + 1)), Kind.TOO_LARGE)
+    _check(caller.post("/v1/notifications", b" " * (body_limits.BODY_LIMIT + 1)), Kind.TOO_LARGE)
 
 
 def test_a_chunked_body_is_refused_and_not_taken_for_an_empty_one(caller: Caller) -> None:

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 
 from notifications import clock
-from notifications.api.wire import MEBIBYTE
+from notifications.api.body_limits import MEBIBYTE
 from notifications.models import Delivery, Recipient, Suppression
 from notifications.pipeline import route
 from notifications.rules.states import Status
@@ -143,7 +143,10 @@ def test_a_provider_that_is_not_configured_is_not_there(provider: str) -> None:
 
 @pytest.mark.usefixtures("unverifiable")
 def test_a_callback_that_cannot_be_checked_now_is_to_come_again() -> None:
-    answer = Client().post("/v1/receipts/unverifiable", b"{}", content_type="application/json")
+    head = {"webhook-id": "a", "webhook-timestamp": "1", "webhook-signature": "v1,x"}
+    answer = Client().post(
+        "/v1/receipts/unverifiable", b"{}", content_type="application/json", headers=head
+    )
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from notifications.api.wire import MEBIBYTE
+from notifications.api.body_limits import MEBIBYTE
 from notifications.models import Recipient, Suppression
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import BY_PERSON, Cause

@@ -12,7 +12,7 @@ from django.test import Client, override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from notifications.api.unsubscribe import BODY_LIMIT
+from notifications.api.body_limits import UNSUBSCRIBE_LIMIT
 from notifications.api.unsubscribe_words import LANGUAGES
 from notifications.models import Preference, Recipient, Suppression
 from notifications.pipeline import unsubscribe
@@ -80,7 +80,7 @@ def test_a_broken_multipart_body_changes_nothing(maria: Recipient) -> None:
 
 
 def test_a_huge_body_is_not_read(maria: Recipient) -> None:
-    body = ONE_CLICK + "&x=" + "x" * BODY_LIMIT
+    body = ONE_CLICK + "&x=" + "x" * UNSUBSCRIBE_LIMIT
     assert Client().post(path_for(maria), body, content_type=FORM).status_code == 413
     assert not Preference.objects.exists()
 

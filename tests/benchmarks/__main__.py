@@ -14,6 +14,7 @@ from notifyproj.embedded import EmbeddedError
 from notifyproj.supervisor.process import ProcessFailed
 from tests.benchmarks import (
     batch_accept,
+    door_slow,
     fcm_transport,
     figures,
     gates_cost,
@@ -54,6 +55,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "p2_age": waiting_age.measure_p2,
     "batch_accept": batch_accept.measure,
     "single_accept": single_accept.measure,
+    "door_slow": door_slow.measure,
     "gates_cost": gates_cost.measure,
     "quiet_release": quiet_release.measure,
     "release": release.measure,

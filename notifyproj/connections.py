@@ -1,0 +1,261 @@
+"""Connections of the web process: the slow ones are closed, and each address has only so many.
+
+The server limits the time for a request's head. It limits neither the time for a body nor the time
+in which a client reads an answer. This thread looks at the kernel's counters of each connection
+once a second, which costs a request nothing, and shuts down a connection
+
+    whose request came slower than `bytes_per_second`, once `request_seconds` have passed
+    whose client reads an answer slower than that over `request_seconds`
+    on which nothing was sent or received for `head_seconds` and `request_seconds` together
+    that is one too many of its address (an IPv6 network of 64 bits counts as one address)
+
+A connection of a trusted proxy stands for many clients: the last rule leaves it out. The thread
+shuts down a copy of the descriptor, so the server finds a connection that its client has closed.
+Needs Linux (`/proc/self/fd`, `TCP_INFO`); elsewhere a line in the log says that nothing is closed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import struct
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from notifications import clock
+from notifications.api import clients
+from notifications.conf import Web
+
+EVERY_SECONDS: Final = 1.0
+_BETWEEN_PAUSES: Final = 16
+"""Descriptors; looking at them takes a third of a millisecond."""
+_PAUSE_SECONDS: Final = 0.0005
+_DESCRIPTORS: Final = Path("/proc/self/fd")
+_INFO: Final = struct.Struct("=24x I 92x Q Q 8x I 52x Q")
+"""Of Linux's `struct tcp_info`: unacked, bytes_acked, bytes_received, notsent_bytes and, since
+Linux 4.19, bytes_sent (include/uapi/linux/tcp.h)."""
+
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
+"""`struct linger`: a closed connection is reset, and its unsent bytes are thrown away."""
+
+Peer: TypeAlias = tuple[str, int]
+_log: Final = logging.getLogger(__name__)
+
+
+class Reason(StrEnum):
+    """Why a connection was shut down."""
+
+    SLOW_REQUEST = "slow_request"
+    """The request did not come in time."""
+    SLOW_READER = "slow_reader"
+    """The client did not read the answer in time."""
+    IDLE = "idle"
+    """Nothing was sent or received; perhaps a request came in part behind another one."""
+    TOO_MANY = "too_many"
+    """Its address has more connections than it may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What the kernel counts of a connection."""
+
+    received: int
+    """Bytes that came."""
+    sent: int
+    """Bytes that were handed to the network."""
+    acked: int
+    """Bytes that the client's kernel has confirmed."""
+    waiting: int
+    """Bytes or segments of an answer that the client has not taken yet."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """One connection, as it was at the last looks."""
+
+    since: float
+    counters: Counters
+    changed_at: float
+    """When something was sent or received for the last time."""
+    asked_at: float | None = None
+    """When the first byte of the request came that has no answer yet."""
+    asked_from: int = 0
+    """`received` at that time."""
+    stalled_at: float | None = None
+    """Since when the client has had something to read."""
+    stalled_from: int = 0
+    """`acked` at that time."""
+
+
+@dataclass(slots=True)
+class Judge:
+    """Decides which connections to shut down; it does no I/O."""
+
+    limits: Web
+    _seen: dict[Peer, _Seen] = field(default_factory=dict)
+
+    def judge(self, found: dict[Peer, Counters], *, now: float) -> dict[Peer, Reason]:
+        """Connections to shut down, from the counters of all that there are.
+
+        Args:
+            found: the counters of each connection, by the client's address and port.
+            now: seconds of a clock that only goes forward.
+        """
+        self._seen = {peer: each for peer, each in self._seen.items() if peer in found}
+        closing = dict(self._too_many(found))
+        for peer, counters in found.items():
+            seen = self._seen.get(peer)
+            if seen is None:
+                # Whatever was answered between two looks is over; what came may be a beginning.
+                seen = self._seen[peer] = _Seen(now, counters, now)
+                seen.asked_at = now if counters.received and not counters.sent else None
+                continue
+            if self._asks_slowly(seen, counters, now):
+                closing[peer] = Reason.SLOW_REQUEST
+            elif self._reads_slowly(seen, counters, now):
+                closing[peer] = Reason.SLOW_READER
+            elif self._is_idle(seen, counters, now):
+                closing[peer] = Reason.IDLE
+            seen.counters = counters
+        return closing
+
+    def _asks_slowly(self, seen: _Seen, counters: Counters, now: float) -> bool:
+        before = seen.counters
+        if counters.sent != before.sent:
+            seen.asked_at = None
+        elif seen.asked_at is None and counters.received != before.received:
+            seen.asked_at, seen.asked_from = now, before.received
+        if seen.asked_at is None:
+            return False
+        came = counters.received - seen.asked_from
+        return now - seen.asked_at > self.limits.request_seconds + came / self.limits.rate
+
+    def _reads_slowly(self, seen: _Seen, counters: Counters, now: float) -> bool:
+        if not counters.waiting:
+            seen.stalled_at = None
+            return False
+        if seen.stalled_at is None:
+            seen.stalled_at, seen.stalled_from = now, counters.acked
+        passed, taken = now - seen.stalled_at, counters.acked - seen.stalled_from
+        if passed <= self.limits.request_seconds:
+            return False
+        seen.stalled_at, seen.stalled_from = now, counters.acked
+        return taken < passed * self.limits.rate
+
+    def _is_idle(self, seen: _Seen, counters: Counters, now: float) -> bool:
+        """Where a request has begun, its own rule counts: it may take long to answer."""
+        if counters != seen.counters or seen.asked_at is not None:
+            seen.changed_at = now
+        return now - seen.changed_at > self.limits.head_seconds + self.limits.request_seconds
+
+    def _too_many(self, found: Iterable[Peer]) -> Iterator[tuple[Peer, Reason]]:
+        most = self.limits.connections_per_address
+        if not most:
+            return
+        of_address: defaultdict[str, list[Peer]] = defaultdict(list)
+        for peer in found:
+            of_address[clients.counted_as(peer[0])].append(peer)
+        for peers in of_address.values():
+            if len(peers) > most and not self.limits.trusts(peers[0][0]):
+                # The oldest stay: a newcomer finds out at once.
+                peers.sort(key=self._age)
+                yield from ((peer, Reason.TOO_MANY) for peer in peers[most:])
+
+    def _age(self, peer: Peer) -> float:
+        seen = self._seen.get(peer)
+        return seen.since if seen is not None else float("inf")
+
+
+class Watch(threading.Thread):
+    """Looks at the connections of this process for as long as the process lives."""
+
+    def __init__(self, limits: Web) -> None:
+        """Of every port that this process listens on."""
+        super().__init__(name="connections", daemon=True)
+        self._judge = Judge(limits)
+        self._ports: frozenset[int] = frozenset()
+
+    def run(self) -> None:
+        """Look once a second."""
+        if not _DESCRIPTORS.is_dir():
+            _log.warning("slow connections are not closed: there is no %s", _DESCRIPTORS)
+            return
+        pause = threading.Event()
+        while not pause.wait(EVERY_SECONDS):
+            self.look()
+
+    def look(self) -> Counter[Reason]:
+        """Look once; returns how many connections were shut down, by reason."""
+        self._ports = self._ports or frozenset(_listening())
+        found: dict[Peer, Counters] = {}
+        for peer, copy in _accepted(self._ports):
+            with suppress(OSError):  # it has just ended
+                found[peer] = _counters(copy)
+        verdicts = self._judge.judge(found, now=clock.monotonic())
+        for peer, copy in _accepted(self._ports) if verdicts else ():
+            if peer in verdicts:
+                _shut(copy)
+        closed = Counter(verdicts.values())
+        for reason, count in closed.items():
+            _log.warning("connections_closed: %s: %s", reason, count)
+        return closed
+
+
+def _copies() -> Iterator[socket.socket]:
+    """A copy of each socket, closed afterwards. A copy stays what it is whatever the server does.
+
+    The family is the one with the longest addresses; asking for the true one takes three calls.
+    """
+    pause = threading.Event()
+    for number, name in enumerate(os.listdir(_DESCRIPTORS)):  # noqa: PTH208 - a Path for each of thousands is slow
+        if number % _BETWEEN_PAUSES == 0:
+            pause.wait(_PAUSE_SECONDS)  # requests go first: they wait for the interpreter meanwhile
+        with suppress(OSError):
+            copy = os.dup(int(name))
+            try:
+                each = socket.socket(socket.AF_INET6, socket.SOCK_STREAM, 0, fileno=copy)
+            except OSError:
+                os.close(copy)
+                continue
+            with each:
+                yield each
+
+
+def _listening() -> Iterator[int]:
+    """The ports that this process listens on."""
+    for each in _copies():
+        with suppress(OSError):
+            name = each.getsockname()
+            if isinstance(name, tuple) and each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                yield name[1]
+
+
+def _accepted(ports: frozenset[int]) -> Iterator[tuple[Peer, socket.socket]]:
+    """Each connection to one of these ports: its client, and a copy of its socket."""
+    for each in _copies():
+        with suppress(OSError):
+            name = each.getsockname()
+            # Sockets of other families have other names.
+            if isinstance(name, tuple) and name[1] in ports:
+                address, port = each.getpeername()[:2]
+                yield (address, port), each
+
+
+def _shut(copy: socket.socket) -> None:
+    """End a connection for both sides. The kernel, too, forgets what the client did not read."""
+    with suppress(OSError):  # the client was faster
+        copy.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        copy.shutdown(socket.SHUT_RDWR)
+
+
+def _counters(each: socket.socket) -> Counters:
+    raw = each.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO.size)
+    unacked, acked, received, unsent, sent = _INFO.unpack(raw.ljust(_INFO.size, b"\0"))
+    return Counters(received=received, sent=sent, acked=acked, waiting=unacked + unsent)

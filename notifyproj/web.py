@@ -1,0 +1,71 @@
+"""`python -m notifyproj.web`: the web server, with its limits.
+
+    --host     address to listen on; default 127.0.0.1
+    --port     default 8000
+    --workers  processes; default 1
+
+HTTP/1.1 only: over HTTP/2 one connection is many clients. Each process answers NOTIFY_WEB_SLOTS
+requests at a time (`notifications.api.slots`) and closes slow connections
+(`notifyproj.connections`); the server itself limits the time for a request's head, which is also
+how long a connection may be idle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+from typing import Final
+
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.server import Server
+
+from notifyproj import environment
+
+THREADS: Final = 384
+"""Most of a process: each request has one while it is answered or its body comes."""
+_STOP_SECONDS: Final = 10
+"""For what is being answered when the server is told to stop."""
+_DESCRIPTORS_BESIDE: Final = 1_024
+"""Descriptors for everything but clients' connections: database, brokers, files."""
+_HEAD_BYTES: Final = 32 * 1024
+"""The largest head of a request, and most bytes of one connection that are held by the server."""
+
+
+def main() -> None:
+    """Serve until SIGTERM."""
+    parser = argparse.ArgumentParser(prog="python -m notifyproj.web", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--workers", type=int, default=1)
+    asked = parser.parse_args()
+    web = environment.load(os.environ).web
+    _allow_descriptors(web.connections + _DESCRIPTORS_BESIDE)
+    Server(
+        "notifyproj.wsgi:application",
+        address=asked.host,
+        port=asked.port,
+        interface=Interfaces.WSGI,
+        workers=asked.workers,
+        blocking_threads=THREADS,
+        backpressure=web.connections,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=round(web.head_seconds * 1000), max_buffer_size=_HEAD_BYTES
+        ),
+        websockets=False,
+        workers_kill_timeout=_STOP_SECONDS,
+    ).serve()
+
+
+def _allow_descriptors(wanted: int) -> None:
+    """Raise this process's own limit as far as it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The settings of the web server: how much of it one client may take."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from notifications.conf import Web
+from notifyproj.values import Networks
+
+
+class WebEnvironment(BaseModel):
+    """Each description completes the sentence "Give ..."."""
+
+    web_slots: Annotated[int, Field(ge=1, le=64)] = Field(
+        alias="NOTIFY_WEB_SLOTS",
+        default=8,
+        description="a number from 1 to 64: requests that a web process works on at the same time;"
+        " each has a database connection",
+    )
+    web_connections: Annotated[int, Field(ge=64, le=65_536)] = Field(
+        alias="NOTIFY_WEB_CONNECTIONS",
+        default=4096,
+        description="a number from 64 to 65536: connections that a web process accepts",
+    )
+    connections_per_address: Annotated[int, Field(ge=0, le=65_536)] = Field(
+        alias="NOTIFY_CONNECTIONS_PER_ADDRESS",
+        default=256,
+        description="a number from 0 to 65536: connections of one client address to a web process;"
+        " 0: no limit",
+    )
+    head_seconds: Annotated[int, Field(ge=1, le=60)] = Field(
+        alias="NOTIFY_HEAD_SECONDS",
+        default=20,
+        description="a number of seconds from 1 to 60 for the head of a request; a connection that"
+        " is idle for so long is closed, so proxies must close theirs sooner",
+    )
+    request_seconds: Annotated[int, Field(ge=1, le=600)] = Field(
+        alias="NOTIFY_REQUEST_SECONDS",
+        default=30,
+        description="a number of seconds from 1 to 600: a request whose first byte came so long"
+        " ago, plus a second for each NOTIFY_BYTES_PER_SECOND that came, is cut off; so is a client"
+        " that reads its answer slower than that",
+    )
+    bytes_per_second: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
+        alias="NOTIFY_BYTES_PER_SECOND",
+        default=8192,
+        description="a number of bytes: how fast a client must send and read at least",
+    )
+    trusted_proxies: Networks = Field(
+        alias="NOTIFY_TRUSTED_PROXIES",
+        default=(),
+        description="a comma list of addresses and networks, such as 10.0.0.7,172.16.0.0/12, of"
+        " proxies whose X-Forwarded-For is believed and that may hold any number of connections",
+    )
+    open_requests_per_second: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        alias="NOTIFY_OPEN_REQUESTS_PER_SECOND",
+        default=20,
+        description="a number from 0 to 100000: requests without a key that one client address may"
+        " make a second, ten times as many at once; 0: no limit",
+    )
+
+    @property
+    def web(self) -> Web:
+        """The same, as the app reads it."""
+        return Web(
+            slots=self.web_slots,
+            connections=self.web_connections,
+            connections_per_address=self.connections_per_address,
+            head_seconds=self.head_seconds,
+            request_seconds=self.request_seconds,
+            rate=self.bytes_per_second,
+            trusted_proxies=self.trusted_proxies,
+            open_requests_per_second=self.open_requests_per_second,
+        )
