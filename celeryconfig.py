@@ -13,8 +13,9 @@ import os
 from kombu import Exchange, Queue
 
 from notifications.rules.lane import LANES
+from notifyproj.service_urls import service_url
 
-broker_url = os.environ.get("CELERY_BROKER_URL", "")
+broker_url = service_url(os.environ, "CELERY_BROKER_URL")
 _on_redis = broker_url.startswith(("redis", "valkey"))
 
 # --- Queues

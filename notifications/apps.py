@@ -55,7 +55,8 @@ def _check_session_settings(
     return [
         checks.Warning(
             f"the database session has {name}={value}, not {session_settings.WANTED[name]}",
-            hint="run `manage.py migrate` as the role that the processes use",
+            hint="run `manage.py migrate` as the role that the processes use, or"
+            " docs/compose/roles.sql, which sets them for notify_app",
             id="notifications.W001",
         )
         for name, value in found.items()

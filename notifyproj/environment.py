@@ -22,6 +22,7 @@ from notifications.rules.caps import DEFAULTS
 from notifications.rules.concurrency import CEILING
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE
 from notifyproj.esp import anymail_vendor
+from notifyproj.service_urls import with_passwords
 from notifyproj.values import (
     BrokerUrl,
     FernetKeys,
@@ -80,7 +81,8 @@ class Environment(WebEnvironment):
 
     database_url: PostgresUrl = Field(
         alias="DATABASE_URL",
-        description="PostgreSQL's address, such as postgresql://user:password@host:5432/notify",
+        description="PostgreSQL's address, such as postgresql://user:password@host:5432/notify, or"
+        " without the password and DATABASE_PASSWORD",
         repr=False,
     )
     state_url: RedisUrl = Field(
@@ -92,6 +94,11 @@ class Environment(WebEnvironment):
         alias="CELERY_BROKER_URL",
         description="the broker's address, such as redis://:password@broker:6379/0 or amqp://user:password@broker//",
         repr=False,
+    )
+    sandbox_url: str = Field(
+        alias="NOTIFY_SANDBOX_URL",
+        default="",
+        description="where the sandbox is; without one, nothing is called for test keys",
     )
     secret_key: Secret = Field(
         alias="NOTIFY_SECRET_KEY",
@@ -270,6 +277,7 @@ def load(environ: Mapping[str, str]) -> Environment:
     Raises:
         InvalidEnvironment: with one line per mistake.
     """
+    environ = with_passwords(environ)
     given = {name: value.strip() for name, value in environ.items() if value.strip()}
     fields = {field.alias or name: field for name, field in Environment.model_fields.items()}
     mistakes = _unknown_names(given, known={*fields, *registry.settings_names()})

@@ -1,7 +1,8 @@
 """Flower's settings, read by `flower --conf`. Names in lower case are Flower's own options.
 
 Flower can shut workers down and revoke tasks, so it never starts without a password: with none, it
-would show all of that to everybody. Tasks carry ids only, so it has no message to show.
+would show all of that to everybody. Tasks carry ids only, so Flower has no message to show. It
+reads the broker's URL and its own password, and needs no other setting of the service.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ import hmac
 import os
 import sys
 
-from notifyproj import environment
-
-_settings = environment.load(os.environ)
-if not _settings.flower_password:
+_user = os.environ.get("NOTIFY_FLOWER_USER", "").strip() or "operator"
+_password = os.environ.get("NOTIFY_FLOWER_PASSWORD", "").strip()
+if not _password:
     sys.exit("NOTIFY_FLOWER_PASSWORD is missing: Flower does not start without a password.")
 
-basic_auth = [f"{_settings.flower_user}:{_settings.flower_password}"]
-# Fixed, so that a restart signs nobody out, and derived, so that it is no further secret to keep.
-cookie_secret = hmac.digest(_settings.secret_key.encode(), b"flower", hashlib.sha256).hex()
+basic_auth = [f"{_user}:{_password}"]
+# The same after a restart, so that nobody has to sign in again; another one with another password.
+cookie_secret = hmac.digest(_password.encode(), b"flower cookie", hashlib.sha256).hex()
 max_tasks = 10_000

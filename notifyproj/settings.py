@@ -16,6 +16,7 @@ import django_stubs_ext
 
 from notifications.conf import Conf
 from notifyproj import environment
+from providers import dry_run, sandbox
 
 django_stubs_ext.monkeypatch()  # makes ModelForm[Producer] and the like legal at run time
 
@@ -158,6 +159,8 @@ NOTIFICATIONS = Conf(
     public_url=ENVIRONMENT.public_url,
     flower_url=ENVIRONMENT.flower_url or "",
     routes=ENVIRONMENT.routes,
+    # What comes with a test key is shown by the sandbox; without a sandbox nobody is called.
+    test_provider=sandbox.NAME if ENVIRONMENT.sandbox_url else dry_run.NAME,
     dry_run=ENVIRONMENT.delivery is environment.Delivery.DRY_RUN,
     allowed=ENVIRONMENT.allowed_recipients,
     retention=dt.timedelta(days=ENVIRONMENT.retention_days),

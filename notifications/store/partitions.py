@@ -3,20 +3,22 @@
 There is no default partition, because its rows would block the partition that they belong to. Two
 weeks are made ahead, at every boot and every hour; an insert without a partition makes its day and
 tries again. A partition is built beside the table and attached, which does not stop writers.
+
+The role of the processes owns no table and cannot alter or drop one. The functions of migration
+`partition_functions` do it as the owner: they make days near today and drop days that are older
+than the shortest retention. So every process can make the day that it needs.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 import psycopg
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection
 
 from notifications import clock, conf
-from notifications.rules import ids
 from notifications.store import db
 
 Answer = TypeVar("Answer")
@@ -28,14 +30,10 @@ TABLES: Final = {
     "event": "notification_id",
 }
 DAYS_AHEAD: Final = 14
-_DDL_TRIES: Final = 20
-"""Each waits at most 200 ms for its lock, so that writers never queue behind a waiting DDL."""
-_LOCK_KEY: Final = 7_237_001
-"""Advisory lock: one process at a time changes partitions."""
-_STORAGE: Final = {
-    # Room on the page for the versions of a row that four updates leave.
-    "delivery": "WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05)",
-}
+_MAKE_TRIES: Final = 20
+"""Each waits at most 200 ms for its lock, so that writers never queue for long behind a DDL."""
+_DROP_TRIES: Final = 3
+"""Each makes writers wait for at most 200 ms. The next run of the sweep tries again."""
 
 
 def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
@@ -47,7 +45,7 @@ def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
     attached = {(part.table, part.day) for part in _parts() if part.is_attached}
     missing = {day for day in wanted if any((table, day) not in attached for table in TABLES)}
     for day in sorted(missing):
-        _with_short_locks(partial(_make, day))
+        _call("SELECT make_partitions(%s)", [day], tries=_MAKE_TRIES)
     return len(missing)
 
 
@@ -83,25 +81,18 @@ def past() -> list[dt.date]:
 
 
 def drop(day: dt.date) -> None:
-    """Detach and drop the four tables of a day. DETACH CONCURRENTLY stops no writer.
+    """Detach and drop the four tables of a day.
 
-    The detach waits for readers, at most for the session's lock_timeout; then it stays pending, and
-    the next call finishes it. Large tables go first, and `delivery`, by which sweeps know a day,
-    goes last.
+    A detach waits until no transaction uses the table, for at most 200 ms a try, while new
+    statements wait behind it. The tables with the most rows go first.
 
     Raises:
         OperationalError: a reader has held one of the tables for too long.
     """
-    found = _parts()
-    for part in found:
-        if part.is_pending:
-            _execute(f"ALTER TABLE {part.table} DETACH PARTITION {part.name} FINALIZE")
+    found = {part.table for part in _parts() if part.day == day}
     for table in reversed(TABLES):
-        for part in found:
-            if part.table == table and part.day == day:
-                if part.is_attached and not part.is_pending:
-                    _execute(f"ALTER TABLE {table} DETACH PARTITION {part.name} CONCURRENTLY")
-                _execute(f"DROP TABLE IF EXISTS {part.name}")
+        if table in found:
+            _call("SELECT drop_partition(%s, %s)", [table, day], tries=_DROP_TRIES)
 
 
 class _Part(NamedTuple):
@@ -112,10 +103,6 @@ class _Part(NamedTuple):
     is_attached: bool
     is_pending: bool
     """A detach has begun and not ended."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.table}_{self.day:%Y%m%d}"
 
 
 def _parts() -> list[_Part]:
@@ -138,40 +125,11 @@ def _parts() -> list[_Part]:
     ]
 
 
-def _execute(statement: str) -> None:
-    # Names of our own tables: nobody's input can reach them.
-    with connection.cursor() as running:
-        running.execute(statement)
-
-
-def _make(day: dt.date) -> None:
-    low, high = ids.floor_of(day), ids.floor_of(day + dt.timedelta(days=1))
-    with transaction.atomic(), connection.cursor() as running:
-        running.execute("SET LOCAL lock_timeout = '200ms'")
-        running.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK_KEY])
-        for table, column in TABLES.items():
-            name = f"{table}_{day:%Y%m%d}"
-            running.execute("SELECT to_regclass(%s)", [name])
-            found = running.fetchone()
-            if found and found[0]:
-                continue
-            # The bound as a CHECK lets ATTACH believe it without reading the rows.
-            running.execute(
-                f"CREATE TABLE {name} (LIKE {table} INCLUDING ALL,"
-                f" CONSTRAINT {name}_day CHECK ({column} >= '{low}' AND {column} < '{high}'))"
-                f" {_STORAGE.get(table, '')}"
-            )
-            running.execute(
-                f"ALTER TABLE {table} ATTACH PARTITION {name}"
-                f" FOR VALUES FROM ('{low}') TO ('{high}')"
-            )
-            running.execute(f"ALTER TABLE {name} DROP CONSTRAINT {name}_day")
-
-
-def _with_short_locks(change: Callable[[], None]) -> None:
-    for tries_left in reversed(range(_DDL_TRIES)):
+def _call(statement: str, values: Sequence[str | dt.date], *, tries: int) -> None:
+    for tries_left in reversed(range(tries)):
         try:
-            change()
+            with connection.cursor() as running:
+                running.execute(statement, values)
         except OperationalError as error:
             if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable) or not tries_left:
                 raise

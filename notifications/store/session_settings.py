@@ -2,7 +2,8 @@
 
 A transaction pooler (pgbouncer) refuses or drops settings that a client sends when it connects. So
 `migrate` stores them with ALTER ROLE ... IN DATABASE. If the processes connect as another role,
-`/readyz` and `manage.py check --database default` name the missing settings.
+docs/compose/roles.sql stores them at that role; `/readyz` and
+`manage.py check --database default` name the missing settings.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from notifyproj.ports import LOOPBACK, free_port
 from notifyproj.stories.scene import Sandbox, Service, TooLate, now, until
 from notifyproj.supervisor.process import ROOT, Process
 from notifyproj.supervisor.programs import Ports, program
+from tests import roles
 
 WORKERS: Final = ("p0", "channels", "ops")
 _PATIENCE: Final = timedelta(seconds=30)
@@ -64,6 +65,7 @@ class World:
             **preloaded(),
             **_SECRETS,
             **stack.urls(),
+            **roles.settings(stack.postgres.url, "app"),
             "NOTIFY_PUBLIC_URL": self.url,
             "NOTIFY_SANDBOX_URL": self.sandbox.url,
             "DEMO_VAR": str(var),
@@ -93,16 +95,24 @@ class World:
         return more
 
     def set_up(self) -> None:
-        """Tables, producers, people, and all processes running."""
-        for command in ("migrate", "load_demo"):
-            subprocess.run(
-                [sys.executable, "manage.py", command],
-                cwd=ROOT,
-                env=self.environ,
-                check=True,
-                capture_output=True,
-            )
+        """Tables, producers, people, and all processes running.
+
+        As in production, `migrate` signs in as the tables' owner and everything else as a role
+        that owns nothing.
+        """
+        roles.make(self.stack.postgres.url)
+        self._manage("migrate", **roles.settings(self.stack.postgres.url, "owner"))
+        self._manage("load_demo")
         self.mend()
+
+    def _manage(self, command: str, **environ: str) -> None:
+        subprocess.run(
+            [sys.executable, "manage.py", command],
+            cwd=ROOT,
+            env={**self.environ, **environ},
+            check=True,
+            capture_output=True,
+        )
 
     def mend(self) -> None:
         """Bring back what a test has killed, end what it has added, forget what people got."""

@@ -1,0 +1,67 @@
+-- Make and drop a day's partitions as the owner of the tables, whoever asks: the role of the processes owns no table. It may make days
+-- near today and drop days that no retention still covers, and nothing else. Whoever is the owner may make and drop any day.
+
+CREATE OR REPLACE FUNCTION first_id_of(day date) RETURNS uuid
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (lpad(to_hex(extract(epoch FROM day)::bigint * 1000), 12, '0') || repeat('0', 20))::uuid;
+
+-- Waits at most 200 ms for each lock, so that writers never queue for long behind a waiting DDL.
+CREATE OR REPLACE FUNCTION make_partitions(day date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '200ms' AS $$
+DECLARE
+    parent text;
+    key text;
+    storage text;
+    part text;
+    low uuid := first_id_of(day);
+    high uuid := first_id_of(day + 1);
+BEGIN
+    IF NOT pg_has_role(session_user, current_user, 'MEMBER') AND day NOT BETWEEN current_date - 3660 AND current_date + 62 THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a day from 3660 days ago to 62 days ahead may be made';
+    END IF;
+    PERFORM pg_advisory_xact_lock(7237001); -- one process at a time
+    FOR parent, key, storage IN VALUES
+        ('notification', 'id', ''),
+        -- Room on the page for the versions of a row that four updates leave.
+        ('delivery', 'id', 'WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05)'),
+        ('attempt', 'delivery_id', ''),
+        ('event', 'notification_id', '')
+    LOOP
+        part := parent || to_char(day, '_YYYYMMDD');
+        CONTINUE WHEN to_regclass(part) IS NOT NULL;
+        -- The bound as a CHECK lets ATTACH believe it without reading the rows.
+        EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL, CONSTRAINT %I CHECK (%I >= %L AND %I < %L)) %s',
+            part, parent, part || '_day', key, low, key, high, storage);
+        EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part, low, high);
+        EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', part, part || '_day');
+    END LOOP;
+END $$;
+
+-- One table, so that its lock ends with the call. NOTIFY_RETENTION_DAYS is at least 61.
+CREATE OR REPLACE FUNCTION drop_partition(parent text, day date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET lock_timeout = '200ms' AS $$
+DECLARE
+    part text := parent || to_char(day, '_YYYYMMDD');
+    pending boolean;
+BEGIN
+    IF parent NOT IN ('notification', 'delivery', 'attempt', 'event') THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a partition of another table';
+    END IF;
+    IF NOT pg_has_role(session_user, current_user, 'MEMBER') AND day > current_date - 61 THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a day of the last 61 days may not be dropped';
+    END IF;
+    SELECT inhdetachpending INTO pending FROM pg_inherits WHERE inhrelid = to_regclass(part);
+    IF pending THEN -- a detach that began and did not end
+        EXECUTE format('ALTER TABLE %I DETACH PARTITION %I FINALIZE', parent, part);
+    ELSIF NOT pending THEN
+        EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', parent, part);
+    END IF;
+    EXECUTE format('DROP TABLE IF EXISTS %I', part);
+END $$;
+
+-- No object of the caller's, a temporary table above all, may stand in for one of ours.
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION make_partitions(date) SET search_path = %I, pg_temp', current_schema());
+    EXECUTE format('ALTER FUNCTION drop_partition(text, date) SET search_path = %I, pg_temp', current_schema());
+END $$;

@@ -1,0 +1,136 @@
+"""What compose runs: one door, each service's own networks and secrets, every setting handed on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from notifyproj import environment
+from providers import registry
+
+_ROOT = Path(__file__).resolve().parents[2]
+_COMPOSE = yaml.safe_load((_ROOT / "docker-compose.yml").read_text())
+_SERVICES: Final[dict[str, dict[str, Any]]] = _COMPOSE["services"]
+_PRODUCTION = {name: each for name, each in _SERVICES.items() if not each.get("profiles")}
+_PROCESSES = {"web", "beat", *(name for name in _SERVICES if name.startswith("worker-"))}
+_DEVELOPMENT: Final = {"NOTIFY_DEBUG", "NOTIFY_ALLOW_SHARED_REDIS"}
+"""Settings that a production file does not offer."""
+_SECRETS: Final = {
+    "POSTGRES_PASSWORD": {"postgres", "roles"},
+    "DATABASE_OWNER_PASSWORD": {"roles", "migrate"},
+    "DATABASE_PASSWORD": {"roles", *_PROCESSES},
+    "REDIS_PASSWORD": {"state", "migrate", *_PROCESSES},
+    "CELERY_BROKER_PASSWORD": {"broker", "flower", "migrate", *_PROCESSES},
+    "NOTIFY_SECRET_KEY": {"migrate", *_PROCESSES},
+    "NOTIFY_ENCRYPTION_KEYS": {"migrate", *_PROCESSES},
+    "NOTIFY_FLOWER_PASSWORD": {"flower"},
+    "NOTIFY_SANDBOX_SECRET": {"sandbox", "migrate", *_PROCESSES},
+    "NOTIFY_TWILIO_AUTH_TOKEN": {"migrate", *_PROCESSES},
+}
+"""Secret of .env -> the services that get it."""
+
+
+def _example() -> dict[str, str]:
+    """The variables of .env.example, those behind a # too."""
+    text = (_ROOT / ".env.example").read_text()
+    return dict(re.findall(r"^#?([A-Z][A-Z0-9_]+)='(.*)'$", text, re.MULTILINE))
+
+
+def _values(service: dict[str, Any], env_file: dict[str, str]) -> dict[str, str]:
+    """What a container of the service has in its environment, as compose puts it together."""
+    own = {
+        name: re.sub(r"\$\{([A-Z_]+)[^}]*\}", lambda found: env_file.get(found[1], ""), str(value))
+        for name, value in service.get("environment", {}).items()
+    }
+    return {**(env_file if service.get("env_file") else {}), **own}
+
+
+def test_the_example_names_every_setting_and_no_other() -> None:
+    ours = {field.alias for field in environment.Environment.model_fields.values()}
+    known = {name for name in ours | registry.settings_names() if str(name).startswith("NOTIFY_")}
+    text = (_ROOT / "docker-compose.yml").read_text()
+    of_compose = set(re.findall(r"\$\{([A-Z_]+)", text))
+    assert set(_example()) == (known - _DEVELOPMENT) | of_compose
+
+
+def test_compose_requires_what_the_example_asks_to_be_filled_in() -> None:
+    text = (_ROOT / "docker-compose.yml").read_text()
+    required = set(re.findall(r"\$\{([A-Z_]+):\?", text))
+    example = (_ROOT / ".env.example").read_text()
+    given = set(re.findall(r"^([A-Z][A-Z0-9_]+)=", example, re.MULTILINE))
+    checked_at_start = {"NOTIFY_SECRET_KEY", "NOTIFY_ENCRYPTION_KEYS", "NOTIFY_PUBLIC_URL"}
+    assert given == required | checked_at_start | {"NOTIFY_ROUTES"}
+
+
+@pytest.mark.parametrize("secret", _SECRETS)
+def test_a_secret_reaches_who_needs_it_and_nobody_else(secret: str) -> None:
+    env_file = {name: f"<{name}>" for name in _example()}
+    holders = {
+        name
+        for name, service in _SERVICES.items()
+        if any(f"<{secret}>" in value for value in _values(service, env_file).values())
+    }
+    assert holders == _SECRETS[secret]
+
+
+def test_no_secret_is_in_a_command_line() -> None:
+    for name, service in _SERVICES.items():
+        line = " ".join(map(str, [service.get("command", ""), service.get("entrypoint", "")]))
+        assert not re.search(r"(?<!\$)\$\{", line), name
+
+
+@pytest.mark.parametrize("name", sorted({"web", "migrate", "worker-sms", "beat"}))
+def test_a_providers_settings_reach_the_processes(name: str) -> None:
+    secret = "s" * 40
+    env_file = {
+        "DATABASE_PASSWORD": "p@ss/word",
+        "DATABASE_OWNER_PASSWORD": "own:er#",
+        "REDIS_PASSWORD": "a/b+c=",
+        "CELERY_BROKER_PASSWORD": "?x",
+        "NOTIFY_SECRET_KEY": secret,
+        "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
+        "NOTIFY_PUBLIC_URL": "https://notify.example.com",
+        "NOTIFY_ROUTES": "email=smtp",
+        "NOTIFY_SMTP_URL": "smtp://mail.example.com",
+        "NOTIFY_SMTP_FROM": "notify@example.com",
+    }
+    loaded = environment.load(_values(_SERVICES[name], env_file))
+    password = "own%3Aer%23" if name == "migrate" else "p%40ss%2Fword"
+    role = "notify_owner" if name == "migrate" else "notify_app"
+    assert loaded.database_url == f"postgresql://{role}:{password}@postgres:5432/notify"
+    assert loaded.broker_url == "redis://:%3Fx@broker:6379/0"
+
+
+def test_only_the_proxy_is_published_and_the_sandbox_is_not_in_production() -> None:
+    assert {name for name, each in _PRODUCTION.items() if each.get("ports")} == {"proxy"}
+    assert set(_SERVICES) - set(_PRODUCTION) == {"sandbox"}
+    networks = _COMPOSE["networks"]
+    internal = {name for name, each in networks.items() if each.get("internal")}
+    assert internal == {"front", "data", "queue"}
+    reachable = {
+        name for name, each in _PRODUCTION.items() if not set(each["networks"]) <= internal
+    }
+    assert reachable == {"proxy", *_PROCESSES}
+
+
+def test_each_service_is_limited_and_cannot_write() -> None:
+    for name, service in _SERVICES.items():
+        assert service["read_only"], name
+        assert service["mem_limit"], name
+        assert service["pids_limit"], name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["logging"]["options"]["max-size"], name
+        assert all("size=" in each for each in service.get("tmpfs", [])), name
+
+
+def test_images_are_named_by_exact_version() -> None:
+    images = {each["image"] for each in _SERVICES.values() if "build" not in each}
+    for image in images:
+        assert re.search(r":-[a-z/-]+:\d+\.\d+(\.\d+)?-alpine\}$", image), image
+    first = re.search(r"^ARG PYTHON_IMAGE=(.*)$", (_ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert first
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-[a-z]+", first[1])
