@@ -22,13 +22,13 @@ def _lines(name: str) -> list[str]:
 
 
 def _locked(name: str) -> dict[str, str]:
-    entries = [match.groups() for match in map(_ENTRY.match, _lines(name)) if match]
+    entries = [(match[1], match[2]) for match in map(_ENTRY.match, _lines(name)) if match]
     assert len(entries) == len(dict(entries)), "a package is locked in two versions"
     return dict(entries)
 
 
 def _pinned(name: str) -> dict[str, str]:
-    found = [match.groups() for match in map(_PIN.match, _lines(name)) if match]
+    found = [(match[1], match[2]) for match in map(_PIN.match, _lines(name)) if match]
     return {re.sub(r"[-_.]+", "-", package).lower(): version for package, version in found}
 
 
