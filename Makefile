@@ -18,11 +18,14 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench chaos format lock advisories clean
+.PHONY: help demo stop shell test check bench chaos format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
-	@echo '             EXIT=1 ends after them; WEB_PORT= FLOWER_PORT= SANDBOX_PORT= choose ports'
+	@echo '             EXIT=1 ends after them; STORIES=0 leaves them out;'
+	@echo '             WEB_PORT= FLOWER_PORT= SANDBOX_PORT= choose ports'
+	@echo 'make stop    stop the demo that runs here'
+	@echo "make shell   a shell for manage.py beside the demo; RUN_THIS='manage.py ...' runs one command"
 	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
@@ -36,7 +39,16 @@ help:
 	@echo 'make clean   remove caches; data stays in var/'
 
 demo: $(VENV)/runtime
-	@$(AT) $(RUN) -m notifyproj.supervisor $(if $(EXIT),--exit) $(PORTS)
+	@$(AT) $(RUN) -m notifyproj.supervisor $(if $(EXIT),--exit) $(if $(filter 0 no,$(STORIES)),--no-stories) $(PORTS)
+
+stop:
+	@$(RUN) -m notifyproj.supervisor --stop
+
+# manage.py beside a running demo: `make shell`, or `make shell RUN_THIS='manage.py check_providers'`.
+shell:
+	@test -r var/demo.env || { echo 'No demo runs here: start one with make demo.' >&2; exit 1; }
+	@. ./var/demo.env; PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; export PATH; \
+		$(if $(RUN_THIS),python $(RUN_THIS),exec "$${SHELL:-/bin/sh}")
 
 test: $(VENV)/tools
 	@$(AT) $(RUN) -m pytest $(ONLY)

@@ -8,7 +8,7 @@ So a vendor says what it needs, and the way from the environment to an adapter i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from providers import configuration
@@ -43,6 +43,17 @@ class Vendor(Generic[C]):
     def settings(self) -> frozenset[str]:
         """Every environment variable of its own."""
         return configuration.setting_names(self.name, self.config)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The fields of its Config without which it is not configured."""
+        return tuple(
+            each.name
+            for each in fields(self.config)
+            if each.default is MISSING
+            and each.default_factory is MISSING
+            and not each.metadata["setting"]
+        )
 
     def configure(self, environ: Mapping[str, str], *, transport: Transport) -> Provider:
         """Build the adapter from the environment.

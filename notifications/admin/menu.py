@@ -54,6 +54,7 @@ _MENU: Final = (
     (
         "Machine room",
         (
+            ("Providers", "cell_tower", "providers"),
             ("Provider routes", "fork_right", "providerroute"),
             ("Provider paces", "speed", "providerpace"),
             ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
@@ -61,7 +62,10 @@ _MENU: Final = (
         ),
     ),
 )
-"""Group -> (title, symbol, model); `index` is the overview, `app.model` one of another app."""
+"""Group -> (title, symbol, model or page); `app.model` is a model of another app."""
+
+_PAGES: Final = {"index": "admin:index", "providers": "admin:notifications_providers"}
+"""What is a page of its own and no list of a model."""
 
 
 def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
@@ -92,8 +96,8 @@ def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def _link(model: str) -> str:
-    if model == "index":
-        return reverse("admin:index")
+    if page := _PAGES.get(model):
+        return reverse(page)
     app, name = _names(model)
     return reverse(f"admin:{app}_{name}_changelist")
 
@@ -104,7 +108,7 @@ def _names(model: str) -> tuple[str, str]:
 
 
 def _may_view(model: str) -> Callable[[HttpRequest], bool]:
-    app, name = _names(model)
+    app, name = _names("providerroute" if model == "providers" else model)
 
     def allowed(request: HttpRequest) -> bool:
         return model == "index" or request.user.has_perm(f"{app}.view_{name}")

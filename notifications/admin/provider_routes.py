@@ -10,13 +10,15 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from notifications import conf
+from notifications.admin import providers
 from notifications.models import ProviderRoute
 from notifications.pipeline import route
 from providers.contract import Provider
@@ -86,6 +88,20 @@ class ProviderRouteAdmin(ModelAdmin):
         if route.provider_named(row.provider) is None:
             return "not configured"
         return "in use" if row.is_enabled else "off"
+
+    def get_urls(self) -> list[URLPattern]:
+        """With the page of providers."""
+        view = self.admin_site.admin_view(self.providers_view)
+        guide = self.admin_site.admin_view(providers.guide)
+        return [
+            path("providers/", view, name="notifications_providers"),
+            path("providers/guide/", guide, name="notifications_providers_guide"),
+            *super().get_urls(),
+        ]
+
+    def providers_view(self, request: HttpRequest) -> HttpResponse:
+        """Which providers are configured; buttons ask for credentials and send a test."""
+        return providers.view(self, request)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

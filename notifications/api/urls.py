@@ -7,6 +7,7 @@ from django.urls import path
 from notifications.api import (
     alerts,
     dead_letters,
+    front,
     health,
     links,
     notifications,
@@ -26,6 +27,8 @@ _RECIPIENT = "v1/recipients/<str:user_id>"
 _TEMPLATE = "v1/templates/<slug:template_id>"
 
 urlpatterns = [
+    path("", front.index),
+    path("favicon.ico", front.icon),
     path("healthz", health.Alive.as_view()),
     path("readyz", health.Ready.as_view()),
     path("metrics", health.Metrics.as_view()),

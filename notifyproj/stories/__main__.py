@@ -1,8 +1,13 @@
-"""`python -m notifyproj.stories`: play all stories; 0 when every one of them held."""
+"""`python -m notifyproj.stories`: play all stories; 0 when every one of them held.
+
+The stories hand in thousands of live messages to addresses that nobody has. So they are not played
+(exit code 3) while a live message of any channel may go through another provider than the sandbox.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Final
@@ -10,6 +15,8 @@ from typing import Final
 from notifyproj.stories import crowds, errands
 from notifyproj.stories.scene import Scene, TooLate, Unexpected
 from notifyproj.stories.telling import Teller
+from notifyproj.supervisor.process import ROOT
+from providers import dry_run, sandbox
 
 Story = Callable[[Scene, Teller], None]
 
@@ -23,8 +30,21 @@ STORIES: Final[dict[str, Story]] = {
 }
 
 
+NOT_PLAYED: Final = 3
+"""Exit code where a real provider would get the stories' messages."""
+_HARMLESS: Final = frozenset({sandbox.NAME, dry_run.NAME})
+
+
 def main() -> int:
     """Play the stories whose numbers are given, or all."""
+    if others := _other_providers():
+        print(
+            f"The stories are not played: live messages go through {', '.join(others)}. The stories"
+            " would send thousands of messages there. Route every channel to the sandbox"
+            " (NOTIFY_ROUTES, and Provider routes in admin), or leave them out: STORIES=0.",
+            flush=True,
+        )
+        return NOT_PLAYED
     scene = Scene.from_environment(os.environ)
     wanted = tuple(sys.argv[1:]) or tuple(str(number) for number in range(1, len(STORIES) + 1))
     ends = {
@@ -36,6 +56,19 @@ def main() -> int:
     for title, broken in ends.items():
         print(f"{title}: {'NOT held: ' + '; '.join(broken) if broken else 'held'}")
     return int(any(ends.values()))
+
+
+def _other_providers() -> list[str]:
+    """Which providers beside the sandbox may get a live message, as `smtp (email)`."""
+    found = subprocess.run(
+        [sys.executable, "manage.py", "live_providers"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    lines = [line.partition(" ") for line in found.stdout.splitlines()]
+    return [f"{name} ({channels})" for name, _, channels in lines if name not in _HARMLESS]
 
 
 def _play(title: str, story: Story, scene: Scene) -> list[str]:

@@ -5,6 +5,7 @@
     leftovers  what an earlier supervisor left running when it was killed
     crew       all of them: kept alive while we run, stopped in order at the end
     keys       the demo's secrets, made once
+    handle     what a second terminal needs: stop it, its environment
     demo       the story of `make demo`, from nothing to the URLs
 
 Production uses the table's commands under an orchestrator instead (docker-compose.yml).

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from notifyproj.supervisor.demo import run
+from notifyproj.supervisor import handle
+from notifyproj.supervisor.demo import VAR, run
 from notifyproj.supervisor.programs import Ports
 
 
@@ -14,12 +15,17 @@ def main() -> int:
     standard = Ports()
     parser = argparse.ArgumentParser(prog="make demo", description="Run the whole product here.")
     parser.add_argument("--exit", action="store_true", help="end after the stories")
+    parser.add_argument("--stop", action="store_true", help="stop the demo that runs here")
+    parser.add_argument("--no-stories", action="store_true", help="hand in no message")
     parser.add_argument("--web-port", type=int, default=standard.web)
     parser.add_argument("--flower-port", type=int, default=standard.flower)
     parser.add_argument("--sandbox-port", type=int, default=standard.sandbox)
     chosen = parser.parse_args()
+    if chosen.stop:
+        print(handle.stop(var=VAR))
+        return 0
     ports = Ports(web=chosen.web_port, flower=chosen.flower_port, sandbox=chosen.sandbox_port)
-    return run(ports, stay=not chosen.exit)
+    return run(ports, stay=not chosen.exit, stories=not chosen.no_stories)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ point stops every process, the servers last. Only what is at fault is told, in o
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -21,52 +22,51 @@ from notifyproj import environment
 from notifyproj.embedded import EmbeddedError, Stack
 from notifyproj.embedded.errors import plain_words
 from notifyproj.ports import LOOPBACK, is_free
+from notifyproj.supervisor import handle
 from notifyproj.supervisor.crew import Crew
 from notifyproj.supervisor.keys import demo_secrets
 from notifyproj.supervisor.leftovers import kill_leftovers, mark
 from notifyproj.supervisor.process import ROOT, Process, ProcessFailed
 from notifyproj.supervisor.programs import PROGRAMS, Answers, Ports
 
-_VAR: Final = ROOT / "var"
+VAR: Final = ROOT / "var"
 _WATCH_SECONDS: Final = 0.3
 """Between two looks at the processes: a killed worker is back before anybody misses it."""
 _INTERRUPTED: Final = 130
 
 
-def run(ports: Ports, *, stay: bool) -> int:
+def run(ports: Ports, *, stay: bool, stories: bool = True) -> int:
     """Run the demo and return its exit code: that of the stories, or 1 when it could not run.
 
-    With `stay` it goes on after the stories until Ctrl-C; else it ends with them.
+    With `stay` it goes on after the stories until Ctrl-C or `make stop`; else it ends with them.
+    Without `stories` no message is handed in.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        kill_leftovers(_VAR)
+        kill_leftovers(VAR)
         _check_ports(ports)
-        _VAR.mkdir(exist_ok=True)
+        VAR.mkdir(exist_ok=True)
         _tell("Starting PostgreSQL and two Valkeys")
         with Stack("demo", root=ROOT) as stack:
-            return _run_on(stack.urls(), ports=ports, stay=stay)
+            return _run_on(stack.urls(), ports=ports, stay=stay, stories=stories)
     except (EmbeddedError, ProcessFailed, environment.InvalidEnvironment) as error:
         _tell(f"Cannot run the demo. {error}")
         return 1
     except OSError as error:
-        _tell(f"Cannot run the demo. {plain_words(error, path=_VAR)}")
+        _tell(f"Cannot run the demo. {plain_words(error, path=VAR)}")
         return 1
     except KeyboardInterrupt:
         _tell("Stopped.")
         return _INTERRUPTED
 
 
-def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool) -> int:
+def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool, stories: bool) -> int:
     settings = _settings(urls, ports=ports)
     environment.load(settings)
     _manage("migrate", settings)
     _manage("load_demo", settings)
     crew = Crew(
-        [
-            Process(each, ports=ports, environ=mark(settings, var=_VAR), var=_VAR)
-            for each in PROGRAMS
-        ],
+        [Process(each, ports=ports, environ=mark(settings, var=VAR), var=VAR) for each in PROGRAMS],
         report=_tell,
     )
     for process in crew.processes:
@@ -74,11 +74,14 @@ def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool) -> int:
     try:
         crew.start()
         _wait_healthy(crew)
+        handle.show(settings, var=VAR)
         _tell_urls(settings, ports=ports)
-        code = _play_stories(crew, settings)
+        code = _play_stories(crew, settings) if stories else 0
         if stay:
+            _tell_first_request(settings)
             _stay(crew)
     finally:
+        handle.hide(var=VAR)
         # From here on another Ctrl-C would only leave processes behind.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -99,8 +102,8 @@ def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:
         "chat=sandbox",
         # The stories send one person more in a minute than anybody should get in a day.
         "NOTIFY_CAPS": "none",
-        "DEMO_VAR": str(_VAR),
-        **demo_secrets(_VAR),
+        "DEMO_VAR": str(VAR),
+        **demo_secrets(VAR),
     }
     return {**defaults, **os.environ, **urls, "PYTHONUNBUFFERED": "1"}
 
@@ -126,7 +129,7 @@ def _manage(command: str, settings: Mapping[str, str]) -> None:
         ProcessFailed: it failed.
     """
     _tell(f"manage.py {command}")
-    log = _VAR / "log" / f"{command}.log"
+    log = VAR / "log" / f"{command}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         done = subprocess.run(
@@ -165,7 +168,7 @@ def _play_stories(crew: Crew, settings: Mapping[str, str]) -> int:
 
 def _stay(crew: Crew) -> None:
     """Keep the crew alive until somebody stops us."""
-    _tell("The demo goes on. Ctrl-C stops it.")
+    _tell("The demo goes on. Ctrl-C or `make stop` stops it; `make shell` is for manage.py.")
     try:
         while True:
             crew.mend()
@@ -190,6 +193,21 @@ def _tell_urls(settings: Mapping[str, str], *, ports: Ports) -> None:
         f"Flower    {here}:{ports.flower}/  {settings.get('NOTIFY_FLOWER_USER', user)} / {password}"
     )
     _tell(f"Sandbox   {here}:{ports.sandbox}/  what phones and mailboxes got")
+
+
+def _tell_first_request(settings: Mapping[str, str]) -> None:
+    keys = json.loads((VAR / "demo_keys.json").read_text())
+    _tell("A request to try, from another terminal:")
+    print(
+        f"""
+    curl -s {settings["NOTIFY_PUBLIC_URL"]}/v1/notifications \\
+      -H 'Authorization: Bearer {keys["order-service"]}' -H 'Content-Type: application/json' \\
+      -d '{{"user_id": "u_789012", "type": "ORDER_READY", "template_id": "order_ready_v3",
+           "variables": {{"restaurant": "Burger Palace", "order_id": "ORD-4521"}},
+           "channels": ["push"]}}'
+""",
+        flush=True,
+    )
 
 
 def _tell(line: str) -> None:

@@ -97,6 +97,7 @@ PROGRAMS: Final = (
         arguments=(
             *("-m", "providers.sandbox_server", "--port={sandbox}"),
             f"--receipts-url=http://{LOOPBACK}:{{web}}/v1/receipts/sandbox",
+            f"--admin-url=http://{LOOPBACK}:{{web}}/admin",
         ),
         ready=Answers("sandbox", "/healthz"),
     ),

@@ -32,6 +32,10 @@ def main() -> int:
     parser.add_argument("--journal", type=Path, help="file that survives a restart")
     parser.add_argument("--receipts-url", default="", help="where receipts go; default: nowhere")
     parser.add_argument("--keep", type=int, default=KEEP, help="deliveries kept (%(default)s)")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], help="a name it may be asked by, as `sandbox`"
+    )
+    parser.add_argument("--admin-url", default="", help="where messages lead; default: nowhere")
     arguments = parser.parse_args()
     try:
         asyncio.run(_serve(arguments))
@@ -51,7 +55,12 @@ async def _serve(arguments: argparse.Namespace) -> None:
     if arguments.receipts_url:
         keys = configuration.secrets(os.environ.get(SECRET, ""))
         sender = ReceiptSender(url=arguments.receipts_url, secrets=keys, transport=Transport())
-    app = App(Ledger(journal=arguments.journal, keep=arguments.keep), sender)
+    app = App(
+        Ledger(journal=arguments.journal, keep=arguments.keep),
+        sender,
+        hosts=frozenset(arguments.allow_host),
+        admin_url=arguments.admin_url.rstrip("/"),
+    )
     server = await loop.create_server(
         lambda: Connection(app.handle), arguments.host, arguments.port, backlog=1024
     )

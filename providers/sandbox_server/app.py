@@ -15,7 +15,7 @@ import orjson
 
 from providers import clock
 from providers.contract import Channel
-from providers.sandbox_server import page
+from providers.sandbox_server import callers, page
 from providers.sandbox_server.ledger import Call, Entry, Ledger
 from providers.sandbox_server.receipts import Note, ReceiptSender
 from providers.sandbox_server.steering import (
@@ -43,9 +43,18 @@ class App:
     """None: nobody wants receipts."""
     steer: dict[str, str] = field(default_factory=dict)
     """Channel -> words for all of its addresses."""
+    hosts: frozenset[str] = frozenset()
+    """Names besides the loopback's under which it may be asked."""
+    admin_url: str = ""
+    """Of the service's admin, to which messages on the page lead; empty: they lead nowhere."""
 
     def handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
         """Answer a request; see the package for the table of paths."""
+        if refused := callers.refusal(request, hosts=self.hosts):
+            return _problem(HTTPStatus.FORBIDDEN, refused)
+        return self._act(request)
+
+    def _act(self, request: Request) -> Answer | Awaitable[Answer | None]:
         match request.method, request.path:
             case "POST", "/v1/messages":
                 return self._message(request)
@@ -64,8 +73,15 @@ class App:
     def _look(self, request: Request) -> Answer:
         match request.path:
             case "/":
-                channel = request.query.get("channel", "")
-                return page.render(self.ledger, channel=channel, can_answer=self.sender is not None)
+                asked = page.Asked(
+                    channel=request.query.get("channel", ""), words=request.query.get("q", "")
+                )
+                return page.render(
+                    self.ledger,
+                    asked,
+                    can_answer=self.sender is not None,
+                    admin_url=self.admin_url,
+                )
             case "/messages.json":
                 return self._messages(request.query)
             case "/stats.json":

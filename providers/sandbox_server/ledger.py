@@ -110,6 +110,10 @@ class Ledger:
         ]
         return [entry.as_json() for entry in (chosen[-limit:] if limit else chosen)]
 
+    def newest_first(self) -> Iterator[Entry]:
+        """Give every entry, the newest delivery first."""
+        return reversed(self._entries.values())
+
     def stats(self) -> dict[str, int]:
         """Give totals since the last `clear`, evicted entries included."""
         names = ("calls", "accepted", "refused", "shown", "deduplicated", "duplicates_shown")

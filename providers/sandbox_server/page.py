@@ -1,5 +1,8 @@
 """The page: each message as the phone or mailbox shows it, newest first.
 
+Messages with the same text to many people are one entry, below the others: a campaign of thousands
+hides nobody's single message.
+
 Everything on it came from outside: the template escapes all of it, an e-mail's HTML sits in a
 sandboxed frame, and the page may load nothing from anywhere.
 """
@@ -7,18 +10,22 @@ sandboxed frame, and the page may load nothing from anywhere.
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from providers.contract import Channel
-from providers.sandbox_server.ledger import Ledger
+from providers.sandbox_server.ledger import Entry, Ledger
+from providers.sandbox_server.steering import STEERING_DIGITS, STEERING_WORDS
 from providers.sandbox_server.wire import Answer
 
 NEWEST: Final = 100
-"""Messages on the page; /messages.json has the rest."""
+"""Entries on the page; /messages.json has the rest."""
+MANY: Final = 5
+"""So many messages with the same text are one entry."""
 
 _HERE: Final = Path(__file__).parent
 _SCRIPT: Final = (_HERE / "page.js").read_text()
@@ -39,16 +46,53 @@ _POLICY: Final = (
 """Inline styles stay allowed: an e-mail in its frame inherits this policy and is made of them."""
 
 
-def render(ledger: Ledger, *, channel: str, can_answer: bool = False) -> Answer:
-    """Show the newest messages, of one channel or of all; a text can be answered."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the reader wants to see; nothing: everything."""
+
+    channel: str = ""
+    words: str = ""
+    """Each of them is somewhere in the address, the text or an id. What is searched for is not
+    put together to one entry."""
+
+
+@dataclass(slots=True)
+class Group:
+    """Messages with the same text on one channel."""
+
+    newest: Entry
+    count: int = 1
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The newest one as /messages.json has it."""
+        return self.newest.as_json()
+
+
+def render(
+    ledger: Ledger, asked: Asked, *, can_answer: bool = False, admin_url: str = ""
+) -> Answer:
+    """Show the newest messages.
+
+    Args:
+        ledger: what the sandbox got.
+        asked: the reader's choice.
+        can_answer: whether a text can be answered from the page.
+        admin_url: of the admin whose timelines the messages lead to; empty: there is none.
+    """
     labels = [each.label for each in Channel]
-    equal = {"channel": channel} if channel in labels else {}
+    singles, groups = _grouped(ledger, asked)
     html = _TEMPLATE.render(
-        messages=list(reversed(ledger.select(equal=equal, limit=NEWEST))),
+        singles=singles[:NEWEST],
+        groups=groups[:NEWEST],
+        left=max(0, len(singles) - NEWEST),
         stats=ledger.stats(),
         channels=labels,
-        chosen=channel,
+        asked=asked,
         can_answer=can_answer,
+        admin_url=admin_url,
+        by_word=STEERING_WORDS,
+        by_digits=STEERING_DIGITS,
         newest=NEWEST,
         script=_SCRIPT,
         style=_STYLE,
@@ -59,3 +103,32 @@ def render(ledger: Ledger, *, channel: str, can_answer: bool = False) -> Answer:
         content_type="text/html; charset=utf-8",
         headers=(("Content-Security-Policy", _POLICY), ("Cache-Control", "no-store")),
     )
+
+
+def _grouped(ledger: Ledger, asked: Asked) -> tuple[list[Group], list[Group]]:
+    """Messages with a text of their own, and those with the same text as others; newest first."""
+    words = asked.words.lower().split()
+    found: dict[object, Group] = {}
+    for entry in ledger.newest_first():
+        message = entry.message
+        if asked.channel and message["channel"] != asked.channel:
+            continue
+        if words and not _has(message, words):
+            continue
+        key = (
+            message["delivery_id"]
+            if words
+            else (message["channel"], message.get("title"), message.get("body"))
+        )
+        if key in found:
+            found[key].count += 1
+        else:
+            found[key] = Group(entry)
+    singles = [group for group in found.values() if group.count < MANY]
+    return singles, [group for group in found.values() if group.count >= MANY]
+
+
+def _has(message: dict[str, Any], words: list[str]) -> bool:
+    names = ("address", "title", "body", "notification_id", "delivery_id")
+    text = "\n".join(str(message.get(name, "")) for name in names).lower()
+    return all(word in text for word in words)

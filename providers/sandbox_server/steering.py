@@ -53,6 +53,33 @@ REFUSALS: Final = {
 }
 """Status and the `code` in its body."""
 
+STEERING_WORDS: Final = (
+    ("maria+400", "400 at every call; so do 401, 410, 421, 429, 500, 503"),
+    ("maria+503x2", "503 at the first two calls, then accepted"),
+    ("maria+429+after-3s", "429 with Retry-After: 3"),
+    ("maria+slow-2s", "accepted, answered 2 s later; also slow-800ms"),
+    ("maria+crash", "accepted, then the connection is closed without an answer; also crashx1"),
+    ("maria+hang", "accepted, never answered; also hangx1"),
+    ("maria+stall", "not accepted, never answered; also stallx1"),
+    ("maria+nodedup", "a repeat with the same idempotency key is shown again"),
+    (
+        "maria+receipt-never",
+        "no receipt; also -early, -late-5s, -read, -bounced, -twice",
+    ),
+)
+"""An address's beginning and what it does; the page shows them."""
+STEERING_DIGITS: Final = (
+    ("+15555032000", "503 at the first two calls, then accepted"),
+    ("+15554000000", "400; the three digits after 555 are the status"),
+    ("+15556000000", "crash; 601 hang, 602 stall, 603 slow-2s"),
+    (
+        "+15552020300",
+        "no receipt; the ninth digit is the receipt: 1 early, 2 late, 4 read, 5 bounced, 6 twice",
+    ),
+    ("+15550000", "no number: always 400"),
+)
+"""The same for numbers, which have no room for words."""
+
 NO_NUMBER: Final = "15550000"
 DEFAULT_RETRY_AFTER_SECONDS: Final = 2
 

@@ -120,7 +120,7 @@ def test_a_dead_letter_is_found_and_replayed(
 def test_every_page_of_the_menu_opens_without_a_complaint_of_the_browser(
     browser: Browser, maria: Recipient
 ) -> None:
-    pages = [f"notifications/{item.rsplit('/', 2)[-2]}/" for item in browser.menu()]
+    pages = [item.partition("/admin/")[2] for item in browser.menu()]
     assert len(pages) > 15
     for page in (*pages, f"notifications/recipient/{maria.pk}/change/"):
         browser.open(page)

@@ -7,19 +7,15 @@ reaching people holds here too: the dry run, and the allow-list.
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any, Final
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from notifications import clock, conf
 from notifications.management import arguments
-from notifications.pipeline import route
-from notifications.rules import ids
-from notifications.rules.lane import PACE, Priority
+from notifications.pipeline import one_message
+from notifications.pipeline.one_message import CannotSend
 from providers import dry_run
-from providers.contract import Accepted, Message, Outcome, Provider, Rejected, Result
-
-_PACE: Final = PACE[Priority.P1]
+from providers.contract import Message, Provider
 
 
 class Command(BaseCommand):
@@ -46,13 +42,21 @@ class Command(BaseCommand):
         Raises:
             CommandError: it may not or cannot be sent, or was not accepted (exit code 1).
         """
-        message = _message(options)
-        provider = _provider(options["provider"], message)
+        message = one_message.compose(
+            channel=options["channel"],
+            address=options["address"],
+            kind=options["kind"],
+            title=options["title"],
+            body=options["body"],
+        )
+        try:
+            provider = one_message.adapter(options["provider"], message)
+        except CannotSend as error:
+            raise CommandError(str(error)) from None
         if provider.name != dry_run.NAME and not options["yes"]:
             self._ask(provider, message)
-        [result] = provider.send([message], deadline=_PACE.deadline)
-        line = _line(provider, result)
-        if not isinstance(result.outcome, Accepted):
+        is_accepted, line = one_message.send(provider, message)
+        if not is_accepted:
             raise CommandError(line)
         self.stdout.write(line)
 
@@ -66,52 +70,3 @@ class Command(BaseCommand):
             answer = ""
         if answer.strip().lower() != "yes":
             raise CommandError("Nothing was sent.")
-
-
-def _message(options: dict[str, Any]) -> Message:
-    notification_id = clock.new_notification_id()
-    delivery_id = ids.delivery_id(notification_id, 1)
-    return Message(
-        delivery_id=delivery_id,
-        notification_id=notification_id,
-        idempotency_key=f"{delivery_id}-0",
-        channel=options["channel"],
-        address=options["address"],
-        address_kind=options["kind"],
-        title=options["title"],
-        body=options["body"],
-        urgent=True,
-        data={"type": "SEND_ONE"},
-    )
-
-
-def _provider(name: str, message: Message) -> Provider:
-    """The adapter that may send this, here.
-
-    Raises:
-        CommandError: there is none of that name, it cannot take this, or nobody may here.
-    """
-    settings = conf.current()
-    found = route.provider_named(name)
-    if found is None:
-        raise CommandError(f"{name} is not configured. These are: {', '.join(route.configured())}.")
-    if not route.takes(found, channel=message.channel, kind=message.address_kind):
-        raise CommandError(f"{name} does not take {message.channel.label} to such an address.")
-    if settings.allowed and not settings.allowed.allows(user_id="", address=message.address):
-        raise CommandError("NOTIFY_ALLOWED_RECIPIENTS does not list this address.")
-    return dry_run.DryRun() if settings.dry_run else found
-
-
-def _line(provider: Provider, result: Result) -> str:
-    milliseconds = round(result.latency.total_seconds() * 1000)
-    said = f"{type(result.outcome).__name__} by {provider.name} in {milliseconds} ms"
-    return " ".join(filter(None, (f"{said}.", _details(result.outcome))))
-
-
-def _details(outcome: Outcome) -> str:
-    if isinstance(outcome, Accepted):
-        return f"Its id: {outcome.message_id}." if outcome.message_id else ""
-    dead = (
-        "The address is dead." if isinstance(outcome, Rejected) and outcome.contact_is_dead else ""
-    )
-    return " ".join(filter(None, (outcome.code, outcome.detail, dead)))

@@ -1,0 +1,172 @@
+"""The page of providers: which are configured, how to configure one, whether its credentials work.
+
+Who may view routes sees the page. Who may change routes may also ask a provider for its
+credentials, and send one message through it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import structlog
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from notifications import conf
+from notifications.admin import reading
+from notifications.pipeline import one_message, route
+from notifications.pipeline.one_message import CannotSend
+from providers import registry
+from providers.configuration import setting_name
+from providers.contract import Channel, Finding, Provider
+
+_log = structlog.get_logger(__name__)
+_CHECK: Final = dt.timedelta(seconds=5)
+"""For one provider: somebody waits for the page."""
+_BODY: Final = "This is a test of the notification service."
+_MOST_CHARACTERS: Final = 4_096
+"""Of an address: a push subscription is the longest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One provider on the page."""
+
+    name: str
+    is_configured: bool
+    channels: tuple[str, ...] = ()
+    routed: tuple[str, ...] = ()
+    """Channels whose live messages may go through it now."""
+    required: tuple[str, ...] = ()
+    """Variables without which it is not configured."""
+    findings: list[Finding] = field(default_factory=list)
+    was_checked: bool = False
+
+
+class TestForm(forms.Form):
+    """Where a test goes."""
+
+    channel = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
+    address = forms.CharField(max_length=_MOST_CHARACTERS, widget=UnfoldAdminTextInputWidget)
+    kind = forms.CharField(
+        required=False,
+        max_length=32,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="Of a push address: fcm_token, apns_token, web_push.",
+    )
+
+    def __init__(self, provider: Provider, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Django's signature
+        super().__init__(*arguments, **options)
+        channels = [each.label for each in sorted(provider.capabilities.channels)]
+        self.fields["channel"].choices = [(label, label) for label in channels]  # type: ignore[attr-defined] # a ChoiceField, see above
+
+
+def view(page: ModelAdmin, request: HttpRequest) -> HttpResponse:
+    """Show the page; on POST do what a button says.
+
+    Raises:
+        PermissionDenied: the user may not view routes, or may not change them and posts.
+        BadRequest: a button names a provider that is not configured.
+    """
+    may_try = request.user.has_perm("notifications.change_providerroute")
+    if not request.user.has_perm("notifications.view_providerroute"):
+        raise PermissionDenied
+    checked: Mapping[str, list[Finding]] = {}
+    if request.method == "POST":
+        if not may_try:
+            raise PermissionDenied
+        name = request.POST.get("provider", "")
+        provider = route.configured().get(name)
+        if provider is None:
+            raise BadRequest(f"{name[:40]} is not configured")
+        if "address" in request.POST:
+            return _send(page, request, provider)
+        _log.info("provider_checked", provider=name, by=request.user.get_username())
+        checked = {name: list(provider.check(deadline=_CHECK))}
+    context = {
+        "lines": _lines(checked),
+        "forms": _forms() if may_try else {},
+        "may_try": may_try,
+        "dry_run": conf.current().dry_run,
+    }
+    return reading.page(page, request, "admin/providers.html", title="Providers", context=context)
+
+
+def guide(request: HttpRequest) -> HttpResponse:
+    """docs/providers.md as it is: settings, first steps, codes.
+
+    Raises:
+        PermissionDenied: the user may not view routes.
+        Http404: this installation has no docs.
+    """
+    if not request.user.has_perm("notifications.view_providerroute"):
+        raise PermissionDenied
+    try:
+        text = (settings.BASE_DIR / "docs" / "providers.md").read_bytes()
+    except OSError as error:
+        raise Http404 from error
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+def _send(page: ModelAdmin, request: HttpRequest, provider: Provider) -> HttpResponse:
+    form = TestForm(provider, request.POST)
+    if form.is_valid():
+        level, text = _try(form.cleaned_data, provider, by=request.user.get_username())
+    else:
+        level, text = messages.ERROR, "Choose a channel and give an address."
+    page.message_user(request, text, level)
+    return HttpResponseRedirect(reverse("admin:notifications_providers"))
+
+
+def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int, str]:
+    message = one_message.compose(
+        channel=Channel.from_label(given["channel"]),
+        address=given["address"],
+        kind=given["kind"],
+        title="Test",
+        body=_BODY,
+    )
+    try:
+        sender = one_message.adapter(provider.name, message)
+    except CannotSend as error:
+        return messages.ERROR, str(error)
+    is_accepted, line = one_message.send(sender, message)
+    _log.info("provider_tried", provider=provider.name, accepted=is_accepted, by=by)
+    return (messages.SUCCESS if is_accepted else messages.ERROR), line
+
+
+def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
+    """Configured providers first, each group by name."""
+    routed: dict[str, list[str]] = {}
+    for channel in Channel:
+        for provider in route.takers(channel):
+            routed.setdefault(provider.name, []).append(channel.label)
+    lines = []
+    for vendor in sorted(registry.everyone(), key=lambda each: each.name):
+        found = route.configured().get(vendor.name)
+        channels = found.capabilities.channels if found else ()
+        lines.append(
+            Line(
+                name=vendor.name,
+                is_configured=found is not None,
+                channels=tuple(each.label for each in sorted(channels)),
+                routed=tuple(routed.get(vendor.name, ())),
+                required=tuple(setting_name(vendor.name, each) for each in vendor.required),
+                findings=checked.get(vendor.name, []),
+                was_checked=vendor.name in checked,
+            )
+        )
+    return sorted(lines, key=lambda line: not line.is_configured)
+
+
+def _forms() -> dict[str, TestForm]:
+    return {name: TestForm(each, auto_id=f"{name}_%s") for name, each in route.configured().items()}
