@@ -51,7 +51,8 @@ class BearerKey(BaseAuthentication):
         key = keys.recognise(secret)
         if key is None:
             said = "the key is unknown, expired or revoked"
-            refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
+            invalid = Problem(Kind.UNAUTHENTICATED, said, challenge='error="invalid_token"')
+            refuse_failed(request, invalid)
         if not key.producer_is_active:
             refuse(Problem(Kind.FORBIDDEN, f"producer {key.producer_name} is switched off"))
         request.META[CALLER] = key.prefix
@@ -88,7 +89,10 @@ def permit(request: Request, *, part: str = "") -> None:
     if rule is None or not isinstance(rule.needs, Scope):
         refuse(Problem(Kind.FORBIDDEN, "no key may call this operation"))
     if not key.grants(rule.needs):
-        refuse(Problem(Kind.FORBIDDEN, f"the key lacks the scope {rule.needs}"))
+        held = ", ".join(sorted(key.scopes)) or "no scope"
+        challenge = f'error="insufficient_scope", scope="{rule.needs}"'
+        said = f"the key lacks the scope {rule.needs}; it has {held}"
+        refuse(Problem(Kind.FORBIDDEN, said, challenge=challenge))
     if key.mode not in rule.modes:
         said = f"a {key.mode.label} key may not call this operation: it belongs to live mode"
         refuse(Problem(Kind.FORBIDDEN, said))

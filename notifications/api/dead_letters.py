@@ -21,7 +21,7 @@ from notifications.api.problems import refuse
 from notifications.api.shapes import Answer, Asked, ChannelWord, ModeWord, PriorityWord
 from notifications.models import DeadLetter, ReplayJob
 from notifications.pipeline import replay
-from notifications.rules import ids
+from notifications.rules import faults, ids
 from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import AskedChannel, Instant, Text
@@ -59,8 +59,8 @@ class ReplayRequest(Asked):
     @model_validator(mode="after")
     def _check_that_it_narrows(self) -> Self:
         if not self.model_dump(exclude={"force", "renew_ttl"}, exclude_none=True):
-            msg = "give ids, or at least one of reason, channel, provider, since and until"
-            raise ValueError(msg)
+            said = "give ids, or at least one of reason, channel, provider, since and until"
+            raise faults.placed(said, "ids")
         return self
 
 

@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 
 from notifications import clock
 from notifications.api.problems import refuse
+from notifications.rules import faults
 from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import invalid
 from notifications.store import host_clock
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -58,7 +58,7 @@ def shaped(body: object, shape: type[Shape]) -> Shape:
     try:
         return shape.model_validate(body)
     except ValidationError as error:
-        refuse(invalid(error))
+        refuse(faults.invalid(error, shape))
 
 
 def absent(what: str) -> NoReturn:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, Final
 
@@ -28,6 +30,7 @@ from notifications.api.shapes import (
 )
 from notifications.pipeline import accept, refusals
 from notifications.pipeline.accept import Ask, Refused, Single, Taken, WholeAnswer
+from notifications.rules import faults
 from notifications.rules.problems import Problem
 from notifications.rules.request import (
     MAX_BATCH,
@@ -48,6 +51,7 @@ RETENTION: Final = dt.timedelta(days=90)
 """How far back a list goes; what is older has been dropped."""
 _MOST_NOTED: Final = 20
 """Invalid items of one batch that are noted: a broken script makes a thousand of one kind."""
+_RESULTS: Final = ("accepted", "duplicate", "rejected")
 
 
 class BatchRequest(Asked):
@@ -173,10 +177,7 @@ class Batch(Door):
         whole = _accepted_once(request, wanted) or _accepted(request, wanted)
         if not whole.replayed:
             _note_what_is_invalid(request, items, wanted)
-        answer = {
-            "results": [_result(number, result) for number, result in enumerate(whole.results)]
-        }
-        return Response(answer, status=202, headers=_replayed(whole.replayed))
+        return Response(_told(whole.results), status=202, headers=_replayed(whole.replayed))
 
 
 def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | None:
@@ -219,12 +220,26 @@ def _replayed(replayed: bool) -> Mapping[str, str] | None:  # noqa: FBT001 - one
     return idempotency.REPLAYED if replayed else None
 
 
-def _result(number: int, result: Taken | Refused) -> dict[str, Any]:
-    if isinstance(result, Taken):
-        word = "duplicate" if result.replayed else "accepted"
-        return {"result": word, "notification": result.response}
-    said = problems.body(result.problem, within=f"/notifications/{number}")
-    return {"result": "rejected", "problem": said}
+def _told(results: Sequence[Taken | Refused]) -> dict[str, Any]:
+    """The answer to a batch: what became of each item, and how often each result stands there."""
+    told = list(_results(results))
+    counts = Counter(each["result"] for each in told)
+    return {"results": told, "summary": {word: counts[word] for word in _RESULTS}}
+
+
+def _results(results: Sequence[Taken | Refused]) -> Iterator[dict[str, Any]]:
+    left = faults.MAX_ERRORS
+    for number, result in enumerate(results):
+        if isinstance(result, Taken):
+            word = "duplicate" if result.replayed else "accepted"
+            yield {"result": word, "notification": result.response}
+            continue
+        # Each rejected item has its first error; more only while the answer stays readable.
+        errors = result.problem.errors[: max(1, left)]
+        left -= len(errors)
+        problem = dataclasses.replace(result.problem, errors=errors)
+        said = problems.body(problem, within=f"/notifications/{number}")
+        yield {"result": "rejected", "problem": said}
 
 
 def _line(line: Line) -> NotificationLine:

@@ -24,6 +24,7 @@ from notifications.api.shapes import (
     NotificationDetail,
 )
 from notifications.pipeline import cancel, reschedule
+from notifications.rules import faults
 from notifications.rules.request import Instant, LocalTime
 from notifications.rules.times.local_time import NO_ZONE
 from notifications.store import timelines
@@ -39,8 +40,8 @@ class RescheduleRequest(Asked):
     @model_validator(mode="after")
     def _check_one(self) -> Self:
         if (self.scheduled_at is None) == (self.send_at_local is None):
-            msg = "give either scheduled_at or send_at_local"
-            raise ValueError(msg)
+            said = "give either scheduled_at or send_at_local"
+            raise faults.placed(said, "scheduled_at")
         return self
 
 

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from notifications.api.door import MAX_ID
 from notifications.api.problems import refuse
 from notifications.api.shapes import Asked
-from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import invalid
+from notifications.rules import faults
+from notifications.rules.problems import Source
 
 MAX_LIMIT: Final = 100
 Query = TypeVar("Query", bound=Asked)
@@ -49,10 +49,7 @@ def asked(request: Request, query: type[Query]) -> Query:
     try:
         return query.model_validate(request.query_params.dict())
     except ValidationError as error:
-        problem = invalid(error)
-        # `errors` points into a body, and there is none here.
-        told = "; ".join(f"{found.pointer.lstrip('/')}: {found.detail}" for found in problem.errors)
-        refuse(Problem(Kind.INVALID, told))
+        refuse(faults.invalid(error, query, source=Source.QUERY))
 
 
 def page(results: Sequence[Any], *, following: object) -> dict[str, Any]:

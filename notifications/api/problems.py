@@ -1,7 +1,8 @@
 """Every refusal as RFC 9457 problem details, whoever refuses: a view, DRF, Django or the router.
 
-`type` leads to a page of this service that says what happened and what to do. The promise: no
-answer of the API is an HTML error page or a stack trace.
+`type` and `code` name the problem, the same in every installation; `help` leads to a page of this
+service that says what to do. The promise: no answer of the API is an HTML error page or a stack
+trace.
 """
 
 from __future__ import annotations
@@ -121,13 +122,20 @@ def body(problem: Problem, *, within: str = "") -> dict[str, Any]:
         within: where in the request's body it is, as a JSON pointer.
     """
     said = {
-        "type": f"{conf.current().public_url}/problems/{problem.kind}",
+        "type": problem.kind.uri,
+        "code": problem.kind.value,
         "title": CURES[problem.kind][0],
         "status": int(problem.kind.status),
         "detail": problem.detail,
+        "help": f"{conf.current().public_url}/problems/{problem.kind}",
     }
     errors = [
-        {"pointer": within + error.pointer, "detail": error.detail} for error in problem.errors
+        {
+            "source": error.source.value,
+            "pointer": within + error.pointer,
+            "detail": error.detail,
+        }
+        for error in problem.errors
     ]
     return said | {"errors": errors} if errors else said
 
@@ -137,8 +145,8 @@ def respond(problem: Problem, request: HttpRequest) -> HttpResponse:
     response = _response(body(problem), request)
     if problem.retry_after is not None:
         response["Retry-After"] = _seconds(problem.retry_after)
-    if problem.kind is Kind.UNAUTHENTICATED:
-        response["WWW-Authenticate"] = "Bearer"
+    if problem.kind is Kind.UNAUTHENTICATED or problem.challenge:
+        response["WWW-Authenticate"] = f"Bearer {problem.challenge}".rstrip()
     return response
 
 
@@ -151,6 +159,8 @@ def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
 def _problem_of(error: Exception) -> Problem | None:
     if isinstance(error, Refusal):
         return error.problem
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        return _MEDIA_TYPE
     if isinstance(error, exceptions.APIException):
         return Problem(_BY_STATUS.get(error.status_code, Kind.MALFORMED), str(error.detail))
     if isinstance(error.__cause__, TooManyReaders):
@@ -163,7 +173,14 @@ def _problem_of(error: Exception) -> Problem | None:
     return next((problem for types, problem in _MEANINGS if isinstance(error, types)), None)
 
 
+_MEDIA_TYPE: Final = Problem(
+    Kind.UNSUPPORTED_MEDIA_TYPE, "send the body as JSON, with Content-Type: application/json"
+)
 _UNREADABLE: Final = Problem(Kind.MALFORMED, "the request cannot be read")
+_NO_PATH: Final = Problem(
+    Kind.NOT_FOUND,
+    "there is no such path, or an id in it is written in another way; /v1/docs has all paths",
+)
 _FORBIDDEN: Final = Problem(Kind.FORBIDDEN, "this is not allowed")
 _AWAY: Final = Problem(
     Kind.UNAVAILABLE, "the database is away; nothing was stored", (), _WAIT_FOR_DATABASE
@@ -215,7 +232,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """`handler404`: no such path."""
     if _is_browser(request):
         return defaults.page_not_found(request, exception)
-    return respond(Problem(Kind.NOT_FOUND, "there is no such path; /v1/docs has them all"), request)
+    return respond(_NO_PATH, request)
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
@@ -231,6 +248,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
         return defaults.server_error(request)
     said = {
         "type": "about:blank",
+        "code": "internal-error",
         "title": "Internal server error",
         "status": 500,
         "detail": "a mistake of ours; it is logged under this instance",
@@ -255,7 +273,7 @@ def _is_browser(request: HttpRequest) -> bool:
 
 
 def page(request: HttpRequest, kind: str) -> HttpResponse:
-    """What a problem's `type` leads to.
+    """What a problem's `help` leads to.
 
     Raises:
         Http404: there is no such problem.

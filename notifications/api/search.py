@@ -16,6 +16,7 @@ from notifications.api.authentication import key_of
 from notifications.api.door import Door
 from notifications.api.pages import PageQuery, asked, page
 from notifications.api.shapes import Answer, ChannelWord, ModeWord, PriorityWord, StatusWord
+from notifications.rules import faults
 from notifications.rules.request import Text, UserId
 from notifications.store import search
 
@@ -32,8 +33,8 @@ class SearchQuery(PageQuery):
     @model_validator(mode="after")
     def _check_that_it_is_one(self) -> Self:
         if len(self.model_dump(exclude={"limit"}, exclude_none=True)) != 1:
-            msg = "give exactly one of address, user_id, provider_message_id and id"
-            raise ValueError(msg)
+            said = "give exactly one of address, user_id, provider_message_id and id"
+            raise faults.placed(said, "address")
         return self
 
 

@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.problems import Source
 from notifications.rules.states import Status
 from providers.contract import Channel
 
@@ -80,21 +81,32 @@ class Answer(BaseModel):
 
 
 class FieldProblem(Answer):
-    """One place of the body and what is wrong there."""
+    """One place of the request and what is wrong there."""
 
+    source: Source
+    """The part of the request."""
     pointer: str
+    """RFC 6901 JSON pointer into that part; empty for the whole of it."""
     detail: str
 
 
 class ProblemDetails(Answer):
-    """RFC 9457."""
+    """RFC 9457 problem details."""
 
     type: str
+    """`urn:notify:problem:` and the code: the same in every installation."""
+    code: str
+    """What to switch on."""
     title: str
     status: int
     detail: str
+    """For people; the words can change."""
+    help: str | None = None
+    """The URL of a page that says what to do."""
     instance: str | None = None
+    """The id of the request in the service's logs: `X-Request-Id`."""
     errors: list[FieldProblem] = []
+    """At most a hundred."""
 
 
 class DeliveryBrief(Answer):
@@ -131,10 +143,19 @@ class BatchResult(Answer):
     """Rejected: why."""
 
 
+class BatchSummary(Answer):
+    """How many items had each result."""
+
+    accepted: int
+    duplicate: int
+    rejected: int
+
+
 class BatchAccepted(Answer):
-    """One result for each item, in order."""
+    """One result for each item, in order; look at `summary.rejected`."""
 
     results: list[BatchResult]
+    summary: BatchSummary
 
 
 class NotificationLine(Answer):

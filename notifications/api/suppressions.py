@@ -31,6 +31,7 @@ from notifications.api.wire import JsonParser, JsonRenderer, RawParser
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.pipeline import suppression_files
+from notifications.rules import faults
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import AskedChannel, Text
 from notifications.rules.suppression import (
@@ -76,8 +77,8 @@ class SuppressionQuery(NumberedPageQuery):
     @model_validator(mode="after")
     def _needs_channel(self) -> Self:
         if self.address is not None and self.channel is None:
-            msg = "an address is looked up on a channel: name it too"
-            raise ValueError(msg)
+            said = "is required with address: an address is looked up on a channel"
+            raise faults.placed(said, "channel")
         return self
 
 
@@ -97,8 +98,7 @@ class SuppressionRequest(Asked):
     @model_validator(mode="after")
     def _is_an_address(self) -> Self:
         if fault := address_fault(self.channel, self.address):
-            msg = f"address {fault}"
-            raise ValueError(msg)
+            raise faults.placed(fault, "address")
         return self
 
 

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator, 
 from notifications.api.pages import PageQuery
 from notifications.api.recipient_shapes import Locale
 from notifications.api.shapes import Answer, Asked, ChannelWord
+from notifications.rules import faults
 from notifications.rules.language import locales, templating
 from notifications.rules.language import variables as declarations
 from notifications.rules.language.syntax import MAX_SOURCE
@@ -75,8 +76,7 @@ class TextRequest(Asked):
     @model_validator(mode="after")
     def _check_that_it_says_something(self) -> Self:
         if not self.body and not self.html:
-            msg = "a text has a body, or HTML to read it from"
-            raise ValueError(msg)
+            raise faults.placed("a text has a body, or HTML to read it from", "body")
         return self
 
     def as_words(self) -> wording.Source:
@@ -107,7 +107,7 @@ class TemplateRequest(Asked):
     @classmethod
     def _check_declarations(cls, declared: list[VariableRequest]) -> list[VariableRequest]:
         examples = {each.name: each.example for each in declared}
-        check_size("examples", examples, MAX_VARIABLES_BYTES)
+        check_size(examples, MAX_VARIABLES_BYTES)
         declarations.read([dict(each) for each in declared])
         return declared
 
@@ -115,8 +115,7 @@ class TemplateRequest(Asked):
     def _check_that_each_is_once(self) -> Self:
         pairs = [(words.channel, words.locale) for words in self.as_content().texts]
         if len(set(pairs)) < len(pairs):
-            msg = "texts must not repeat a channel and locale"
-            raise ValueError(msg)
+            raise faults.placed("must not repeat a channel and locale", "texts")
         return self
 
     def as_content(self) -> Content:
@@ -153,7 +152,7 @@ class PreviewRequest(Asked):
     @model_validator(mode="after")
     def _check_size(self) -> Self:
         if self.variables:
-            check_size("variables", self.variables, MAX_VARIABLES_BYTES)
+            check_size(self.variables, MAX_VARIABLES_BYTES, "variables")
         return self
 
 

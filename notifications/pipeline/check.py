@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from notifications import clock, conf
 from notifications.pipeline import sms_limit
+from notifications.rules import faults
 from notifications.rules.channels import Reach
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language import variables
@@ -167,8 +168,9 @@ def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeR
         raise _Refusal(_invalid("/type", detail))
     priority = rule.priority if request.priority is None else request.priority
     if priority not in caller.priorities:
-        detail = f"this producer may not send with priority {priority.name}"
-        raise _Refusal(Problem(Kind.FORBIDDEN, detail))
+        may = ", ".join(sorted(each.name for each in caller.priorities)) or "none"
+        detail = f"this producer may not send with priority {priority.name}; it may use {may}"
+        raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/priority", detail),)))
     return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
 
 
@@ -199,23 +201,43 @@ def _template(request: NotificationRequest, caller: Caller, known: Known) -> Tem
     if request.template_id is None:
         if not caller.may_send_content:
             detail = "this producer may not send raw content; use a template"
-            raise _Refusal(Problem(Kind.FORBIDDEN, detail))
+            raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/content", detail),)))
         return None
     template = known.templates.get(request.template_id)
     if template is None:
-        detail = f"there is no published template {request.template_id}"
+        meant = shelf.did_you_mean(request.template_id)
+        detail = f"there is no published template {request.template_id}{meant}"
         raise _Refusal(_invalid("/template_id", detail))
     for position, channel in enumerate(request.channels):
         if channel not in template.texts:
             detail = f"template {request.template_id} has no text for {channel.label}"
             raise _Refusal(_invalid(f"/channels/{position}", detail))
-    wrong = tuple(
+    wrong = [
         FieldError(f"/variables/{name}", detail) for name, detail in _mistakes(request, template)
-    )
+    ]
     if wrong:
         detail = f"{wrong[0].pointer}: {wrong[0].detail}"
-        raise _Refusal(Problem(Kind.INVALID, detail, wrong))
+        errors = tuple([*wrong, *unused(request, template)][: faults.MAX_ERRORS])
+        raise _Refusal(Problem(Kind.INVALID, detail, errors))
     return template
+
+
+def unused(request: NotificationRequest, template: TemplateVersion | None) -> list[FieldError]:
+    """The variables that no text of the template uses, with what each may have meant."""
+    if template is None or template.mentioned is None:
+        return []
+    given = request.variables.reveal().keys()
+    surplus = given - template.mentioned
+    if not surplus:
+        return []
+    free = template.mentioned - given
+    return [
+        FieldError(
+            f"/variables/{name}",
+            f"no text of the template uses this variable{faults.did_you_mean(name, free)}",
+        )
+        for name in sorted(surplus)[: faults.MAX_ERRORS]
+    ]
 
 
 def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterable[tuple[str, str]]:
@@ -236,7 +258,10 @@ def _recipient(request: NotificationRequest, caller: Caller, known: Known) -> Re
     """
     reach = known.reaches.get((caller.mode, request.user_id))
     if reach is None:
-        detail = f"there is no recipient with this user_id in {caller.mode.label} mode"
+        detail = (
+            f"there is no recipient with this user_id in {caller.mode.label} mode; create it with"
+            " PUT /v1/recipients/{user_id} and a key of the same mode"
+        )
         raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
     return reach
 

@@ -1,6 +1,6 @@
 """What is wrong with a request, as RFC 9457 problem details say it.
 
-A problem's `type` is stable: producers may switch on it. The texts may change.
+A problem's `type` and `code` are stable: producers may switch on them. The texts may change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Kind(StrEnum):
-    """The problems that the API can answer; the value is the end of the `type` URI."""
+    """The problems that the API can answer; the value is a problem's `code`."""
 
     MALFORMED = "malformed"
     """The body is no JSON, or no JSON object."""
@@ -46,6 +46,11 @@ class Kind(StrEnum):
     """Over the producer's rate limit."""
     UNAVAILABLE = "unavailable"
     """Nothing could be stored; nothing was."""
+
+    @property
+    def uri(self) -> str:
+        """A problem's `type`: the same in every installation."""
+        return f"urn:notify:problem:{self.value}"
 
     @property
     def status(self) -> HTTPStatus:
@@ -99,6 +104,8 @@ class Problem:
     detail: str
     errors: tuple[FieldError, ...] = ()
     retry_after: dt.timedelta | None = None
+    challenge: str = ""
+    """Parameters of the `WWW-Authenticate: Bearer` header (RFC 6750)."""
 
     @classmethod
     def revived(cls, kept: Mapping[str, Any]) -> Problem:

@@ -25,10 +25,11 @@ from pydantic import (
     model_validator,
 )
 
+from notifications.rules import faults
 from notifications.rules.channels import Spread
 from notifications.rules.lane import Priority
 from notifications.rules.language.variables import UNSUBSCRIBE_URL
-from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.problems import Problem
 from notifications.rules.sensitive import Sensitive
 from providers.contract import Channel
 
@@ -38,8 +39,6 @@ MAX_VARIABLES_BYTES: Final = 64 * 1024
 MAX_TTL: Final = dt.timedelta(days=60)
 """`scheduled_at + ttl` lies at most this far ahead: every open row is younger than retention."""
 MAX_BATCH: Final = 1000
-MOST_FAULTS: Final = 100
-"""Faults that one answer lists: each takes more bytes than the fault took in the request."""
 _EXPONENT: Final = re.compile(rb"\de\+?\d")
 """Only large floats are written with one."""
 _NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -106,8 +105,7 @@ def _within_reach(instant: dt.datetime) -> dt.datetime:
 def _written(value: object) -> object:
     # A number could be seconds or milliseconds since 1970.
     if isinstance(value, int | float):
-        msg = "must be written like 2026-11-21T09:00:00Z"
-        raise ValueError(msg)  # noqa: TRY004 - pydantic makes no field's error of a TypeError
+        raise ValueError(faults.INSTANT)  # noqa: TRY004 - pydantic makes no field's error of a TypeError
     return value
 
 
@@ -178,27 +176,27 @@ class NotificationRequest(BaseModel):
         if isinstance(value, dict) and not _NOT_YET.isdisjoint(value):
             for field in sorted(_NOT_YET):
                 if value.get(field):
-                    msg = f"{field} is not supported by this version; leave it out"
-                    raise ValueError(msg)
+                    msg = "is not supported by this version; leave it out"
+                    raise faults.placed(msg, field)
             # `"fallback_chain": false` asks for nothing and is in every producer's example.
             return {key: item for key, item in value.items() if key not in _NOT_YET}
         return value
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        if (self.template_id is None) == (self.content is None):
-            msg = "give either template_id or content"
-            raise ValueError(msg)
+        if self.template_id is None and self.content is None:
+            raise faults.placed("give either template_id or content", "template_id")
+        if self.template_id is not None and self.content is not None:
+            raise faults.placed("give either template_id or content, not both", "content")
         if self.scheduled_at is not None and self.send_at_local is not None:
-            msg = "give either scheduled_at or send_at_local"
-            raise ValueError(msg)
+            said = "give either scheduled_at or send_at_local, not both"
+            raise faults.placed(said, "send_at_local")
         if len(set(self.channels)) != len(self.channels):
-            msg = "channels must not repeat"
-            raise ValueError(msg)
+            raise faults.placed("must not repeat a channel", "channels")
         if self.metadata:
-            check_size("metadata", self.metadata, MAX_METADATA_BYTES)
+            check_size(self.metadata, MAX_METADATA_BYTES, "metadata")
         if variables := self.variables.reveal():
-            check_size("variables", variables, MAX_VARIABLES_BYTES)
+            check_size(variables, MAX_VARIABLES_BYTES, "variables")
         return self
 
 
@@ -207,7 +205,7 @@ def parse(body: object) -> NotificationRequest | Problem:
     try:
         return NotificationRequest.model_validate(body)
     except ValidationError as error:
-        return invalid(error)
+        return faults.invalid(error, NotificationRequest)
 
 
 def own(name: str, body: object) -> NotificationRequest | Problem:
@@ -233,45 +231,33 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - orjson's protocol
     return value.reveal() if isinstance(value, Sensitive) else value.model_dump()
 
 
-def invalid(error: ValidationError) -> Problem:
-    """Translate pydantic's findings into a problem with JSON pointers."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    errors = tuple(
-        FieldError(_pointer(each["loc"]), each["msg"].removeprefix("Value error, "))
-        for each in found[:MOST_FAULTS]
-    )
-    first = f"{errors[0].pointer or 'the body'}: {errors[0].detail}"
-    if len(found) > MOST_FAULTS:
-        first = f"{first} (the first of {len(found)} faults; {MOST_FAULTS} are listed)"
-    return Problem(Kind.INVALID, first, errors)
-
-
-def _pointer(location: tuple[int | str, ...]) -> str:
-    # Postgres keeps problems and stores no NUL.
-    parts = (str(part).replace("\x00", "\ufffd") for part in location)
-    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
-
-
-def check_size(field: str, value: dict[str, Any], limit: int) -> None:
+def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
     """Check that an object is plain JSON and takes at most `limit` bytes.
 
+    Args:
+        value: the object.
+        limit: bytes of its JSON.
+        place: the names that lead to it from where a validator calls this.
+
     Raises:
-        ValueError: in words for the caller.
+        placed: what is wrong, in words for the caller.
     """
+    if fault := _size_fault(value, limit):
+        raise faults.placed(fault, *place)
+
+
+def _size_fault(value: dict[str, Any], limit: int) -> str:
     try:
         encoded = orjson.dumps(value)
-    except (TypeError, orjson.JSONEncodeError) as error:
-        msg = f"{field} must be plain JSON: {error}"
-        raise ValueError(msg) from error
+    except (TypeError, orjson.JSONEncodeError):
+        return "must be plain JSON that nests at most 250 levels deep"
     if len(encoded) > limit:
-        msg = f"{field} may take {limit} bytes as JSON, not {len(encoded)}"
-        raise ValueError(msg)
+        return f"may take {limit} bytes as JSON, not {len(encoded)}"
     if _NUL.search(encoded):
-        msg = f"{field} must not contain the NUL character"
-        raise ValueError(msg)
+        return "must not contain the NUL character"
     if _EXPONENT.search(encoded) and _has_rounded_integer(value):
-        msg = f"{field} must not contain integers of more than 64 bits; send them as text"
-        raise ValueError(msg)
+        return "must not contain integers of more than 64 bits; send them as text"
+    return ""
 
 
 def _has_rounded_integer(value: object) -> bool:

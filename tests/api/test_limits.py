@@ -78,4 +78,4 @@ def test_the_answer_says_what_is_left_and_a_refusal_when_to_come_back(
     assert refused.status_code == 429
     assert refused.headers["Retry-After"] == "1"
     assert refused.headers["RateLimit"].startswith('"producer";r=1;t=')
-    assert refused.json()["type"].endswith("/problems/rate-limited")
+    assert refused.json()["code"] == "rate-limited"

@@ -21,7 +21,8 @@ def _check(answer: Reply, kind: Kind) -> None:
     assert answer.status_code == kind.status, answer.content
     assert answer.headers["Content-Type"] == "application/problem+json"
     said = answer.json()
-    assert said["type"] == f"http://testserver/problems/{kind}"
+    assert (said["type"], said["code"]) == (f"urn:notify:problem:{kind}", kind)
+    assert said["help"] == f"http://testserver/problems/{kind}"
     assert said["instance"] == answer.headers["X-Request-Id"]
 
 
@@ -50,6 +51,8 @@ def test_no_key_is_a_problem_that_says_how_to_present_one() -> None:
     answer = Client().get("/v1/notifications")
     _check(answer, Kind.UNAUTHENTICATED)
     assert answer.headers["WWW-Authenticate"] == "Bearer"
+    wrong = Client().get("/v1/notifications", headers={"Authorization": "Bearer nk_live_x"})
+    assert wrong.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
 def test_a_body_that_is_not_json_by_its_type_is_a_problem(caller: Caller) -> None:
@@ -236,7 +239,7 @@ def test_a_bug_of_ours_is_a_problem_without_a_trace(
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_the_type_of_every_problem_leads_to_a_page(kind: Kind) -> None:
+def test_the_help_of_every_problem_leads_to_a_page(kind: Kind) -> None:
     page = Client().get(f"/problems/{kind}")
     assert page.status_code == 200
     assert problems.CURES[kind][0] in page.content.decode()

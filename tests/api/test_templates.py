@@ -86,7 +86,7 @@ def test_what_cannot_be_published_is_a_conflict(caller: Caller) -> None:
     for verb in ("publish", "rollback"):
         answer = caller.post(f"{HELLO}/{verb}", {"version": 1})
         assert answer.status_code == 409
-        assert answer.json()["type"].endswith("/problems/conflict")
+        assert answer.json()["code"] == "conflict"
 
 
 def test_a_diff_is_of_the_current_and_the_newest_unless_it_is_told(caller: Caller) -> None:

@@ -17,7 +17,9 @@ from typing import Any, Final
 import orjson
 
 from notifications import clock
-from notifications.rules.language import locales, syntax, variables
+from notifications.models import Template
+from notifications.rules import faults
+from notifications.rules.language import locales, syntax, templating, variables
 from notifications.rules.language.variables import Variable
 from notifications.rules.texts import wording
 from notifications.rules.texts.wording import Source, Wording
@@ -27,6 +29,8 @@ from providers.contract import Channel
 
 _FRESH: Final = 1.0
 """Seconds that the current version of a name is believed without news."""
+_MOST_NAMES: Final = 1_000
+"""Names that a wrong one is compared with."""
 _KEPT: Final = 300.0
 """Seconds that a pinned version is believed. It never changes, but a database can be restored."""
 _MOST_KEPT: Final = 1_000
@@ -47,6 +51,8 @@ class TemplateVersion:
     """Where nothing is declared: the variables that a channel's texts cannot do without."""
     texts: Mapping[Channel, Mapping[str, Source]]
     """Channel -> locale -> text."""
+    mentioned: frozenset[str] | None
+    """The variables that are declared or stand in a text; None: a text cannot be read."""
     _chosen: dict[tuple[Channel, str], Wording | None] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -138,9 +144,27 @@ def by_name(wanted: Collection[str]) -> dict[str, TemplateVersion]:
     return _shelf.by_name(wanted)
 
 
+def did_you_mean(name: str) -> str:
+    """The published template whose name is close to a wrong one, as `faults.did_you_mean`."""
+    return _suggestion(name, _names(int(clock.monotonic() / _FRESH)))
+
+
 def forget() -> None:
     """Read every template anew on its next use."""
     _shelf.clear()
+    _names.cache_clear()
+
+
+@functools.lru_cache(maxsize=1)
+def _names(second: int) -> tuple[str, ...]:  # noqa: ARG001 - one reading serves a second of mistakes
+    published = Template.objects.exclude(published_at=None)
+    names = published.order_by("template_id").values_list("template_id", flat=True).distinct()
+    return tuple(names[:_MOST_NAMES])
+
+
+@functools.lru_cache(maxsize=1024)
+def _suggestion(name: str, names: tuple[str, ...]) -> str:
+    return faults.did_you_mean(name, names)
 
 
 def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[TemplateVersion]:
@@ -175,6 +199,7 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
         if declared
         else {channel: _needed_by_all(of.values()) for channel, of in texts.items()},
         texts=texts,
+        mentioned=_mentioned(declared, [each for of in texts.values() for each in of.values()]),
     )
 
 
@@ -196,6 +221,17 @@ def _compiled(source: Source) -> Wording | None:
 
 def _needed_by_all(sources: Iterable[Source]) -> frozenset[str]:
     return frozenset[str]().union(*map(_needed, sources))
+
+
+def _mentioned(declared: Iterable[Variable], sources: Sequence[Source]) -> frozenset[str] | None:
+    if not all(map(_is_readable, sources)):
+        return None
+    return frozenset(each.name for each in declared).union(*map(wording.mentioned, sources))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_readable(source: Source) -> bool:
+    return not any(map(templating.check, source.parts))
 
 
 @functools.lru_cache(maxsize=4096)
