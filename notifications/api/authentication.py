@@ -123,4 +123,5 @@ def caller_of(request: Request) -> Caller:
         mode=key.mode,
         priorities=key.priorities,
         may_send_content=key.may_send_content,
+        may_register=key.grants(Scope.NOTIFICATIONS_TO),
     )

@@ -22,9 +22,10 @@ from notifications.api.shapes import Answer, Asked, ChannelWord, ModeWord, Prior
 from notifications.models import DeadLetter, ReplayJob
 from notifications.pipeline import replay
 from notifications.rules import faults, ids
+from notifications.rules.fields import AskedChannel
 from notifications.rules.letters import LetterFilter
 from notifications.rules.problems import Kind, Problem
-from notifications.rules.request import AskedChannel, Instant, Text
+from notifications.rules.request import Instant, Text
 from notifications.store import audit, dead_letters
 
 Reason = Annotated[Text, Field(min_length=1, max_length=64)]

@@ -26,7 +26,7 @@ from rest_framework.views import APIView
 from notifications.api import schema
 from notifications.api.authentication import key_of
 from notifications.api.problems import refuse
-from notifications.pipeline.accept import IN_PROGRESS, KEY_REUSED
+from notifications.pipeline.keys import IN_PROGRESS, KEY_REUSED
 from notifications.rules.problems import FieldError, Kind, Problem, Source
 from notifications.rules.request import MAX_KEY, RESERVED_KEYS
 from notifications.rules.sensitive import Sensitive

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from notifications import clock
 from notifications.api import correlation, idempotency, problems, schema, throttle
-from notifications.api.authentication import caller_of, key_of
+from notifications.api.authentication import caller_of, key_of, permit
 from notifications.api.door import Door, shaped
 from notifications.api.pages import DatedPageQuery, asked, page
 from notifications.api.problems import refuse
@@ -109,6 +109,8 @@ class Notifications(Door):
             Refusal: it is no notification, or over the limit.
         """
         try:
+            if isinstance(request.data, dict) and request.data.get("to") is not None:
+                permit(request, part="to")
             key, wanted = idempotency.header(request), parse(request.data)
         except problems.Refusal:
             throttle.charge(self, request, notifications=1)

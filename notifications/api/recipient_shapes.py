@@ -8,7 +8,6 @@ from typing import Annotated, Final, TypeVar
 from pydantic import (
     AfterValidator,
     Field,
-    StringConstraints,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
@@ -16,10 +15,11 @@ from pydantic import (
 
 from notifications.api.shapes import Answer, Asked, ChannelLabel, ChannelWord
 from notifications.rules import caps
-from notifications.rules.language import known_locales
-from notifications.rules.request import AskedChannel, Instant, Name, Text
-from notifications.rules.suppression import Cause
-from notifications.rules.times import local_time, quiet_hours
+from notifications.rules.fields import AskedChannel
+from notifications.rules.recipient import Locale, Zone
+from notifications.rules.request import Instant, Name, Text
+from notifications.rules.suppression import LONGEST_ADDRESS, Cause
+from notifications.rules.times import quiet_hours
 from notifications.rules.times.quiet_hours import Window, Windows
 from notifications.store import addresses
 from notifications.store.address_book import Address
@@ -28,20 +28,6 @@ from providers.contract import Channel
 MAX_CONTACTS: Final = 100
 """Of one recipient: every device counts."""
 Member = TypeVar("Member")
-
-
-def _zone(name: str) -> str:
-    if name and not local_time.is_zone(name):
-        msg = "is no timezone of the IANA database, like America/Sao_Paulo"
-        raise ValueError(msg)
-    return name
-
-
-def _locale(tag: str) -> str:
-    if not known_locales.is_known(tag):
-        msg = "is no locale that CLDR knows, like pt-BR"
-        raise ValueError(msg)
-    return tag
 
 
 def _cap(written: str) -> str:
@@ -63,20 +49,14 @@ CapText = Annotated[
     AfterValidator(_cap),
     WithJsonSchema({"type": "string", "pattern": caps.PATTERN, "examples": ["3/day"]}),
 ]
-Locale = Annotated[
-    str,
-    StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$"),
-    AfterValidator(_locale),
-]
 QuietHours = Annotated[Windows, Field(max_length=quiet_hours.MAX_WINDOWS), AfterValidator(_windows)]
-Zone = Annotated[Text, Field(max_length=64), AfterValidator(_zone)]
 
 
 class ContactRequest(Asked):
     """One address on one channel."""
 
     channel: AskedChannel
-    address: Annotated[Text, Field(min_length=1, max_length=2048)]
+    address: Annotated[Text, Field(min_length=1, max_length=LONGEST_ADDRESS)]
     """At most 2,600 bytes in UTF-8. Phone number (stored as E.164), mailbox (stored with its
     domain in ASCII), https URL, device token, chat target."""
     kind: Annotated[Text, Field(max_length=24)] = ""

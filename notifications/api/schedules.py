@@ -18,11 +18,11 @@ from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.pages import NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
-from notifications.api.recipient_shapes import Zone
 from notifications.api.shapes import Answer, Asked
 from notifications.models import Schedule
 from notifications.pipeline import arrange, recur
 from notifications.rules.problems import Problem
+from notifications.rules.recipient import Zone
 from notifications.rules.request import Instant, NotificationRequest, Text
 from notifications.rules.times.recurrence import MAX_LENGTH
 from notifications.store import audit

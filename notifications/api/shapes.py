@@ -117,6 +117,30 @@ class DeliveryBrief(Answer):
     status: StatusWord
 
 
+class SkippedChannel(Answer):
+    """A channel that `delivery: first` does not use."""
+
+    channel: ChannelWord
+    reason: str
+    """`not_needed`: an earlier channel is used. Otherwise the reason for which it cannot be."""
+
+
+class RequestWarning(Answer):
+    """What was accepted and does perhaps not mean what it says."""
+
+    pointer: str
+    """RFC 6901 JSON pointer into the request's body."""
+    detail: str
+
+
+class FoundRecipient(Answer):
+    """Who has the addresses of `to`."""
+
+    user_id: str
+    registered: bool
+    """True: registered by this request."""
+
+
 class NotificationAccepted(Answer):
     """It is stored, and survives a crash of every process."""
 
@@ -131,6 +155,12 @@ class NotificationAccepted(Answer):
     """By which `send_at_local` was read; absent where it was not asked for."""
     timezone_known: bool | None = None
     """False: nobody knows the recipient's, and it was read as UTC."""
+    skipped: list[SkippedChannel] | None = None
+    """With `delivery: first`, the other channels that were asked for or tried; absent: none."""
+    warnings: list[RequestWarning] | None = None
+    """What to look at; absent: nothing."""
+    recipient: FoundRecipient | None = None
+    """Of a request with `to`; absent otherwise."""
 
 
 class BatchResult(Answer):

@@ -32,8 +32,9 @@ from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.pipeline import suppression_files
 from notifications.rules import faults
+from notifications.rules.fields import AskedChannel
 from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.rules.request import AskedChannel, Text
+from notifications.rules.request import Text
 from notifications.rules.suppression import (
     BY_PERSON,
     BY_PRODUCER,

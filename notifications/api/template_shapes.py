@@ -8,13 +8,14 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from notifications.api.pages import PageQuery
-from notifications.api.recipient_shapes import Locale
 from notifications.api.shapes import Answer, Asked, ChannelWord
 from notifications.rules import faults
+from notifications.rules.fields import AskedChannel
 from notifications.rules.language import locales, templating
 from notifications.rules.language import variables as declarations
 from notifications.rules.language.syntax import MAX_SOURCE
-from notifications.rules.request import MAX_VARIABLES_BYTES, AskedChannel, Name, Text, check_size
+from notifications.rules.recipient import Locale
+from notifications.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import Content
 from notifications.rules.templates.sms_policy import MAX_SEGMENTS

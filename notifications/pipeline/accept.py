@@ -22,13 +22,13 @@ import psycopg
 import structlog
 from django.db import Error, IntegrityError, OperationalError, connection, transaction
 
-from notifications.pipeline import check, keys, publish, refusals
+from notifications.pipeline import check, keys, publish, refusals, registration
 from notifications.pipeline.check import Ask, Caller, Known
 from notifications.pipeline.group_commit import Finished, GroupCommit, NothingStored
-from notifications.pipeline.keys import Repeat, Sorted, WholeKey
+from notifications.pipeline.keys import IN_PROGRESS, KEY_REUSED, Repeat, Sorted, WholeKey
 from notifications.pipeline.plan import Plan, planned
 from notifications.rules.lane import Mode
-from notifications.rules.problems import Kind, Problem
+from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
 from notifications.store import db, idempotency, inserts, limits, ordering, partitions, tallies
@@ -37,8 +37,6 @@ from notifications.store.limits import Charge, Quota
 from notifications.store.vault import Fingerprint
 
 __all__ = [
-    "IN_PROGRESS",
-    "KEY_REUSED",
     "Ask",
     "Caller",
     "Refused",
@@ -55,15 +53,6 @@ _PATIENCE: Final = dt.timedelta(milliseconds=200)
 """How long a group waits for a key that another request stores; then its calls run alone."""
 _TRIES: Final = 5
 """How often a list is sorted again because another request took one of its keys first."""
-IN_PROGRESS: Final = Problem(
-    Kind.IN_PROGRESS,
-    "a request with the same idempotency key is still running; ask again in a second",
-    retry_after=dt.timedelta(seconds=1),
-)
-KEY_REUSED: Final = Problem(
-    Kind.KEY_REUSED,
-    "this idempotency key was used in the last 24 hours with another body; use a new key",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +138,7 @@ def accept_once(
     asks = [each if isinstance(each, Problem) else Ask(caller, each, traceparent) for each in asked]
     whole = WholeKey(key=Key(caller.producer_id, caller.mode, key), fingerprint=fingerprint)
     try:
-        prepared = _prepared(asks, whole=whole)
-        found = _stored(prepared, whole=whole)
+        prepared, found = _settled(asks, whole=whole)
     except _Locked:
         return IN_PROGRESS
     except keys.Answered as earlier:
@@ -167,15 +155,14 @@ def accept_one(single: Single) -> tuple[Taken | Refused | None, Quota]:
     Raises:
         django.db.Error: no row was stored, or the database went away during the commit.
     """
-    if single.ask.wanted.ordering_key:
-        return _alone(single)  # it may have to wait for its line
+    if single.ask.wanted.ordering_key or single.ask.wanted.to:
+        return _alone(single)  # it may have to wait for its line, or registers a recipient
     return _group.run(single)
 
 
 def _accepted(asks: Sequence[Ask]) -> list[Taken | Refused]:
-    prepared = _prepared(asks)
     try:
-        found = _stored(prepared)
+        prepared, found = _settled(asks)
     except _Locked:
         return [Refused(IN_PROGRESS)] * len(asks)
     _finish(prepared, found)
@@ -223,6 +210,26 @@ def _charged(singles: Sequence[Single]) -> list[Quota]:
 
 
 _group: Final = GroupCommit(_together, _alone)
+
+
+def _settled(
+    asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None
+) -> tuple[_Prepared, Sorted]:
+    """Prepare a list and store what is new in it, with the recipients that it registers.
+
+    Raises:
+        _Locked: another request with one of the keys is still running.
+        keys.Answered: the whole call was answered before.
+    """
+    if not registration.is_needed(asks):
+        prepared = _prepared(asks, whole=whole)
+        return prepared, _stored(prepared, whole=whole)
+    with transaction.atomic():
+        registered = registration.register(asks)
+        prepared = _prepared(registered.asks, whole=whole)
+        found = _stored(prepared, whole=whole)
+        registration.undo(registered, except_for={plan.user_id for plan in found.fresh})
+    return prepared, found
 
 
 def _prepared(asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None) -> _Prepared:

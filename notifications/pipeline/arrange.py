@@ -76,6 +76,9 @@ def _problem_of(caller: Caller, schedule: Schedule) -> Problem | None:
     if asked.idempotency_key or asked.scheduled_at or asked.send_at_local:
         said = "leave idempotency_key, scheduled_at and send_at_local out: the rule says when"
         return _invalid("/notification", said)
+    if asked.to is not None:
+        said = "a schedule needs user_id: register the recipient first"
+        return _invalid("/notification/to", said)
     if hidden := _sensitive(asked):
         said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
         return _invalid("/notification/variables", said)

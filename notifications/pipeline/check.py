@@ -34,6 +34,8 @@ class Caller:
     mode: Mode
     priorities: frozenset[Priority]
     may_send_content: bool
+    may_register: bool = False
+    """Whether a request may name a recipient by address, who is registered then."""
 
 
 class Ask(NamedTuple):
@@ -43,6 +45,21 @@ class Ask(NamedTuple):
     wanted: NotificationRequest
     traceparent: str = ""
     """W3C trace context of the call."""
+    found: Found | None = None
+    """The recipient, where the request names them by address."""
+
+    @property
+    def user_id(self) -> str:
+        """Whom it is for; empty where that is not known yet."""
+        return self.found.user_id if self.found else self.wanted.user_id or ""
+
+
+class Found(NamedTuple):
+    """The recipient whom a request names by address."""
+
+    user_id: str
+    is_new: bool
+    """Registered by this request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +107,9 @@ def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Kn
     types = type_rules.every()
     people: dict[Mode, set[str]] = {}
     keys = set(also)
-    for caller, wanted, _ in asks:
-        people.setdefault(caller.mode, set()).add(wanted.user_id)
+    for ask in asks:
+        caller, wanted = ask.caller, ask.wanted
+        people.setdefault(caller.mode, set()).add(ask.user_id)
         if wanted.idempotency_key:
             keys.add(idempotency.Key(caller.producer_id, caller.mode, wanted.idempotency_key))
     queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
@@ -122,7 +140,7 @@ def checked(ask: Ask, known: Known) -> Checked | Problem:
         rule = _routed(request, caller, known)
         joins = _line(request, caller, rule.priority, known)
         template = _template(request, caller, known)
-        reach = _recipient(request, caller, known)
+        reach = _recipient(ask, known)
         when = _when(request, reach, known.now)
         _check_sms(request, template, reach)
         return Checked(
@@ -141,7 +159,7 @@ def _ordering_keys(
     asks: Sequence[Ask], types: Mapping[str, TypeRule]
 ) -> Mapping[idempotency.Key, ordering.Key]:
     wanted: dict[tuple[int, Mode], dict[str, Priority]] = {}
-    for caller, each, _ in asks:
+    for caller, each, *_ in asks:
         if not each.ordering_key:
             continue
         rule = types.get(each.type)
@@ -250,17 +268,22 @@ def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterab
     return [(name, "the template needs this variable, and it is missing") for name in missing]
 
 
-def _recipient(request: NotificationRequest, caller: Caller, known: Known) -> Reach:
+def _recipient(ask: Ask, known: Known) -> Reach:
     """Return the recipient's contacts and preferences.
 
     Raises:
-        _Refusal: there is no such recipient in this mode.
+        _Refusal: there is no such recipient in this mode, or the caller may not register one.
     """
-    reach = known.reaches.get((caller.mode, request.user_id))
+    caller = ask.caller
+    if ask.wanted.to is not None and not caller.may_register:
+        detail = "the key lacks the scope notifications:to, which `to` needs; send user_id"
+        raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/to", detail),)))
+    reach = known.reaches.get((caller.mode, ask.user_id))
     if reach is None:
         detail = (
             f"there is no recipient with this user_id in {caller.mode.label} mode; create it with"
-            " PUT /v1/recipients/{user_id} and a key of the same mode"
+            " PUT /v1/recipients/{user_id} and a key of the same mode, or send `to` with an"
+            " address instead of user_id"
         )
         raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
     return reach

@@ -6,16 +6,28 @@ another request was first, the unique index refuses all rows, and the list is so
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from notifications.pipeline.check import Ask
 from notifications.pipeline.plan import Plan
+from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import canonical
 from notifications.store.idempotency import Entry, Key
 from notifications.store.vault import Fingerprint
+
+IN_PROGRESS: Final = Problem(
+    Kind.IN_PROGRESS,
+    "a request with the same idempotency key is still running; ask again in a second",
+    retry_after=dt.timedelta(seconds=1),
+)
+KEY_REUSED: Final = Problem(
+    Kind.KEY_REUSED,
+    "this idempotency key was used in the last 24 hours with another body; use a new key",
+)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,14 +12,14 @@ from uuid import UUID
 import orjson
 
 from notifications import clock
-from notifications.pipeline import check
+from notifications.pipeline import check, notes
 from notifications.pipeline.check import Ask, Checked, Known
 from notifications.rules import channels, ids
-from notifications.rules.channels import Target
+from notifications.rules.channels import Resolved, Target
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.rules.reasons import Reason
-from notifications.rules.request import canonical
+from notifications.rules.request import NotificationRequest, canonical
 from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status, overall
 from notifications.rules.times.local_time import NO_ZONE, When
@@ -37,6 +37,7 @@ class Plan:
     """An acceptable request, as it will be stored and answered."""
 
     id: UUID
+    user_id: str
     row: NotificationRow
     deliveries: list[NewDelivery]
     response: dict[str, Any]
@@ -53,16 +54,19 @@ def planned(ask: Ask, known: Known) -> Plan | Problem:
     checked = check.checked(ask, known)
     if isinstance(checked, Problem):
         return checked
-    caller, request, _ = ask
+    caller, request = ask.caller, ask.wanted
     notification_id = clock.new_notification_id()
-    born = _deliveries(notification_id, ask, checked, known)
+    resolved = _resolved(request, checked)
+    born = _deliveries(notification_id, ask, checked, resolved.targets, known)
     name = request.idempotency_key
     return Plan(
         id=notification_id,
+        user_id=ask.user_id,
         row=_row(notification_id, ask, checked, known),
         deliveries=born,
         response=_response(notification_id, checked.rule.priority, born, known.now)
-        | _told(checked.when),
+        | _told(checked.when)
+        | notes.of(ask, checked, resolved.skipped, now=known.now),
         mode=caller.mode,
         key=idempotency.Key(caller.producer_id, caller.mode, name) if name else None,
         fingerprint=Fingerprint(canonical(request)) if name else None,
@@ -70,17 +74,24 @@ def planned(ask: Ask, known: Known) -> Plan | Problem:
     )
 
 
-def _deliveries(
-    notification_id: UUID, ask: Ask, checked: Checked, known: Known
-) -> list[NewDelivery]:
-    request, rule = ask.wanted, checked.rule
-    targets = channels.targets(
+def _resolved(request: NotificationRequest, checked: Checked) -> Resolved:
+    rule = checked.rule
+    return channels.resolved(
         checked.reach,
-        wanted=request.channels,
+        wanted=request.wanted_channels,
         spread=request.delivery,
         topics=(rule.category, request.type),
         priority=rule.priority,
     )
+
+
+def _deliveries(
+    notification_id: UUID,
+    ask: Ask,
+    checked: Checked,
+    targets: Sequence[Target],
+    known: Known,
+) -> list[NewDelivery]:
     later = checked.when.at if checked.when and checked.when.at > known.now else None
     if later is not None:
         # Resolved again at release; until then one row a channel stands for all its contacts.
@@ -125,7 +136,7 @@ def _delivery(
 
 
 def _row(notification_id: UUID, ask: Ask, checked: Checked, known: Known) -> NotificationRow:
-    caller, request, traceparent = ask
+    caller, request, traceparent, _ = ask
     rule, template, when = checked.rule, checked.template, checked.when
     variables, sealed = request.variables.reveal(), None
     if template is not None and (hidden := template.sensitive & variables.keys()):
@@ -140,7 +151,7 @@ def _row(notification_id: UUID, ask: Ask, checked: Checked, known: Known) -> Not
         rule.category,
         rule.retry_preset,
         checked.reach.recipient_id,
-        request.user_id,
+        ask.user_id,
         template.id if template else None,
         request.content.model_dump_json() if request.content else None,
         _json(variables),
@@ -148,7 +159,7 @@ def _row(notification_id: UUID, ask: Ask, checked: Checked, known: Known) -> Not
         _json(request.metadata),
         request.collapse_key or "",
         request.ordering_key or "",
-        [int(channel) for channel in request.channels],
+        [int(channel) for channel in request.wanted_channels],
         request.delivery.value,
         request.idempotency_key or "",
         traceparent,

@@ -31,8 +31,7 @@ def reject(caller: Caller, body: object, problem: Problem) -> None:
 def note(refused: Iterable[tuple[Ask, Problem]]) -> None:
     """Note refused requests; a failure to store the rows is logged and harms no request."""
     rows = [
-        _rejected(ask.caller, ask.wanted.user_id, ask.wanted.type, problem)
-        for ask, problem in refused
+        _rejected(ask.caller, ask.user_id, ask.wanted.type, problem) for ask, problem in refused
     ]
     if not rows:
         return

@@ -38,6 +38,10 @@ class Scope(StrEnum):
         "notifications:write",
         "Send and cancel notifications, and write schedules.",
     )
+    NOTIFICATIONS_TO = (
+        "notifications:to",
+        "Name the recipient of a notification by address, who is registered if nobody has it.",
+    )
     NOTIFICATIONS_READ = (
         "notifications:read",
         "Read the notifications and schedules of its own producer.",
@@ -135,6 +139,7 @@ TABLE: Final = (
     Rule("POST /unsubscribe/{token}", Entry.SIGNED),
     Rule("POST /v1/receipts/{provider}", Entry.SIGNED),
     Rule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
+    Rule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
     Rule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),
     Rule("GET /v1/notifications", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
     Rule(f"GET {_NOTIFICATION}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),

@@ -70,7 +70,28 @@ def targets(
     topics: Collection[str],
     priority: Priority,
 ) -> list[Target]:
-    """Resolve the channels of one notification; never empty.
+    """Resolve the channels of one notification as `resolved` does; never empty."""
+    return resolved(reach, wanted=wanted, spread=spread, topics=topics, priority=priority).targets
+
+
+class Resolved(NamedTuple):
+    """Where a notification goes, and the channels that it does not go to."""
+
+    targets: list[Target]
+    skipped: list[tuple[Channel, Reason | None]]
+    """With `first`: each channel that was asked for or tried, and why it cannot be used; None: an
+    earlier channel is used."""
+
+
+def resolved(
+    reach: Reach,
+    *,
+    wanted: Sequence[Channel],
+    spread: Spread,
+    topics: Collection[str],
+    priority: Priority,
+) -> Resolved:
+    """Resolve the channels of one notification; there is at least one target.
 
     Args:
         reach: the recipient's preferences and contacts.
@@ -81,10 +102,17 @@ def targets(
     """
     order = dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER)
     declined = declines(reach.categories_off, topics=topics, priority=priority)
-    resolved = [_on_channel(reach, channel, declined=declined) for channel in order]
+    tried = [_on_channel(reach, channel, declined=declined) for channel in order]
     if spread is Spread.ALL:
-        return [target for found in resolved for target in found]
-    return next((found for found in resolved if found[0].stop is None), resolved[0][:1])
+        return Resolved([target for found in tried for target in found], [])
+    place = next((number for number, found in enumerate(tried) if found[0].stop is None), 0)
+    is_reached = tried[place][0].stop is None
+    # Of the recipient's own order those behind the chosen one were neither asked for nor tried.
+    told = tried[:place] if is_reached and not wanted else tried
+    skipped = [
+        (found[0].channel, found[0].stop) for number, found in enumerate(told) if number != place
+    ]
+    return Resolved(tried[place], skipped)
 
 
 def _on_channel(reach: Reach, channel: Channel, *, declined: bool) -> list[Target]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Self
 
 import orjson
@@ -27,9 +28,11 @@ from pydantic import (
 
 from notifications.rules import faults
 from notifications.rules.channels import Spread
+from notifications.rules.fields import AskedChannel
 from notifications.rules.lane import Priority
 from notifications.rules.language.variables import UNSUBSCRIBE_URL
 from notifications.rules.problems import Problem
+from notifications.rules.recipient import To
 from notifications.rules.sensitive import Sensitive
 from providers.contract import Channel
 
@@ -52,21 +55,11 @@ RESERVED_KEYS: Final = "$"
 _NOT_YET: Final = frozenset({"fallback_chain", "webhook_url"})
 
 
-_CHANNELS: Final = {channel.label: channel for channel in Channel}
-
-
 def _no_nul(text: object) -> object:
     if isinstance(text, str) and "\x00" in text:
         msg = "must not contain the NUL character"
         raise ValueError(msg)
     return text
-
-
-def _channel(value: object) -> object:
-    if isinstance(value, str) and value in _CHANNELS:
-        return _CHANNELS[value]
-    msg = f"must be one of {', '.join(channel.label for channel in Channel)}"
-    raise ValueError(msg)
 
 
 def _priority(value: object) -> object:
@@ -129,11 +122,6 @@ AskedPriority = Annotated[
     BeforeValidator(_priority),
     WithJsonSchema({"type": "string", "enum": list(Priority.__members__)}),
 ]
-AskedChannel = Annotated[
-    Channel,
-    BeforeValidator(_channel),
-    WithJsonSchema({"type": "string", "enum": [channel.label for channel in Channel]}),
-]
 
 
 class Content(BaseModel):
@@ -149,9 +137,18 @@ class Content(BaseModel):
 class NotificationRequest(BaseModel):
     """One notification as a producer asks for it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
+        json_schema_extra={"anyOf": [{"required": ["user_id"]}, {"required": ["to"]}]},
+    )
 
-    user_id: UserId
+    user_id: UserId | None = None
+    """The producers' name of a registered recipient; or give `to`."""
+    to: To | None = None
+    """A recipient by address, who is registered in the same call if nobody has it yet."""
     type: Name
     priority: AskedPriority | None = None
     template_id: Name | None = None
@@ -184,6 +181,7 @@ class NotificationRequest(BaseModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
+        self._check_recipient()
         if self.template_id is None and self.content is None:
             raise faults.placed("give either template_id or content", "template_id")
         if self.template_id is not None and self.content is not None:
@@ -198,6 +196,23 @@ class NotificationRequest(BaseModel):
         if variables := self.variables.reveal():
             check_size(variables, MAX_VARIABLES_BYTES, "variables")
         return self
+
+    def _check_recipient(self) -> None:
+        if self.user_id is None and self.to is None:
+            raise faults.placed("give either user_id or to", "user_id")
+        if self.to is None:
+            return
+        if self.user_id is not None:
+            raise faults.placed("give either user_id or to, not both", "to")
+        for position, channel in enumerate(self.channels):
+            if channel not in self.to.addresses:
+                said = f"to has no address for {channel.label}"
+                raise faults.placed(said, "channels", position)
+
+    @property
+    def wanted_channels(self) -> Sequence[Channel]:
+        """The channels that the request names, in order; empty: the recipient's order counts."""
+        return self.channels or (() if self.to is None else tuple(self.to.addresses))
 
 
 def parse(body: object) -> NotificationRequest | Problem:
@@ -224,6 +239,8 @@ def own(name: str, body: object) -> NotificationRequest | Problem:
 def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
     """The same bytes for the same request, whatever the order of its fields; without its key."""
     body = {name: value for name, value in wanted.__dict__.items() if name != "idempotency_key"}
+    if wanted.to is None:
+        del body["to"]  # as releases wrote it that did not know the field
     return Sensitive(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain))
 
 

@@ -36,6 +36,10 @@ _CONTACT: Final = {"channel": "email", "address": "other@example.com"}
 
 BODIES: Final[Mapping[str, object]] = {
     "POST /v1/notifications": SENT,
+    "POST /v1/notifications to": {
+        **{name: value for name, value in SENT.items() if name != "user_id"},
+        "to": {"email": "other@example.com"},
+    },
     "POST /v1/notifications/batch": {"notifications": [SENT]},
     "PATCH /v1/notifications/{notification_id}": {"scheduled_at": _AT},
     "POST /v1/notifications/{notification_id}/cancel": {},

@@ -21,7 +21,7 @@ from tests.api import operations
 from tests.api.conftest import EVERYTHING, Caller, MakeCaller
 
 SCOPED = {rule: rule.needs for rule in TABLE if isinstance(rule.needs, Scope)}
-WHOLES = {"recipients:write"}
+WHOLES = {"notifications:write", "recipients:write"}
 """Scopes of the operations that have a part with a scope of its own."""
 NAMELESS = {"links": {"GET"}, "problems": {"GET"}, "unsubscribe": {"GET", "POST"}}
 """Modules of views that are functions, and the methods that these take."""

@@ -36,7 +36,7 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
-from notifications.rules.request import AskedChannel
+from notifications.rules.fields import AskedChannel
 from notifications.rules.times import local_time
 from providers.contract import Channel
 

@@ -1,0 +1,92 @@
+"""Who a notification goes to, where its request gives addresses instead of a user id.
+
+The same addresses are the same person: each set of them has one user id of the service's making.
+It is a keyed hash, so that paths and logs which name the person do not name the address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Final, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+from notifications.rules import faults, phone
+from notifications.rules.language import known_locales
+from notifications.rules.suppression import LONGEST_ADDRESS
+from notifications.rules.times import local_time
+from providers import mailboxes
+from providers.contract import Channel
+
+_PREFIX: Final = "to_"
+"""How the user ids begin that the service makes."""
+
+
+def _zone(name: str) -> str:
+    if name and not local_time.is_zone(name):
+        msg = "is no timezone of the IANA database, like America/Sao_Paulo"
+        raise ValueError(msg)
+    return name
+
+
+def _locale(tag: str) -> str:
+    if not known_locales.is_known(tag):
+        msg = "is no locale that CLDR knows, like pt-BR"
+        raise ValueError(msg)
+    return tag
+
+
+Locale = Annotated[
+    str,
+    StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$"),
+    AfterValidator(_locale),
+]
+Mailbox = Annotated[str, Field(max_length=LONGEST_ADDRESS), AfterValidator(mailboxes.checked)]
+Number = Annotated[str, Field(max_length=64), AfterValidator(phone.e164)]
+Zone = Annotated[str, Field(max_length=64), AfterValidator(_zone)]
+
+
+class To(BaseModel):
+    """A recipient by address. One that has these addresses is found, else registered with them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    email: Mailbox | None = None
+    """A mailbox; its domain is stored in ASCII."""
+    phone: Number | None = None
+    """A phone number with its country code, for SMS; stored as E.164."""
+    locale: Locale | None = None
+    """Of a recipient who is registered now; one who is known keeps theirs."""
+    timezone: Zone | None = None
+    """The same for the timezone."""
+
+    @model_validator(mode="after")
+    def _check_that_it_reaches(self) -> Self:
+        if not self.addresses:
+            raise faults.placed("give email or phone", "email")
+        return self
+
+    @property
+    def addresses(self) -> Mapping[Channel, str]:
+        """The addresses by channel."""
+        given = {Channel.SMS: self.phone, Channel.EMAIL: self.email}
+        return {channel: address for channel, address in given.items() if address is not None}
+
+    def user_id(self, *, key: bytes) -> str:
+        """The user id of the recipient with exactly these addresses.
+
+        Args:
+            key: keys the hash; the same in every process.
+        """
+        hashed = hashlib.blake2b(key=key, digest_size=16, person=b"to")
+        for channel, address in sorted(self.addresses.items()):
+            hashed.update(f"{channel.value}:{address}\n".encode())
+        return f"{_PREFIX}{hashed.hexdigest()}"
