@@ -78,6 +78,8 @@ class ListQuery(DatedPageQuery):
 class Notifications(Door):
     """One in, many out."""
 
+    costs_itself = frozenset({"POST"})
+
     @extend_schema(
         operation_id="create_notification",
         summary="Hand in one notification",
@@ -94,7 +96,7 @@ class Notifications(Door):
         """
         wanted = self._understood(request)
         ask = Ask(caller_of(request), wanted, correlation.traceparent(request))
-        single = Single(ask, throttle.charge_of(request, notifications=1))
+        single = Single(ask, throttle.charge_of(request, cost=1))
         taken, quota = accept.accept_one(single)
         throttle.tell(self, request, quota)
         if isinstance(taken, Refused):
@@ -113,10 +115,10 @@ class Notifications(Door):
                 permit(request, part="to")
             key, wanted = idempotency.header(request), parse(request.data)
         except problems.Refusal:
-            throttle.charge(self, request, notifications=1)
+            throttle.charge(self, request, cost=1)
             raise
         if isinstance(wanted, Problem):
-            throttle.charge(self, request, notifications=1)
+            throttle.charge(self, request, cost=1)
             refusals.reject(caller_of(request), request.data, wanted)
             refuse(wanted)
         return wanted if key is None else wanted.model_copy(update={"idempotency_key": key})
@@ -159,6 +161,8 @@ class Notifications(Door):
 class Batch(Door):
     """Many in."""
 
+    costs_itself = frozenset({"POST"})
+
     @extend_schema(
         operation_id="create_notifications",
         summary="Hand in up to 1000 notifications",
@@ -174,7 +178,7 @@ class Batch(Door):
         item.
         """
         items = shaped(request.data, _Envelope).notifications
-        throttle.charge(self, request, notifications=len(items))
+        throttle.charge(self, request, cost=len(items))
         wanted = [parse(item) for item in items]
         whole = _accepted_once(request, wanted) or _accepted(request, wanted)
         if not whole.replayed:

@@ -159,10 +159,8 @@ def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
 def _problem_of(error: Exception) -> Problem | None:
     if isinstance(error, Refusal):
         return error.problem
-    if isinstance(error, exceptions.UnsupportedMediaType):
-        return _MEDIA_TYPE
     if isinstance(error, exceptions.APIException):
-        return Problem(_BY_STATUS.get(error.status_code, Kind.MALFORMED), str(error.detail))
+        return _of_framework(error)
     if isinstance(error.__cause__, TooManyReaders):
         return Problem(Kind.UNAVAILABLE, str(error.__cause__), (), _WAIT_FOR_READERS)
     if db_errors.is_too_large(error):
@@ -171,6 +169,12 @@ def _problem_of(error: Exception) -> Problem | None:
         connection.close()  # a failover: the next session may find the new primary
         return _AWAY
     return next((problem for types, problem in _MEANINGS if isinstance(error, types)), None)
+
+
+def _of_framework(error: exceptions.APIException) -> Problem:
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        return _MEDIA_TYPE
+    return Problem(_BY_STATUS.get(error.status_code, Kind.MALFORMED), str(error.detail))
 
 
 _MEDIA_TYPE: Final = Problem(

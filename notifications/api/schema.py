@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import GenericAlias
 from typing import Any, Final
 
@@ -43,6 +43,14 @@ _CAN_CONFLICT: Final = frozenset({
     ("patch", "/v1/schedules"),
 })
 """Where an object's state can forbid a call: its method and the beginning of its path."""
+_HEADERS: Final = {
+    "X-Request-Id": "The id of the request in the service's logs.",
+    "RateLimit": "What the producer has left, and the seconds until its burst is whole again.",
+    "RateLimit-Policy": "The producer's burst, and the seconds in which it fills.",
+    "Idempotent-Replayed": "`true`: the answer was given before, to the same key and body.",
+    "Retry-After": "Seconds after which the same call would be taken.",
+}
+_COMES_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
 _REFERENCE: Final = "#/components/schemas/{model}"
 """Where a shape stands in the document."""
 
@@ -150,26 +158,46 @@ def describe_problems(
     """Post-processing hook: add to each operation the problems that it can answer."""
     components = result["components"]
     components["responses"] = {kind.name: _described(kind) for kind in Kind}
+    components["headers"] = {
+        name: {"description": said, "schema": {"type": "string"}} for name, said in _HEADERS.items()
+    }
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             for kind in _possible(path, method, operation):
                 reference = {"$ref": f"#/components/responses/{kind.name}"}
                 operation["responses"].setdefault(str(int(kind.status)), reference)
+            for response in operation["responses"].values():
+                if "$ref" not in response:
+                    response["headers"] = _headers(operation)
     return result
+
+
+def _headers(operation: dict[str, Any]) -> dict[str, Any]:
+    """The headers of an operation's success."""
+    names = ["X-Request-Id"]
+    if any(operation.get("security", [])):
+        names += ["RateLimit", "RateLimit-Policy"]
+    if IDEMPOTENCY_KEY.name in {each["name"] for each in operation.get("parameters", [])}:
+        names.append("Idempotent-Replayed")
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def _described(kind: Kind) -> dict[str, Any]:
     title, cure = problems.CURES[kind]
     problem = {"$ref": _REFERENCE.format(model=ProblemDetails.__name__)}
+    names = ["X-Request-Id"]
+    if kind in _COMES_BACK:
+        names.append("Retry-After")
     return {
         "description": f"{title}. {cure}",
+        "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names},
         "content": {problems.MEDIA_TYPE: {"schema": problem}},
     }
 
 
 def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kind]:
     """The problems of an operation, by what it takes; the first of a status describes it."""
-    has_body = "requestBody" in operation
+    has_body, has_key = "requestBody" in operation, any(operation.get("security", []))
     taken = operation.get("parameters", [])
     yield from (Kind.MALFORMED, Kind.NOT_ACCEPTABLE, Kind.UNAVAILABLE, Kind.UNAUTHENTICATED)
     yield Kind.RATE_LIMITED  # of the producer, or of an address without a valid key
@@ -177,17 +205,21 @@ def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kin
         yield Kind.NOT_FOUND
     if has_body:
         yield Kind.TOO_LARGE
-    if any(operation.get("security", [])):
-        yield Kind.FORBIDDEN
-        if has_body:
-            yield Kind.UNSUPPORTED_MEDIA_TYPE
-        if has_body or any(parameter["in"] != "path" for parameter in taken):
-            yield Kind.INVALID
-    if any(parameter["name"] == IDEMPOTENCY_KEY.name for parameter in taken):
-        yield Kind.IN_PROGRESS
+    if has_key:
+        yield from _possible_with_key(taken, has_body=has_body)
     changes_versions = path.endswith(("/publish", "/rollback"))
     if changes_versions or (method, "/".join(path.split("/")[:3])) in _CAN_CONFLICT:
         yield Kind.CONFLICT
+
+
+def _possible_with_key(taken: Sequence[dict[str, Any]], *, has_body: bool) -> Iterator[Kind]:
+    yield Kind.FORBIDDEN
+    if has_body:
+        yield Kind.UNSUPPORTED_MEDIA_TYPE
+    if has_body or any(parameter["in"] != "path" for parameter in taken):
+        yield Kind.INVALID
+    if any(parameter["name"] == IDEMPOTENCY_KEY.name for parameter in taken):
+        yield Kind.IN_PROGRESS
 
 
 @functools.cache

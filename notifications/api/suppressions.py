@@ -20,7 +20,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema
+from notifications.api import schema, throttle
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
@@ -48,6 +48,8 @@ from notifications.store.keys import KnownKey
 from notifications.store.suppressions import Entry
 
 CSV: str = "text/csv"
+_PAID_BY = 100
+"""Lines of a file that cost as much as one call."""
 
 Note = Annotated[Text, Field(max_length=LONGEST_NOTE)]
 
@@ -179,6 +181,7 @@ class Suppressions(Door):
         """201: the entry, also when it is there already. 200: what became of a `text/csv` file."""
         raw: object = request.data
         if isinstance(raw, bytes):
+            throttle.charge_afterwards(self, request, cost=raw.count(b"\n") // _PAID_BY)
             return Response(_imported(raw, by=actor_of(request)).wire())
         wanted = shaped(raw, SuppressionRequest)
         entry = Entry(

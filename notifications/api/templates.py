@@ -7,6 +7,7 @@ person publishes.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -15,7 +16,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema
+from notifications.api import schema, throttle
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import Door, absent, shaped
 from notifications.api.idempotency import idempotent
@@ -37,6 +38,7 @@ from notifications.api.template_shapes import (
     VersionLine,
     VersionRequest,
 )
+from notifications.clock import monotonic
 from notifications.models import Template, TemplateEvent
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.templates import diff, previews
@@ -44,6 +46,8 @@ from notifications.store import audit
 from notifications.store.templates import versions
 from notifications.store.templates.versions import NotPublishable
 
+_PAID_BY: Final = dt.timedelta(milliseconds=10)
+"""How much time of a preview costs as much as a write, beside the one that each preview costs."""
 SHOWN: Final = 100
 """Versions and steps of one template in an answer, the latest of each."""
 
@@ -182,7 +186,15 @@ class Preview(Door):
         tags=["Templates"],
     )
     def post(self, request: Request, template_id: str) -> Response:
-        """Nothing is stored and nothing is sent."""
+        """Nothing is stored and nothing is sent, so a repeat needs no idempotency key."""
+        started = monotonic()
+        try:
+            return self._shown(request, template_id)
+        finally:
+            took = dt.timedelta(seconds=monotonic() - started)
+            throttle.charge_afterwards(self, request, cost=took // _PAID_BY)
+
+    def _shown(self, request: Request, template_id: str) -> Response:
         wanted = shaped(request.data, PreviewRequest)
         version = _known(template_id, wanted.version)
         texts = versions.content_of(version).texts

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from notifications import clock
-from notifications.models import Schedule
+from notifications.models import Producer, Schedule
 from notifications.pipeline import cancel, check, plan, recur
 from notifications.pipeline.check import Caller
 from notifications.rules import request
@@ -23,11 +23,23 @@ from notifications.rules.request import NotificationRequest
 from notifications.rules.times import recurrence
 from notifications.store.templates import shelf
 
+MAX_SCHEDULES: Final = 1_000
+"""Of one producer and mode."""
+
 
 def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
     """Store a schedule; `fields` are columns of the model."""
     made = Schedule(producer_id=caller.producer_id, mode=caller.mode, **fields)
-    return _problem_of(caller, made) or _saved(made)
+    problem = _problem_of(caller, made)
+    if problem is not None:
+        return problem
+    with transaction.atomic():
+        # One at a time for each producer, or two at once could both be the last one.
+        Producer.objects.select_for_update(no_key=True).get(pk=caller.producer_id)
+        if _mine(caller).count() >= MAX_SCHEDULES:
+            said = f"this producer has {MAX_SCHEDULES} schedules, the most there may be"
+            return Problem(Kind.CONFLICT, f"{said}; delete one first")
+        return _saved(made)
 
 
 def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:

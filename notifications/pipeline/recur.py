@@ -5,12 +5,14 @@ the same transaction, so two sweeps, a repeat or a crash do no harm. Beat can be
 without a miss. After a longer outage only the last missed occurrence is sent, if its time to live
 is not over.
 
-An occurrence is a time on a wall clock. If the clock is the recipient's, the release looks at the
-timezone again.
+Each occurrence counts against its producer's rate limit; an occurrence that is far ahead waits for
+room. An occurrence is a time on a wall clock. If the clock is the recipient's, the release looks at
+the timezone again.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,10 +31,13 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.times import local_time, recurrence
-from notifications.store import reads, type_rules
+from notifications.store import limits, reads, type_rules
+from notifications.store.limits import Charge
 
 AHEAD: Final = dt.timedelta(days=1)
 """How long before its time an occurrence becomes a notification, which can still be cancelled."""
+_SOON: Final = dt.timedelta(hours=1)
+"""An occurrence so near is made even where its producer is over its rate limit."""
 _MOST_AT_ONCE: Final = 500
 """Notifications of one schedule in one transaction."""
 _ZONES_DIFFER: Final = dt.timedelta(hours=27)
@@ -107,7 +112,7 @@ def zone_of(schedule: Schedule) -> str:
     """Return the timezone on whose clock the schedule runs now; empty if it is unknown."""
     if schedule.timezone:
         return schedule.timezone
-    user_id = schedule.request["user_id"]
+    user_id = schedule.request.get("user_id") or ""
     reach = reads.reaches(Mode(schedule.mode), [user_id]).get(user_id)
     return reach.timezone if reach else ""
 
@@ -120,13 +125,13 @@ def stand(schedule: Schedule, following: Pair | None) -> None:
 
 
 def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
-    caller, zone = _caller(schedule), zone_of(schedule)
+    producer = Producer.objects.filter(id=schedule.producer_id, is_active=True).first()
     body = request.parse(schedule.request)
-    if caller is None:
+    if producer is None:
         return 0
     if isinstance(body, Problem):
         raise Unreadable("; ".join([body.detail, *(error.detail for error in body.errors)]))
-    time_to_live = _time_to_live(body)
+    zone, time_to_live = zone_of(schedule), _time_to_live(body)
     # By local time: the recipient may have moved since the last look.
     stands = dt.datetime.fromisoformat(schedule.next_local)
     since = max(now - time_to_live, (schedule.due_at or now) + AHEAD - _ZONES_DIFFER)
@@ -142,8 +147,10 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
         else:
             following = pair
             break
-    due = missed + due
-    _make(_Making(schedule, caller, body, zone), due, now=now)
+    paid = _paid(producer, schedule, due, now=now)
+    following = following if paid == len(due) else due[paid]
+    due = missed + due[:paid]
+    _make(_Making(schedule, _caller(producer, schedule), body, zone), due, now=now)
     stand(schedule, following)
     schedule.save(update_fields=["next_local", "due_at", "problem", "retry_at"])
     return len(due)
@@ -208,10 +215,26 @@ def _time_to_live(body: NotificationRequest) -> dt.timedelta:
     return conf.current().times_to_live[known if body.priority is None else body.priority]
 
 
-def _caller(schedule: Schedule) -> Caller | None:
-    producer = Producer.objects.filter(id=schedule.producer_id, is_active=True).first()
-    if producer is None:
-        return None
+def _paid(producer: Producer, schedule: Schedule, due: Sequence[Pair], *, now: dt.datetime) -> int:
+    """Charge the producer's rate limit; returns how many occurrences are made now.
+
+    What occurs soon is made in any case. What occurs later takes at most half of what the producer
+    has left, and the rest waits for the next sweep.
+    """
+    soon = sum(at <= now + _SOON for _, at in due)
+    wanted = Charge(
+        producer_id=producer.pk,
+        mode=Mode(schedule.mode),
+        cost=soon,
+        rate_per_second=producer.rate_per_second,
+        burst=producer.rate_burst,
+    )
+    limits.take_some(wanted)
+    later = dataclasses.replace(wanted, cost=len(due) - soon)
+    return soon + limits.take_some(later, share=2).taken
+
+
+def _caller(producer: Producer, schedule: Schedule) -> Caller:
     return Caller(
         producer_id=producer.pk,
         mode=Mode(schedule.mode),

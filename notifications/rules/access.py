@@ -91,6 +91,8 @@ class Entry(StrEnum):
 
     OPEN = "no key"
     """Anybody may call it."""
+    KEY = "any key"
+    """Any key may call it."""
     SIGNED = "a signature"
     """The provider's signature, or the signed token in the path."""
 
@@ -138,6 +140,7 @@ TABLE: Final = (
     Rule("GET /unsubscribe/{token}", Entry.SIGNED),
     Rule("POST /unsubscribe/{token}", Entry.SIGNED),
     Rule("POST /v1/receipts/{provider}", Entry.SIGNED),
+    Rule("GET /v1/me", Entry.KEY),
     Rule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
     Rule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
     Rule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),

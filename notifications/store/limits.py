@@ -1,11 +1,14 @@
 """Rate limits of producers: a bucket for each producer and mode, in the state Redis.
 
-Over all web processes a producer gets at most the burst at once and the rate afterwards. While the
-state Redis is away, every process keeps buckets of its own.
+A notification costs 1, and so does each other write. Over all processes a producer gets at most the
+burst at once and the rate afterwards; one call that costs more than the burst is granted when the
+bucket is full, and is paid off before the next call. While the state Redis is away, every process
+keeps buckets of its own.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import threading
 from collections.abc import Sequence
@@ -35,6 +38,8 @@ class Quota:
     """How long until the bucket is full."""
     retry_after: dt.timedelta
     """When a refused call would be granted; zero for a granted one."""
+    taken: int = 0
+    """How much was taken, where a part of the charge may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +49,7 @@ class Charge:
     producer_id: int
     mode: Mode
     cost: int
-    """Notifications."""
+    """Notifications, or other writes."""
     rate_per_second: int
     burst: int
 
@@ -71,6 +76,20 @@ def take(charges: Sequence[Charge]) -> list[Quota]:
     except state.Away:
         answers = [_take_locally(each) for each in charges]
     return [_quota(each, *answer) for each, answer in zip(charges, answers, strict=True)]
+
+
+def take_some(charge: Charge, *, share: int = 1) -> Quota:
+    """Take as much of a charge as its producer's bucket holds; returns what that leaves.
+
+    Args:
+        charge: what is wanted.
+        share: take at most this part of what the bucket holds: 2 takes half of it.
+    """
+    [quota] = take([dataclasses.replace(charge, cost=0)])
+    some = min(charge.cost, quota.remaining // share)
+    if some:
+        [quota] = take([dataclasses.replace(charge, cost=some)])
+    return dataclasses.replace(quota, taken=some if quota.granted else 0)
 
 
 def _quota(charge: Charge, granted: int, remaining: int, full_in: int, wait: int) -> Quota:

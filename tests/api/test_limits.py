@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from notifications.api import templates
 from notifications.rules.lane import Mode
 from notifications.store import limits, state
 from notifications.store.limits import Quota
@@ -79,3 +80,79 @@ def test_the_answer_says_what_is_left_and_a_refusal_when_to_come_back(
     assert refused.headers["Retry-After"] == "1"
     assert refused.headers["RateLimit"].startswith('"producer";r=1;t=')
     assert refused.json()["code"] == "rate-limited"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "cost"),
+    [
+        ("GET", "/v1/me", None, 0),
+        ("GET", "/v1/notifications", None, 0),
+        ("PUT", "/v1/recipients/lisa", {}, 1),
+        ("POST", "/v1/schedules", {}, 1),
+        ("POST", "/v1/templates", {}, 1),
+        ("POST", "/v1/notifications", {}, 1),
+        ("POST", "/v1/notifications/batch", {"notifications": [{}] * 7}, 7),
+        ("POST", "/v1/dead-letters/replay", {"reason": "permanent"}, 1),
+    ],
+)
+def test_each_answer_tells_what_is_left_and_each_write_costs(
+    make_caller: MakeCaller, method: str, path: str, body: object, cost: int
+) -> None:
+    caller = make_caller(rate_per_second=0, rate_burst=20)  # it fills by 1 in a second at most
+    answer = caller.send(method, path, body)
+    assert answer.headers["RateLimit-Policy"] == '"producer";q=20;w=20'
+    assert answer.headers["RateLimit"].startswith(f'"producer";r={20 - cost};')
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "PATCH", "DELETE"])
+def test_a_producer_over_its_limit_writes_nothing(make_caller: MakeCaller, method: str) -> None:
+    caller = make_caller(rate_per_second=1, rate_burst=1)
+    paths = {"PUT": "", "POST": "/contacts", "PATCH": "/preferences", "DELETE": "/contacts/1"}
+    assert caller.send("PUT", "/v1/recipients/lisa", {}).status_code == 201
+    refused = caller.send(method, f"/v1/recipients/lisa{paths[method]}", {})
+    assert refused.status_code == 429
+    assert caller.get("/v1/recipients/lisa").status_code == 200
+
+
+def test_a_preview_costs_the_time_that_it_takes(
+    make_caller: MakeCaller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = make_caller(rate_per_second=0, rate_burst=1_000)
+    monkeypatch.setattr(templates, "monotonic", iter([0.0, 2.5]).__next__)
+    caller.post("/v1/templates/none/preview", {"channel": "sms"})
+    left = caller.get("/v1/me").json()["rate"]["remaining"]
+    assert left == 1_000 - 1 - 250
+
+
+def test_a_file_costs_its_lines(make_caller: MakeCaller) -> None:
+    caller = make_caller(rate_per_second=0, rate_burst=100)
+    lines = "channel,address\n" + "email,a@example.com\n" * 1_000
+    answer = caller._client.post("/v1/suppressions", lines, content_type="text/csv")
+    assert answer.status_code == 200, answer.content
+    assert caller.get("/v1/me").json()["rate"]["remaining"] == 100 - 1 - 10
+
+
+def test_what_is_taken_in_part_is_what_is_left_or_its_share() -> None:
+    charge = limits.Charge(producer_id=7, mode=Mode.LIVE, cost=100, rate_per_second=1, burst=10)
+    assert limits.take_some(charge, share=2).taken == 5
+    assert limits.take_some(charge).taken == 5
+    assert limits.take_some(charge).taken == 0
+
+
+def test_a_key_is_told_what_it_is_and_may_do(make_caller: MakeCaller) -> None:
+    caller = make_caller(
+        mode=Mode.TEST, scopes=("templates:read",), priorities=[2, 3], rate_per_second=7
+    )
+    said = caller.get("/v1/me").json()
+    assert said["rate"].pop("full_in_s") >= 0
+    assert said == {
+        "producer": "orders",
+        "mode": "test",
+        "key_prefix": caller.key.prefix,
+        "scopes": ["templates:read"],
+        "expires_at": None,
+        "priorities": ["P2", "P3"],
+        "may_send_content": True,
+        "rate": {"per_second": 7, "burst": 5_000, "remaining": 5_000},
+        "schedules": {"limit": 1_000, "used": 0},
+    }

@@ -40,7 +40,8 @@ def test_the_docs_load_nothing_from_anybody_else() -> None:
 def test_a_request_names_its_fields_as_producers_spell_them() -> None:
     shapes = schema.document()["components"]["schemas"]
     [request] = [shapes[name] for name in shapes if name.startswith("NotificationRequest")][:1]
-    assert request["required"] == ["user_id", "type"]
+    assert request["required"] == ["type"]
+    assert request["anyOf"] == [{"required": ["user_id"]}, {"required": ["to"]}]
     assert {"P0", "P1", "P2", "P3"} == set(request["properties"]["priority"]["anyOf"][0]["enum"])
 
 

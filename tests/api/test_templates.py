@@ -126,7 +126,7 @@ def test_a_preview_renders_measures_and_names_what_is_missing(caller: Caller) ->
         ({"template_id": "a b", "texts": [text("x")]}, "/template_id"),
         ({"template_id": "hello", "texts": []}, "/texts"),
         ({"template_id": "hello", "texts": [text("{{ x.__class__ }}")]}, "/texts/0/body"),
-        ({"template_id": "hello", "texts": [text("")]}, "/texts/0"),
+        ({"template_id": "hello", "texts": [text("")]}, "/texts/0/body"),
         (
             {
                 "template_id": "hello",
@@ -137,7 +137,7 @@ def test_a_preview_renders_measures_and_names_what_is_missing(caller: Caller) ->
         ),
         ({"template_id": "hello", "texts": [text("x", channel="pigeon")]}, "/texts/0/channel"),
         ({"template_id": "hello", "texts": [text("x", locale="portuguese!")]}, "/texts/0/locale"),
-        ({"template_id": "hello", "texts": [text("x"), text("y", locale="EN")]}, ""),
+        ({"template_id": "hello", "texts": [text("x"), text("y", locale="EN")]}, "/texts"),
     ],
 )
 def test_a_draft_that_makes_no_sense_is_refused_where_it_is_wrong(

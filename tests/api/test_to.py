@@ -182,9 +182,7 @@ def test_first_says_which_channels_it_skips_and_why(caller: Caller) -> None:
 
 @pytest.mark.usefixtures("maria")
 def test_what_perhaps_means_something_else_is_a_warning(caller: Caller) -> None:
-    words = contents.words(
-        Channel.EMAIL, "en", title="Hi", body="{% if note %}{{ note }}{% endif %}"
-    )
+    words = contents.words(Channel.EMAIL, "en", title="Hi", body="Hi {{ note | default('') }}")
     versions.publish(versions.draft("hi", contents.content([words]), by="t"), by="t")
     body = {"user_id": "maria", **_HELLO, "template_id": "hi"}
     del body["to"], body["content"]

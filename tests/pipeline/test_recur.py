@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -17,6 +18,7 @@ from notifications.models import (
     Delivery,
     Notification,
     Occurrence,
+    Producer,
     Recipient,
     Schedule,
     Template,
@@ -24,8 +26,9 @@ from notifications.models import (
 from notifications.pipeline import arrange, recur
 from notifications.pipeline.accept import Caller
 from notifications.rules.alerts import AlertKind
-from notifications.rules.problems import Problem
+from notifications.rules.problems import Kind, Problem
 from notifications.rules.states import Status
+from notifications.store import state
 from notifications.sweeps import rounds, schedules
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
@@ -263,3 +266,29 @@ def test_schedules_that_cannot_be_read_stop_no_other_and_run_again_when_they_can
     assert (done.moved > 0, done.failed) == (True, 0)
     assert not Schedule.objects.exclude(problem="").exists()
     assert not Alert.objects.filter(kind=AlertKind.SCHEDULE_FAILED, resolved_at=None).exists()
+
+
+@pytest.mark.usefixtures("maria")
+def test_what_is_far_ahead_waits_for_room_in_the_producers_rate(caller: Caller) -> None:
+    Producer.objects.filter(pk=caller.producer_id).update(rate_per_second=0, rate_burst=5)
+    state.client().flushdb()
+    _made(caller, "FREQ=MINUTELY")
+    assert 60 <= _sweep() <= 60 + 5
+    for hours in range(1, 4):
+        assert 60 <= _sweep(later=hours * HOUR) <= 60 + 5
+    times = list(Occurrence.objects.order_by("at").values_list("at", flat=True))
+    assert all(later - at == dt.timedelta(minutes=1) for at, later in itertools.pairwise(times))
+    assert Notification.objects.count() == len(times)
+
+
+@pytest.mark.usefixtures("maria")
+def test_a_producer_has_so_many_schedules_and_no_more(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrange, "MAX_SCHEDULES", 2)
+    for name in ("a", "b"):
+        _made(caller, name=name)
+    refused = _create(caller, name="c")
+    assert isinstance(refused, Problem)
+    assert refused.kind is Kind.CONFLICT
+    assert Schedule.objects.count() == 2

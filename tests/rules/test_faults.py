@@ -14,7 +14,7 @@ from notifications.rules import faults
 from notifications.rules.problems import Source
 
 PYTHON: Final = re.compile(
-    r"pydantic|instance|dictionary|Input should|Extra inputs|NoneType|\bdict\b|\bstr\b|\bint\b"
+    r"pydantic|instance of|dictionary|Input should|Extra inputs|NoneType|\bdict\b|\bstr\b|\bint\b"
     r"|validat|\^|\[A-Z|_Envelope|[a-z]Request\b|Value error",
     re.IGNORECASE,
 )
