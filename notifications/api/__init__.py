@@ -4,8 +4,9 @@
             -> correlation (trace id, one log line)
             -> body_limits (size by path) -> address_limits (clients without a key)
             -> authentication (key, producer, mode) -> scope
+            -> throttle (each write costs; each answer tells what is left)
             -> wire (JSON in) -> shape (pydantic)
-            -> throttle (notifications only)
+            -> idempotency (POST: the first answer to a key) -> etags (If-Match)
             -> one call into pipeline/ or store/ -> wire (JSON out)
 
     notifications  recipients  schedules  templates     one file per noun: its shapes, its views
@@ -16,6 +17,11 @@
     shapes         the words and answers that several of them share
     door           what all views share: scopes, limits, headers
     pages          query strings and cursors
+    throttle       what a call costs its producer
+    idempotency    the first answer to a repeated POST
+    etags          conditions of reads and writes
+    deprecation    how an operation says that it will end
+    me             the caller's own key
     problems       every refusal as RFC 9457 problem details, and the pages that its `type` leads to
     schema         the OpenAPI document, made from the same shapes that check the requests
 

@@ -56,9 +56,7 @@ class Alerts(Door):
         alerts = list(found.order_by("-pk")[: query.limit + 1])
         shown = alerts[: query.limit]
         answers = [AlertAnswer.model_validate(alert).wire() for alert in shown]
-        return Response(
-            page(answers, following=shown[-1].pk if len(alerts) > query.limit else None)
-        )
+        return page(request, answers, following=shown[-1].pk if len(alerts) > query.limit else None)
 
 
 class Resolve(Door):

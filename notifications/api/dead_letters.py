@@ -16,7 +16,7 @@ from notifications.api import schema
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
-from notifications.api.pages import NumberedPageQuery, SmallId, asked, page
+from notifications.api.pages import AnyOf, NumberedPageQuery, SmallId, asked, page
 from notifications.api.problems import refuse
 from notifications.api.shapes import Answer, Asked, ChannelWord, ModeWord, PriorityWord
 from notifications.models import DeadLetter, ReplayJob
@@ -35,9 +35,9 @@ ProviderName = Annotated[Text, Field(min_length=1, max_length=32)]
 class LetterQuery(NumberedPageQuery):
     """Which letters a list shows: open ones, unless `resolved`."""
 
-    reason: Reason | None = None
-    channel: ChannelWord | None = None
-    provider: ProviderName | None = None
+    reason: AnyOf[Reason] = Field(default_factory=list)
+    channel: AnyOf[ChannelWord] = Field(default_factory=list)
+    provider: AnyOf[ProviderName] = Field(default_factory=list)
     since: Instant | None = None
     until: Instant | None = None
     resolved: bool = False
@@ -118,7 +118,25 @@ class DeadLetters(Door):
         shown = letters[: query.limit]
         hashes = dead_letters.address_hashes(shown)
         answers = [_letter(letter, hashes).wire() for letter in shown]
-        return Response(page(answers, following=shown[-1].pk if more else None))
+        return page(request, answers, following=shown[-1].pk if more else None)
+
+
+class OneDeadLetter(Door):
+    """One."""
+
+    @extend_schema(
+        operation_id="get_dead_letter",
+        summary="Read a dead letter",
+        responses={200: DeadLetterAnswer},
+        tags=["Operations"],
+    )
+    def get(self, request: Request, letter_id: int) -> Response:
+        """Of any producer, in the key's mode; resolved ones too, until retention."""
+        mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key_of(request).mode)
+        letter = mine.first()
+        if letter is None:
+            absent("dead letter")
+        return Response(_letter(letter, dead_letters.address_hashes([letter])).wire())
 
 
 class Replay(Door):
@@ -184,6 +202,29 @@ class Discard(Door):
         return Response(_letter(letter, dead_letters.address_hashes([letter])).wire())
 
 
+class ReplayJobs(Door):
+    """The jobs."""
+
+    @extend_schema(
+        operation_id="list_replay_jobs",
+        summary="List replays, newest first",
+        parameters=schema.parameters(NumberedPageQuery),
+        responses={200: schema.page_of(ReplayJobAnswer)},
+        tags=["Operations"],
+    )
+    def get(self, request: Request) -> Response:
+        """Of the key's mode, whoever began them."""
+        query = asked(request, NumberedPageQuery)
+        found = ReplayJob.objects.filter(mode=key_of(request).mode).order_by("-pk")
+        if query.cursor is not None:
+            found = found.filter(pk__lt=query.cursor)
+        jobs = list(found[: query.limit + 1])
+        shown = jobs[: query.limit]
+        answers = [ReplayJobAnswer.model_validate(job).wire() for job in shown]
+        following = shown[-1].pk if len(jobs) > query.limit else None
+        return page(request, answers, following=following)
+
+
 class OneReplayJob(Door):
     """A job's progress."""
 
@@ -205,9 +246,9 @@ class OneReplayJob(Door):
 def _narrowed(query: LetterQuery) -> dict[str, Any]:
     """The query as filters of the ORM."""
     filters = {
-        "reason": query.reason,
-        "channel": query.channel,
-        "provider": query.provider,
+        "reason__in": query.reason or None,
+        "channel__in": query.channel or None,
+        "provider__in": query.provider or None,
         "created_at__gte": query.since,
         "created_at__lt": query.until,
         "pk__lt": query.cursor,

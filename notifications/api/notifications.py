@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Annotated, Any, Final
 
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
+from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,7 +18,7 @@ from notifications import clock
 from notifications.api import correlation, idempotency, problems, schema, throttle
 from notifications.api.authentication import caller_of, key_of, permit
 from notifications.api.door import Door, shaped
-from notifications.api.pages import DatedPageQuery, asked, page
+from notifications.api.pages import AnyOf, DatedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.shapes import (
     Asked,
@@ -31,12 +31,14 @@ from notifications.api.shapes import (
 from notifications.pipeline import accept, refusals
 from notifications.pipeline.accept import Ask, Refused, Single, Taken, WholeAnswer
 from notifications.rules import faults
+from notifications.rules.faults import METADATA_PAIR
 from notifications.rules.problems import Problem
 from notifications.rules.request import (
     MAX_BATCH,
     Instant,
     Name,
     NotificationRequest,
+    Text,
     UserId,
     parse,
 )
@@ -66,12 +68,19 @@ class _Envelope(Asked):
     notifications: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
 
 
+MetadataPair = Annotated[Text, StringConstraints(max_length=512, pattern=METADATA_PAIR)]
+
+
 class ListQuery(DatedPageQuery):
     """Filters of the list."""
 
     user_id: UserId | None = None
-    type: Name | None = None
-    status: StatusWord | None = None
+    type: AnyOf[Name] = Field(default_factory=list)
+    """Any of these."""
+    status: AnyOf[StatusWord] = Field(default_factory=list)
+    """A delivery is in any of these."""
+    metadata: AnyOf[MetadataPair] = Field(default_factory=list)
+    """`order_id:ORD-1`: what the notification's metadata says under a name; each of them."""
     since: Instant | None = None
 
 
@@ -140,7 +149,7 @@ class Notifications(Door):
         if query.user_id is not None:
             recipient = address_book.find(mode=key.mode, user_id=query.user_id)
             if recipient is None:
-                return Response(page([], following=None))
+                return page(request, [], following=None)
             recipient_id = recipient.pk
         oldest = clock.now() - RETENTION
         lines, following = timelines.listing(
@@ -148,14 +157,15 @@ class Notifications(Door):
                 mode=key.mode,
                 producer_id=key.producer_id,
                 recipient_id=recipient_id,
-                type=query.type,
-                statuses=() if query.status is None else (query.status,),
+                types=query.type,
+                statuses=query.status,
+                metadata=dict(each.split(":", 1) for each in query.metadata),
                 since=max(query.since or oldest, oldest),
             ),
             before=query.cursor,
             limit=query.limit,
         )
-        return Response(page([_line(line).wire() for line in lines], following=following))
+        return page(request, [_line(line).wire() for line in lines], following=following)
 
 
 class Batch(Door):

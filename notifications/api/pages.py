@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
 from pydantic import Field, ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from notifications.api.door import MAX_ID
 from notifications.api.problems import refuse
@@ -16,10 +18,15 @@ from notifications.rules import faults
 from notifications.rules.problems import Source
 
 MAX_LIMIT: Final = 100
+MAX_VALUES: Final = 50
+"""Values of one filter."""
 Query = TypeVar("Query", bound=Asked)
+Value = TypeVar("Value")
 
 SmallId = Annotated[int, Field(ge=1, le=MAX_ID)]
 """The id of something that is not partitioned."""
+AnyOf = Annotated[list[Value], Field(max_length=MAX_VALUES)]
+"""A filter that takes several values: its parameter stands once for each."""
 
 
 class PageQuery(Asked):
@@ -41,17 +48,35 @@ class DatedPageQuery(PageQuery):
 
 
 def asked(request: Request, query: type[Query]) -> Query:
-    """Check the query string; of a repeated parameter the last one counts.
+    """Check the query string; of a repeated parameter that takes one value the last one counts.
 
     Raises:
         Refusal: a parameter is unknown or wrong (422).
     """
+    given = request.query_params
+    lists = {name for name, field in query.model_fields.items() if _is_list(field.annotation)}
+    values = {name: given.getlist(name) if name in lists else given[name] for name in given}
     try:
-        return query.model_validate(request.query_params.dict())
+        return query.model_validate(values)
     except ValidationError as error:
         refuse(faults.invalid(error, query, source=Source.QUERY))
 
 
-def page(results: Sequence[Any], *, following: object) -> dict[str, Any]:
-    """A list's answer; `following` is the next page's cursor, or None."""
-    return {"results": results, "next": None if following is None else str(following)}
+def page(request: Request, results: Sequence[Any], *, following: object) -> Response:
+    """A list's answer, with the URL of its next page in the Link header (RFC 8288).
+
+    Args:
+        request: the call.
+        results: what the page shows.
+        following: the cursor of the next page; None: there is none.
+    """
+    if following is None:
+        return Response({"results": results, "next": None})
+    query = request.query_params.copy()
+    query["cursor"] = str(following)
+    link = f'<{request.path}?{query.urlencode()}>; rel="next"'
+    return Response({"results": results, "next": str(following)}, headers={"Link": link})
+
+
+def _is_list(annotation: object) -> bool:
+    return typing.get_origin(annotation) is list

@@ -63,6 +63,10 @@ CURES: Final = MappingProxyType({
         "A call with this idempotency key is running. Repeat it after Retry-After.",
     ),
     Kind.CONFLICT: ("Conflict", "Read the object again: its state forbids this now."),
+    Kind.PRECONDITION_FAILED: (
+        "Precondition failed",
+        "Read the object again, look at what changed, and send its new ETag in If-Match.",
+    ),
     Kind.TOO_LARGE: ("Too large", "Send a smaller body: 1 MiB, or 16 MiB for a batch."),
     Kind.UNSUPPORTED_MEDIA_TYPE: (
         "Unsupported media type",

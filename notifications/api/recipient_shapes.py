@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Final, TypeVar
 
 from pydantic import (
@@ -79,12 +81,30 @@ class ContactRequest(Asked):
 
 
 class RecipientRequest(Asked):
-    """A person. What is left out stays as it is."""
+    """A person: a locale or timezone that is left out is empty from now on."""
+
+    locale: Locale = "en"
+    timezone: Zone = ""
+    contacts: Annotated[list[ContactRequest], Field(max_length=MAX_CONTACTS)] | None = None
+    """All of their contacts from now on, others are no longer used. Left out: they stay."""
+
+    def profile(self) -> dict[str, str]:
+        """The columns of a recipient."""
+        return {"locale": self.locale, "timezone": self.timezone}
+
+
+class RecipientChange(Asked):
+    """What changes of a person; what is left out stays as it is."""
 
     locale: Locale | None = None
     timezone: Zone | None = None
     contacts: Annotated[list[ContactRequest], Field(max_length=MAX_CONTACTS)] | None = None
-    """All of their contacts from now on; others are no longer used."""
+    """Contacts that are added, or changed where the address is known; the others stay."""
+
+    def profile(self) -> dict[str, str]:
+        """The columns of a recipient that change."""
+        given = {"locale": self.locale, "timezone": self.timezone}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class PreferencesRequest(Asked):
@@ -140,6 +160,46 @@ class RecipientAnswer(Answer):
     locale: str
     timezone: str
     contacts: list[ContactAnswer]
+
+
+class PreferencesReplacement(PreferencesRequest):
+    """What a person allows, as a whole: what is left out is as if they had said nothing."""
+
+    def changes(self) -> dict[str, object]:
+        """All columns of a preference."""
+        return dict(_NOTHING_SAID) | super().changes()
+
+
+_NOTHING_SAID: Final[Mapping[str, object]] = MappingProxyType({
+    "channels_off": [],
+    "channel_order": [],
+    "categories_off": [],
+    "quiet_hours": [],
+    "do_not_disturb_until": None,
+    "caps": {},
+})
+
+
+class RecipientLine(Answer):
+    """A person in a list."""
+
+    user_id: str
+    locale: str
+    timezone: str
+    created_at: dt.datetime
+    updated_at: dt.datetime
+
+
+class ErasureJobAnswer(Answer):
+    """How far an erasure is."""
+
+    id: int
+    created_at: dt.datetime
+    requested_by: str
+    notifications: int
+    """Notifications removed so far."""
+    finished_at: dt.datetime | None
+    """null: the job is not done."""
 
 
 class PreferencesAnswer(Answer):

@@ -6,32 +6,76 @@ and preferences have scopes of their own: a contact decides who reads a one-time
 
 from __future__ import annotations
 
-from typing import Final
+from contextlib import AbstractContextManager
+from typing import Any, Final
 
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, key_of, permit
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
+from notifications.api.pages import AnyOf, NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.recipient_shapes import (
     ContactAnswer,
     ContactRequest,
+    ErasureJobAnswer,
     PreferencesAnswer,
+    PreferencesReplacement,
     PreferencesRequest,
     RecipientAnswer,
+    RecipientChange,
+    RecipientLine,
     RecipientRequest,
 )
-from notifications.models import Contact, Preference, Recipient
+from notifications.models import Contact, ErasureJob, Preference, Recipient
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import UserId
-from notifications.store import address_book, audit, dead_letters, suppressions
+from notifications.store import address_book, audit, dead_letters, erasure, suppressions
+from notifications.store.address_book import Address
 from providers.contract import Channel
 
 _USER_ID: Final = TypeAdapter(UserId)
+
+
+_BY_THEMSELVES: Final = frozenset({"suppressed_for", "needs_check"})
+"""Fields of a contact that no caller changes."""
+
+
+class RecipientQuery(NumberedPageQuery):
+    """Which recipients a list shows."""
+
+    user_id: AnyOf[UserId] = Field(default_factory=list)
+
+
+class Recipients(Door):
+    """Many."""
+
+    @extend_schema(
+        operation_id="list_recipients",
+        summary="List recipients, newest first",
+        parameters=schema.parameters(RecipientQuery),
+        responses={200: schema.page_of(RecipientLine)},
+        tags=["Recipients"],
+    )
+    def get(self, request: Request) -> Response:
+        """Of the key's mode, without their contacts."""
+        query = asked(request, RecipientQuery)
+        found = Recipient.objects.filter(mode=key_of(request).mode)
+        if query.cursor is not None:
+            found = found.filter(pk__lt=query.cursor)
+        if query.user_id:
+            found = found.filter(user_id__in=query.user_id)
+        rows = list(found.order_by("-pk")[: query.limit + 1])
+        shown = rows[: query.limit]
+        following = shown[-1].pk if len(rows) > query.limit else None
+        answers = [RecipientLine.model_validate(row).wire() for row in shown]
+        return page(request, answers, following=following)
 
 
 class One(Door):
@@ -39,41 +83,99 @@ class One(Door):
 
     @extend_schema(
         operation_id="put_recipient",
-        summary="Create or change a recipient",
+        summary="Create or replace a recipient",
+        parameters=[etags.IF_MATCH, etags.IF_NONE_MATCH],
         request=RecipientRequest,
         responses={200: RecipientAnswer, 201: RecipientAnswer},
         tags=["Recipients"],
     )
     def put(self, request: Request, user_id: str) -> Response:
-        """An address that a provider called dead stays invalid when it is handed in again."""
+        """A locale or timezone that is left out is emptied; contacts that are left out stay.
+
+        An address that a provider called dead stays invalid when it is handed in again.
+        """
         wanted = shaped(request.data, RecipientRequest)
-        profile = wanted.model_dump(include={"locale", "timezone"}, exclude_none=True)
-        contacts = (
-            None if wanted.contacts is None else [one.as_address() for one in wanted.contacts]
-        )
-        if contacts is not None:
-            permit(request, part="contacts")
+        contacts = _addresses(request, wanted.contacts)
         mode, user_id = key_of(request).mode, _checked(user_id)
-        with audit.changes(
-            actor_of(request),
-            "put_recipient",
-            Recipient.objects.filter(mode=mode, user_id=user_id),
-            Contact.objects.filter(recipient__mode=mode, recipient__user_id=user_id),
-        ):
-            recipient, created = address_book.put(
-                mode=mode, user_id=user_id, profile=profile, addresses=contacts
-            )
-        return Response(_recipient(recipient).wire(), status=201 if created else 200)
+        with transaction.atomic():
+            etags.check(request, lambda: _current_tag(request, user_id))
+            with _changes(request, "put_recipient", user_id):
+                recipient, created = address_book.put(
+                    mode=mode, user_id=user_id, profile=wanted.profile(), addresses=contacts
+                )
+        return _told(request, recipient, status=201 if created else 200)
+
+    @extend_schema(
+        operation_id="change_recipient",
+        summary="Change a part of a recipient",
+        parameters=[etags.IF_MATCH],
+        request=RecipientChange,
+        responses={200: RecipientAnswer},
+        tags=["Recipients"],
+    )
+    def patch(self, request: Request, user_id: str) -> Response:
+        """What is left out stays. Contacts are added, or changed where the address is known."""
+        wanted = shaped(request.data, RecipientChange)
+        contacts = _addresses(request, wanted.contacts)
+        with transaction.atomic():
+            etags.check(request, lambda: _current_tag(request, user_id))
+            with _changes(request, "change_recipient", user_id):
+                recipient = address_book.merge(
+                    _known(request, user_id), profile=wanted.profile(), addresses=contacts or ()
+                )
+        return _told(request, recipient)
 
     @extend_schema(
         operation_id="get_recipient",
         summary="Read a recipient",
-        responses={200: RecipientAnswer},
+        parameters=[etags.IF_NONE_MATCH],
+        responses={200: RecipientAnswer, 304: None},
         tags=["Recipients"],
     )
     def get(self, request: Request, user_id: str) -> Response:
         """With every contact, the invalid ones too."""
-        return Response(_recipient(_known(request, user_id)).wire())
+        return _told(request, _known(request, user_id))
+
+    @extend_schema(
+        operation_id="erase_recipient",
+        summary="Erase a recipient and all that was sent to them",
+        parameters=[etags.IF_MATCH],
+        responses={202: ErasureJobAnswer},
+        tags=["Recipients"],
+    )
+    def delete(self, request: Request, user_id: str) -> Response:
+        """The recipient, contacts and preferences are gone at once; a job removes notifications.
+
+        What waits to be sent is not sent. Entries of the suppression list stay.
+        """
+        with transaction.atomic():
+            etags.check(request, lambda: _current_tag(request, user_id))
+            key = key_of(request)
+            with audit.changes(actor_of(request), "erase_recipient") as made:
+                job = erasure.begin(mode=key.mode, user_id=_checked(user_id), by=key.prefix)
+                made.extend([job] if job else [])
+        if job is None:
+            absent("recipient")
+        headers = {"Location": f"/v1/erasure-jobs/{job.pk}"}
+        return Response(ErasureJobAnswer.model_validate(job).wire(), status=202, headers=headers)
+
+
+class OneErasureJob(Door):
+    """A job's progress."""
+
+    @extend_schema(
+        operation_id="get_erasure_job",
+        summary="See how far an erasure is",
+        responses={200: ErasureJobAnswer},
+        tags=["Recipients"],
+    )
+    def get(self, request: Request, job_id: int) -> Response:
+        """Finished when `finished_at` is set."""
+        mine = ErasureJob.objects.filter(pk=min(job_id, MAX_ID), mode=key_of(request).mode)
+        job = mine.first()
+        if job is None:
+            absent("erasure job")
+        return Response(ErasureJobAnswer.model_validate(job).wire())
 
 
 class Contacts(Door):
@@ -124,17 +226,19 @@ class Preferences(Door):
     @extend_schema(
         operation_id="get_preferences",
         summary="Read what a recipient allows",
-        responses={200: PreferencesAnswer},
+        parameters=[etags.IF_NONE_MATCH],
+        responses={200: PreferencesAnswer, 304: None},
         tags=["Recipients"],
     )
     def get(self, request: Request, user_id: str) -> Response:
         """Who has said nothing allows everything, in the default order."""
-        found = Preference.objects.filter(recipient=_known(request, user_id)).first()
-        return Response(PreferencesAnswer.model_validate(found or Preference()).wire())
+        told = _wishes(_known(request, user_id))
+        return etags.tagged(request, told, etags.tag_of(told))
 
     @extend_schema(
         operation_id="change_preferences",
-        summary="Change what a recipient allows",
+        summary="Change a part of what a recipient allows",
+        parameters=[etags.IF_MATCH],
         request=PreferencesRequest,
         responses={200: PreferencesAnswer},
         tags=["Recipients"],
@@ -144,16 +248,59 @@ class Preferences(Door):
 
         No key switches a category on that the person switched off (`categories_left`).
         """
-        wanted = shaped(request.data, PreferencesRequest)
-        recipient = _known(request, user_id)
-        before = Preference.objects.filter(recipient=recipient)
-        try:
-            with audit.changes(actor_of(request), "change_preferences", before):
-                changed = address_book.prefer(recipient, wanted.changes())
-        except address_book.PersonsChoice as error:
-            said = str(error)
-            refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
-        return Response(PreferencesAnswer.model_validate(changed).wire())
+        return self._write(request, user_id, shaped(request.data, PreferencesRequest))
+
+    @extend_schema(
+        operation_id="put_preferences",
+        summary="Replace what a recipient allows",
+        parameters=[etags.IF_MATCH],
+        request=PreferencesReplacement,
+        responses={200: PreferencesAnswer},
+        tags=["Recipients"],
+    )
+    def put(self, request: Request, user_id: str) -> Response:
+        """What is left out is as if the recipient had said nothing of it."""
+        return self._write(request, user_id, shaped(request.data, PreferencesReplacement))
+
+    def _write(self, request: Request, user_id: str, wanted: PreferencesRequest) -> Response:
+        with transaction.atomic():
+            etags.check(request, lambda: _wishes_tag(request, user_id))
+            changed = _preferred(request, _known(request, user_id), wanted)
+        told = PreferencesAnswer.model_validate(changed).wire()
+        return etags.tagged(request, told, etags.tag_of(told))
+
+
+def _preferred(request: Request, recipient: Recipient, wanted: PreferencesRequest) -> Preference:
+    before = Preference.objects.filter(recipient=recipient)
+    try:
+        with audit.changes(actor_of(request), "change_preferences", before):
+            return address_book.prefer(recipient, wanted.changes())
+    except address_book.PersonsChoice as error:
+        said = str(error)
+        refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
+
+
+def _changes(request: Request, operation: str, user_id: str) -> AbstractContextManager[object]:
+    """Audit what the operation changes of a recipient and their contacts."""
+    mode = key_of(request).mode
+    return audit.changes(
+        actor_of(request),
+        operation,
+        Recipient.objects.filter(mode=mode, user_id=user_id),
+        Contact.objects.filter(recipient__mode=mode, recipient__user_id=user_id),
+    )
+
+
+def _addresses(request: Request, given: list[ContactRequest] | None) -> list[Address] | None:
+    """The contacts of a body, which need a scope of their own; None where it has none.
+
+    Raises:
+        Refusal: the key lacks the scope (403).
+    """
+    if given is None:
+        return None
+    permit(request, part="contacts")
+    return [one.as_address() for one in given]
 
 
 def _checked(user_id: str) -> str:
@@ -169,6 +316,35 @@ def _known(request: Request, user_id: str) -> Recipient:
     if found is None:
         absent("recipient")
     return found
+
+
+def _told(request: Request, recipient: Recipient, *, status: int = 200) -> Response:
+    told = _recipient(recipient).wire()
+    return etags.tagged(request, told, _tag(told), status=status)
+
+
+def _tag(told: dict[str, Any]) -> str:
+    """Of what callers change; the suppression list and dead letters change the rest."""
+    contacts = [
+        {name: value for name, value in contact.items() if name not in _BY_THEMSELVES}
+        for contact in told["contacts"]
+    ]
+    return etags.tag_of(told | {"contacts": contacts})
+
+
+def _current_tag(request: Request, user_id: str) -> str | None:
+    found = address_book.locked(mode=key_of(request).mode, user_id=_checked(user_id))
+    return None if found is None else _tag(_recipient(found).wire())
+
+
+def _wishes(recipient: Recipient) -> dict[str, Any]:
+    found = Preference.objects.filter(recipient=recipient).first()
+    return PreferencesAnswer.model_validate(found or Preference()).wire()
+
+
+def _wishes_tag(request: Request, user_id: str) -> str | None:
+    found = address_book.locked(mode=key_of(request).mode, user_id=_checked(user_id))
+    return None if found is None else etags.tag_of(_wishes(found))
 
 
 def _recipient(recipient: Recipient) -> RecipientAnswer:

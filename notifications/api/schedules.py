@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -12,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import clock
-from notifications.api import schema
+from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, caller_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
@@ -126,7 +127,7 @@ class Schedules(Door):
         shown = schedules[: query.limit]
         more = len(schedules) > query.limit
         answers = [_told(each) for each in shown]
-        return Response(page(answers, following=shown[-1].pk if more else None))
+        return page(request, answers, following=shown[-1].pk if more else None)
 
 
 class OneSchedule(Door):
@@ -135,7 +136,8 @@ class OneSchedule(Door):
     @extend_schema(
         operation_id="get_schedule",
         summary="Read a schedule",
-        responses={200: ScheduleAnswer},
+        parameters=[etags.IF_NONE_MATCH],
+        responses={200: ScheduleAnswer, 304: None},
         tags=["Schedules"],
     )
     def get(self, request: Request, schedule_id: int) -> Response:
@@ -143,11 +145,12 @@ class OneSchedule(Door):
         found = _mine(request, schedule_id).first()
         if found is None:
             absent("schedule")
-        return Response(_told(found))
+        return _tagged(request, found)
 
     @extend_schema(
         operation_id="change_schedule",
         summary="Change, pause or resume a schedule",
+        parameters=[etags.IF_MATCH],
         request=ScheduleChange,
         responses={200: ScheduleAnswer},
         tags=["Schedules"],
@@ -156,20 +159,25 @@ class OneSchedule(Door):
         """Occurrences that have not left are withdrawn and made anew by what it says now."""
         wanted = shaped(request.data, ScheduleChange)
         changes = _changes(wanted, request.data)
-        with audit.changes(actor_of(request), "change_schedule", _mine(request, schedule_id)):
-            changed = arrange.change(caller_of(request), min(schedule_id, MAX_ID), changes)
-        return Response(_told(changed))
+        with transaction.atomic():
+            etags.check(request, lambda: _current_tag(request, schedule_id))
+            with audit.changes(actor_of(request), "change_schedule", _mine(request, schedule_id)):
+                changed = arrange.change(caller_of(request), min(schedule_id, MAX_ID), changes)
+        return _tagged(request, changed)
 
     @extend_schema(
         operation_id="delete_schedule",
         summary="End a schedule",
+        parameters=[etags.IF_MATCH],
         responses={204: None},
         tags=["Schedules"],
     )
     def delete(self, request: Request, schedule_id: int) -> Response:
         """Occurrences that have not left are withdrawn."""
-        with audit.changes(actor_of(request), "delete_schedule", _mine(request, schedule_id)):
-            removed = arrange.remove(caller_of(request), min(schedule_id, MAX_ID))
+        with transaction.atomic():
+            etags.check(request, lambda: _current_tag(request, schedule_id))
+            with audit.changes(actor_of(request), "delete_schedule", _mine(request, schedule_id)):
+                removed = arrange.remove(caller_of(request), min(schedule_id, MAX_ID))
         if not removed:
             absent("schedule")
         return Response(status=204)
@@ -179,6 +187,20 @@ def _mine(request: Request, schedule_id: int) -> QuerySet[Schedule]:
     key = key_of(request)
     mine = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
     return mine.filter(pk=min(schedule_id, MAX_ID))
+
+
+def _current_tag(request: Request, schedule_id: int) -> str | None:
+    found = _mine(request, schedule_id).select_for_update().first()
+    return None if found is None else _tag(_told(found))
+
+
+def _tag(told: dict[str, Any]) -> str:
+    return etags.tag_of(told, without={"next_at"})  # it moves on as time passes
+
+
+def _tagged(request: Request, found: Schedule | Problem) -> Response:
+    told = _told(found)
+    return etags.tagged(request, told, _tag(told))
 
 
 def _notification(body: object) -> object:

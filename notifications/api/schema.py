@@ -48,6 +48,7 @@ _HEADERS: Final = {
     "RateLimit": "What the producer has left, and the seconds until its burst is whole again.",
     "RateLimit-Policy": "The producer's burst, and the seconds in which it fills.",
     "Idempotent-Replayed": "`true`: the answer was given before, to the same key and body.",
+    "ETag": "Names this state of the object: for If-Match and If-None-Match.",
     "Retry-After": "Seconds after which the same call would be taken.",
 }
 _COMES_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
@@ -74,6 +75,8 @@ def _plain(field: dict[str, Any], shapes: dict[str, dict[str, Any]]) -> dict[str
     """
     choices = [choice for choice in field.get("anyOf", [field]) if choice != {"type": "null"}]
     found = {**shapes.get(choices[0].get("$ref", ""), {}), **choices[0]}
+    if "items" in found:
+        found["items"] = _plain(found["items"], shapes)
     return {key: value for key, value in found.items() if key not in {"title", "$ref"}}
 
 
@@ -179,6 +182,8 @@ def _headers(operation: dict[str, Any]) -> dict[str, Any]:
         names += ["RateLimit", "RateLimit-Policy"]
     if IDEMPOTENCY_KEY.name in {each["name"] for each in operation.get("parameters", [])}:
         names.append("Idempotent-Replayed")
+    if {"If-Match", "If-None-Match"} & {each["name"] for each in operation.get("parameters", [])}:
+        names.append("ETag")
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
@@ -220,6 +225,8 @@ def _possible_with_key(taken: Sequence[dict[str, Any]], *, has_body: bool) -> It
         yield Kind.INVALID
     if any(parameter["name"] == IDEMPOTENCY_KEY.name for parameter in taken):
         yield Kind.IN_PROGRESS
+    if any(parameter["name"] == "If-Match" for parameter in taken):
+        yield Kind.PRECONDITION_FAILED
 
 
 @functools.cache

@@ -78,4 +78,4 @@ class Search(Door):
             any_id=query.id,
         )
         answers = [HitAnswer.model_validate(hit).wire() for hit in hits]
-        return Response(page(answers, following=None))
+        return page(request, answers, following=None)

@@ -24,7 +24,7 @@ from notifications.api import schema, throttle
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
-from notifications.api.pages import NumberedPageQuery, asked, page
+from notifications.api.pages import AnyOf, NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.shapes import Answer, Asked, ChannelWord
 from notifications.api.wire import JsonParser, JsonRenderer, RawParser
@@ -71,16 +71,16 @@ class CsvRenderer(BaseRenderer):
 class SuppressionQuery(NumberedPageQuery):
     """Which entries: those in force, unless `undone`."""
 
-    channel: ChannelWord | None = None
+    channel: AnyOf[ChannelWord] = Field(default_factory=list)
     address: Annotated[Text, Field(max_length=LONGEST_ADDRESS)] | None = None
-    """However it is spelled; needs `channel`."""
-    reason: Cause | None = None
+    """However it is spelled; needs one `channel`."""
+    reason: AnyOf[Cause] = Field(default_factory=list)
     undone: bool = False
 
     @model_validator(mode="after")
     def _needs_channel(self) -> Self:
-        if self.address is not None and self.channel is None:
-            said = "is required with address: an address is looked up on a channel"
+        if self.address is not None and len(self.channel) != 1:
+            said = "is required once with address: an address is looked up on a channel"
             raise faults.placed(said, "channel")
         return self
 
@@ -167,7 +167,7 @@ class Suppressions(Door):
         rows = list(found[: query.limit + 1])
         shown = rows[: query.limit]
         answers = [SuppressionAnswer.model_validate(row).wire() for row in shown]
-        return Response(page(answers, following=shown[-1].pk if len(rows) > query.limit else None))
+        return page(request, answers, following=shown[-1].pk if len(rows) > query.limit else None)
 
     @extend_schema(
         operation_id="suppress",
@@ -200,6 +200,19 @@ class One(Door):
     """One entry."""
 
     @extend_schema(
+        operation_id="get_suppression",
+        summary="Read an entry of the suppression list",
+        responses={200: SuppressionAnswer},
+        tags=["Recipients"],
+    )
+    def get(self, request: Request, suppression_id: int) -> Response:  # noqa: ARG002 - DRF's signature
+        """One that was taken back stays readable."""
+        row = Suppression.objects.filter(pk=min(suppression_id, MAX_ID)).first()
+        if row is None:
+            absent("suppression")
+        return Response(SuppressionAnswer.model_validate(row).wire())
+
+    @extend_schema(
         operation_id="undo_suppression",
         summary="Take an entry of the suppression list back",
         parameters=schema.parameters(UndoQuery),
@@ -229,11 +242,12 @@ class One(Door):
 
 def _found(query: SuppressionQuery) -> QuerySet[Suppression]:
     found = Suppression.objects.filter(undone_at__isnull=not query.undone).order_by("-pk")
-    if query.channel is not None and query.address is not None:
-        found &= suppressions.of_address(query.channel, query.address)
-    elif query.channel is not None:
-        found = found.filter(channel=query.channel)
-    return found if query.reason is None else found.filter(reason=query.reason)
+    if query.address is not None:
+        [channel] = query.channel
+        found &= suppressions.of_address(channel, query.address)
+    elif query.channel:
+        found = found.filter(channel__in=query.channel)
+    return found.filter(reason__in=query.reason) if query.reason else found
 
 
 def _imported(raw: bytes, *, by: Actor) -> SuppressionsImported:

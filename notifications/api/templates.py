@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
+from django.db import transaction
 from django.db.models import Max, Q
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import schema, throttle
+from notifications.api import etags, schema, throttle
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.door import Door, absent, shaped
 from notifications.api.idempotency import idempotent
@@ -81,7 +82,7 @@ class Templates(Door):
         ]
         shown = lines[: query.limit]
         following = shown[-1].template_id if len(lines) > query.limit else None
-        return Response(page([line.wire() for line in shown], following=following))
+        return page(request, [line.wire() for line in shown], following=following)
 
     @extend_schema(
         operation_id="create_template",
@@ -108,23 +109,14 @@ class One(Door):
     @extend_schema(
         operation_id="get_template",
         summary="Read a template's versions and history",
-        responses={200: TemplateAnswer},
+        parameters=[etags.IF_NONE_MATCH],
+        responses={200: TemplateAnswer, 304: None},
         tags=["Templates"],
     )
-    def get(self, request: Request, template_id: str) -> Response:  # noqa: ARG002 - DRF's signature
+    def get(self, request: Request, template_id: str) -> Response:
         """The latest hundred of each."""
-        rows = Template.objects.filter(template_id=template_id).order_by("-version")[:SHOWN]
-        if not rows:
-            absent("template")
-        current = versions.current(template_id)
-        steps = TemplateEvent.objects.filter(template_id=template_id)[:SHOWN]
-        told = TemplateAnswer(
-            template_id=template_id,
-            current_version=current.version if current else None,
-            versions=[_line(row) for row in rows],
-            history=[TemplateStep.model_validate(step) for step in steps],
-        )
-        return Response(told.wire())
+        told = _whole(template_id)
+        return etags.tagged(request, told, etags.tag_of(told))
 
 
 class OneVersion(Door):
@@ -147,6 +139,7 @@ class Publish(Door):
     @extend_schema(
         operation_id="publish_template",
         summary="Publish a draft",
+        parameters=[etags.IF_MATCH],
         request=VersionRequest,
         responses={200: VersionAnswer},
         tags=["Templates"],
@@ -164,6 +157,7 @@ class Rollback(Door):
     @extend_schema(
         operation_id="roll_back_template",
         summary="Publish an earlier version again",
+        parameters=[etags.IF_MATCH],
         request=VersionRequest,
         responses={201: VersionAnswer},
         tags=["Templates"],
@@ -248,6 +242,27 @@ class Diff(Door):
         return Response(told.wire())
 
 
+def _whole(template_id: str) -> dict[str, Any]:
+    rows = Template.objects.filter(template_id=template_id).order_by("-version")[:SHOWN]
+    if not rows:
+        absent("template")
+    current = versions.current(template_id)
+    steps = TemplateEvent.objects.filter(template_id=template_id)[:SHOWN]
+    told = TemplateAnswer(
+        template_id=template_id,
+        current_version=current.version if current else None,
+        versions=[_line(row) for row in rows],
+        history=[TemplateStep.model_validate(step) for step in steps],
+    )
+    return told.wire()
+
+
+def _current_tag(template_id: str) -> str | None:
+    versions.lock(template_id)
+    exists = Template.objects.filter(template_id=template_id).exists()
+    return etags.tag_of(_whole(template_id)) if exists else None
+
+
 _STEPS: Final[Mapping[str, Callable[..., Template]]] = {
     "publish_template": versions.publish,
     "roll_back_template": versions.roll_back,
@@ -259,9 +274,11 @@ def _made_current(request: Request, template_id: str, operation: str) -> Templat
     wanted = _known(template_id, shaped(request.data, VersionRequest).version)
     before = Template.objects.filter(pk=wanted.pk)
     try:
-        with audit.changes(actor_of(request), operation, before) as news:
-            made = _STEPS[operation](wanted, by=key_of(request).prefix)
-            news.extend([made] * (made.pk != wanted.pk))
+        with transaction.atomic():
+            etags.check(request, lambda: _current_tag(template_id))
+            with audit.changes(actor_of(request), operation, before) as news:
+                made = _STEPS[operation](wanted, by=key_of(request).prefix)
+                news.extend([made] * (made.pk != wanted.pk))
     except NotPublishable as error:
         refuse(Problem(Kind.CONFLICT, str(error)))
     return made

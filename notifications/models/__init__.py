@@ -11,6 +11,7 @@
 
     Notification --< Delivery --< Attempt   what was asked, each effort, each provider call
          `--------< Event                   every status move and why
+    ErasureJob                              the removal of what is known of a person
     DeadLetter, ReplayJob                   what gave up, and bringing it back
     Breaker, BreakerEvent, ProviderPace     providers at rest, and how fast they may be called
     Schedule --< Occurrence                 what recurs, and what came of each time
@@ -28,6 +29,7 @@ from notifications.models.audit import AuditEntry
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
 from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
+from notifications.models.erasure import ErasureJob
 from notifications.models.housekeeping import IdempotencyKey, ReceivedText, Rejected, SweepRun
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.ordering import OrderedDelivery, OrderingKey
@@ -50,6 +52,7 @@ __all__ = [
     "Contact",
     "DeadLetter",
     "Delivery",
+    "ErasureJob",
     "Event",
     "IdempotencyKey",
     "Notification",

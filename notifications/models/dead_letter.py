@@ -84,6 +84,7 @@ class DeadLetter(models.Model):
                 condition=Q(resolved_at__isnull=True),
                 name="dead_letter_open",
             ),
+            models.Index(fields=("recipient_id",), name="dead_letter_by_recipient"),
             models.Index(fields=("created_at",), name="dead_letter_by_age"),
             models.Index(
                 fields=("contact_id",),

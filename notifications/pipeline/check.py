@@ -226,10 +226,11 @@ def _template(request: NotificationRequest, caller: Caller, known: Known) -> Tem
         meant = shelf.did_you_mean(request.template_id)
         detail = f"there is no published template {request.template_id}{meant}"
         raise _Refusal(_invalid("/template_id", detail))
-    for position, channel in enumerate(request.channels):
+    for position, channel in enumerate(request.wanted_channels):
         if channel not in template.texts:
             detail = f"template {request.template_id} has no text for {channel.label}"
-            raise _Refusal(_invalid(f"/channels/{position}", detail))
+            pointer = f"/channels/{position}" if request.channels else "/to"
+            raise _Refusal(_invalid(pointer, detail))
     wrong = [
         FieldError(f"/variables/{name}", detail) for name, detail in _mistakes(request, template)
     ]
@@ -262,7 +263,7 @@ def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterab
     """List wrong variables: by declaration, else by what the texts cannot lack."""
     if template.declared:
         return variables.mistakes(template.declared, request.variables.reveal())
-    texts = request.channels or template.texts
+    texts = request.wanted_channels or template.texts
     needed = frozenset[str]().union(*(template.needed[channel] for channel in texts))
     missing = sorted(needed - request.variables.reveal().keys())
     return [(name, "the template needs this variable, and it is missing") for name in missing]

@@ -13,6 +13,7 @@ from notifications.pipeline.links import Book
 from notifications.rules.language.templating import Reader, Rendered, RenderError
 from notifications.rules.texts import wording
 from notifications.store import vault
+from notifications.store.reads import Asked
 from notifications.store.templates import shelf
 from providers.contract import Channel, Message
 
@@ -44,7 +45,7 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> M
         title=words.title,
         body=words.body,
         html=words.html,
-        collapse_key=asked.collapse_key,
+        collapse_key=_collapse_key(asked),
         urgent=delivery.priority.is_urgent,
         time_to_live=job.time_to_live(now),
         traceparent=asked.traceparent,
@@ -53,6 +54,11 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> M
         signing_keys=signing.keys_of(where.contact_id, where, now=now) if is_webhook else (),
         is_signed_for_all=is_webhook and signing.is_shared(where, now=now),
     )
+
+
+def _collapse_key(asked: Asked) -> str:
+    """The key as devices get it: the same key of two producers is two keys."""
+    return f"{asked.producer_id}-{asked.collapse_key}" if asked.collapse_key else ""
 
 
 def _words(job: Job, versions: Versions, links: Book, unsubscribe_url: str) -> Rendered:

@@ -50,6 +50,11 @@ class Scope(StrEnum):
         "recipients:write",
         "Create recipients, and change their locale and timezone. Recipients are company-wide.",
     )
+    ERASURES_WRITE = (
+        "erasures:write",
+        "Erase recipients, and the notifications of every producer to them.",
+    )
+    ERASURES_READ = "erasures:read", "Read how far an erasure is."
     RECIPIENTS_READ = "recipients:read", "Read recipients, their contacts, preferences and changes."
     CONTACTS_WRITE = (
         "contacts:write",
@@ -154,14 +159,21 @@ TABLE: Final = (
     Rule(f"PATCH {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE, BOTH, "change_schedule"),
     Rule(f"DELETE {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE),
     Rule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    Rule("GET /v1/recipients", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    Rule(f"PATCH {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
+    Rule(f"PATCH {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    Rule(f"DELETE {_RECIPIENT}", Scope.ERASURES_WRITE, BOTH),
+    Rule("GET /v1/erasure-jobs/{job_id}", Scope.ERASURES_READ),
     Rule(f"PUT {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
     Rule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
     Rule(f"POST {_RECIPIENT}/contacts", Scope.CONTACTS_WRITE, BOTH, "add_contact"),
     Rule(f"DELETE {_CONTACT}", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
     Rule(f"GET {_RECIPIENT}/preferences", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    Rule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
     Rule(f"PATCH {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
     Rule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
     Rule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
+    Rule(f"GET {_SUPPRESSION}", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
     Rule(f"DELETE {_SUPPRESSION}", Scope.SUPPRESSIONS_WRITE, LIVE, "change_suppression"),
     Rule("GET /v1/templates", Scope.TEMPLATES_READ, BOTH, "view_template"),
     Rule("POST /v1/templates", Scope.TEMPLATES_WRITE, LIVE, "change_template"),
@@ -172,8 +184,10 @@ TABLE: Final = (
     Rule(f"POST {_TEMPLATE}/preview", Scope.TEMPLATES_READ, BOTH, "view_template"),
     Rule(f"GET {_TEMPLATE}/diff", Scope.TEMPLATES_READ, BOTH, "view_template"),
     Rule("GET /v1/dead-letters", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
+    Rule(f"GET {_LETTER}", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
     Rule("POST /v1/dead-letters/replay", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
     Rule(f"POST {_LETTER}/discard", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
+    Rule("GET /v1/replay-jobs", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
     Rule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
     Rule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
     Rule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),

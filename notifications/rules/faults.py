@@ -34,11 +34,13 @@ _BOOLEAN: Final = "must be true or false"
 _LIST: Final = "must be a list"
 _UUID: Final = "must be a UUID"
 
+METADATA_PAIR: Final = r"^[^:]+:"
 PATTERNS: Final[Mapping[str, str]] = MappingProxyType({
     r"^[A-Za-z0-9_.:\-]+$": "may have letters, digits and the characters _ . : - only",
     r"^[A-Za-z0-9_\-]+$": "may have letters, digits and the characters _ - only",
     r"^([01]\d|2[0-3]):[0-5]\d$": "must be a time of day like 09:00",
     r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$": "must be a locale like en or pt-BR",
+    METADATA_PAIR: "must be a name and a value, like order_id:ORD-1",
 })
 """The pattern of a field -> what to write instead."""
 

@@ -32,6 +32,8 @@ class Kind(StrEnum):
     """A request with the same idempotency key is still running."""
     CONFLICT = "conflict"
     """The object is in a state that forbids this."""
+    PRECONDITION_FAILED = "precondition-failed"
+    """If-Match or If-None-Match does not hold: somebody else has changed the object."""
     TOO_LARGE = "too-large"
     """The body is larger than this path takes."""
     UNSUPPORTED_MEDIA_TYPE = "unsupported-media-type"
@@ -67,6 +69,7 @@ _STATUS = {
     Kind.NOT_ACCEPTABLE: HTTPStatus.NOT_ACCEPTABLE,
     Kind.IN_PROGRESS: HTTPStatus.CONFLICT,
     Kind.CONFLICT: HTTPStatus.CONFLICT,
+    Kind.PRECONDITION_FAILED: HTTPStatus.PRECONDITION_FAILED,
     Kind.TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     Kind.UNSUPPORTED_MEDIA_TYPE: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     Kind.INVALID: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -71,6 +71,31 @@ def put(
     return recipient, created
 
 
+def merge(
+    recipient: Recipient, *, profile: Mapping[str, str], addresses: Sequence[Address]
+) -> Recipient:
+    """Change a recipient's profile, and add contacts or hand known ones in again."""
+    with transaction.atomic():
+        locked = Recipient.objects.select_for_update().get(pk=recipient.pk)
+        for name, value in profile.items():
+            setattr(locked, name, value)
+        locked.save(update_fields=[*profile, "updated_at"])
+        for address in addresses:
+            _hand_in(locked, address)
+        for channel in {address.channel for address in addresses}:
+            _ensure_primary(locked, channel)
+        note_zone(locked)
+    return locked
+
+
+def locked(*, mode: Mode, user_id: str) -> Recipient | None:
+    """The recipient, locked until the transaction that is open ends; their wishes with them."""
+    recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()
+    if recipient is not None:
+        Preference.objects.select_for_update().filter(recipient=recipient).first()
+    return recipient
+
+
 def add(recipient: Recipient, address: Address) -> Contact:
     """Add a contact, or hand a known one in again."""
     with transaction.atomic():

@@ -12,7 +12,7 @@ still have a next one.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -175,7 +175,9 @@ class Wanted:
     since: dt.datetime
     producer_id: int | None = None
     recipient_id: int | None = None
-    type: str | None = None
+    types: Sequence[str] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What its metadata says, as text, under these names."""
     statuses: Sequence[Status] = ()
     """Any of its deliveries has one of these."""
 
@@ -215,7 +217,9 @@ def listing(
             "since": wanted.since,
             "producer": wanted.producer_id,
             "mode": int(wanted.mode),
-            "type": wanted.type,
+            "types": list(wanted.types) or None,
+            "names": list(wanted.metadata),
+            "values": list(wanted.metadata.values()),
             "statuses": [int(status) for status in wanted.statuses] or None,
             "limit": limit,
         },

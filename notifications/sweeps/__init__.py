@@ -16,6 +16,7 @@ are locked (`rounds`), the others lock the rows that they change.
     retry            queue what is due for its next try                             every 10 s
     resume           release what a breaker held, now that it is closed             every 5 s
     replays          work off replay jobs                                           every 10 s
+    erasures         remove what was sent to people who were erased                 every 10 s
     ordering         wake heads whose wake-up was lost, forget ordering keys        every 5 s
     recheck_unknown  resend once, or close, what nobody answered                    every 10 s
     schedules        make notifications of what recurs, a day ahead                 every 10 s
@@ -51,6 +52,7 @@ from notifications.sweeps import (
     breakers,
     dead_letters,
     digests,
+    erasures,
     housekeeping,
     ordering,
     partitions,
@@ -144,6 +146,13 @@ SWEEPS: Final = {
             500,
             replays.run_once,
             "Replays of dead letters stand still.",
+        ),
+        Sweep(
+            "erasures",
+            10 * _SECOND,
+            500,
+            erasures.run_once,
+            "What was sent to people who were erased is kept until retention.",
         ),
         Sweep(
             "recheck_unknown",

@@ -124,7 +124,7 @@ class Service(Http):
             query["cursor"] = page["next"]
 
     def person(self, user_id: str, **fields: object) -> None:
-        """Make or change a recipient."""
+        """Make or replace a recipient."""
         self.ask("PUT", f"/v1/recipients/{user_id}", fields)
 
 

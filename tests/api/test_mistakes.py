@@ -139,9 +139,9 @@ def test_a_mistake_elsewhere_is_pointed_at(
     [
         ("/v1/notifications?statuss=sent", "/statuss", "did you mean status?"),
         ("/v1/notifications?limit=0&since=x", "/limit", "must be at least 1"),
-        ("/v1/notifications?status=gone", "/status", "must be one of"),
+        ("/v1/notifications?status=gone", "/status/0", "must be one of"),
         ("/v1/search", "/address", "exactly one"),
-        ("/v1/suppressions?address=a@example.com", "/channel", "is required with address"),
+        ("/v1/suppressions?address=a@example.com", "/channel", "is required once with address"),
     ],
 )
 def test_a_mistake_in_a_query_is_pointed_at(

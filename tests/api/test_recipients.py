@@ -29,7 +29,7 @@ def _put(caller: Caller, *contacts: dict[str, object]) -> list[dict[str, object]
 
 def test_putting_creates_and_then_changes(caller: Caller) -> None:
     assert caller.send("PUT", PATH, {"locale": "pt-BR"}).status_code == 201
-    assert caller.send("PUT", PATH, {"timezone": "America/Sao_Paulo"}).status_code == 200
+    assert caller.send("PATCH", PATH, {"timezone": "America/Sao_Paulo"}).status_code == 200
     told = caller.get(PATH).json()
     assert told == {
         "user_id": "maria",

@@ -34,7 +34,7 @@ def _to(**to: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("mode", Mode)
 def test_hello_takes_one_call(make_caller: MakeCaller, mode: Mode) -> None:
-    caller = make_caller(mode=mode, scopes=("notifications:*", "recipients:*"))
+    caller = make_caller(mode=mode, scopes=("notifications:*", "recipients:read"))
     answer = caller.post("/v1/notifications", _HELLO)
     assert answer.status_code == 202, answer.content
     said = answer.json()
@@ -101,7 +101,7 @@ def test_a_repeat_gets_the_first_answer_though_the_recipient_is_gone(caller: Cal
 
 
 def test_a_key_without_the_scope_may_not_register(make_caller: MakeCaller) -> None:
-    caller = make_caller(scopes=("notifications:*",))
+    caller = make_caller(scopes=("notifications:write", "recipients:*"))
     answer = caller.post("/v1/notifications", _HELLO)
     assert answer.status_code == 403
     assert "notifications:to" in answer.json()["detail"]
@@ -136,6 +136,17 @@ def test_a_schedule_needs_somebody_who_is_registered(caller: Caller) -> None:
     answer = caller.post("/v1/schedules", body)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == "/notification/to"
+
+
+def test_an_address_on_a_channel_for_which_there_is_no_text_is_refused(caller: Caller) -> None:
+    words = contents.words(Channel.EMAIL, "en", title="Hi", body="Hello")
+    versions.publish(versions.draft("hi", contents.content([words]), by="t"), by="t")
+    body = {**_to(phone="+4915112345678"), "template_id": "hi"}
+    del body["content"]
+    answer = caller.post("/v1/notifications", body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/to"
+    assert not Recipient.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

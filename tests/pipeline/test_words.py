@@ -17,6 +17,7 @@ from notifications import clock
 from notifications.models import (
     Attempt,
     Delivery,
+    Notification,
     Recipient,
     Rejected,
     ShortLink,
@@ -227,3 +228,19 @@ def test_a_call_keeps_the_status_and_the_wait_that_the_provider_asked_for(
     lines = map(orjson.loads, capfdbinary.readouterr().err.splitlines())
     [line] = [each for each in lines if each.get("event") == "provider_call"]
     assert (line["http_status"], line["retry_after_s"], line["signed_with"]) == (429, 3, "")
+
+
+def test_the_same_collapse_key_of_two_producers_is_two_keys(
+    reach: Reach, take: Accept, outbox: Outbox
+) -> None:
+    reach(email="maria@sandbox.example")
+    template("score", "{{ goals }}")
+    asked = {"template_id": "score", "channels": ["email"], "variables": {"goals": "1:0"}}
+    keyed, plain = (
+        deliveries_of(take(**asked, **more))[0] for more in ({"collapse_key": "match-1"}, {})
+    )
+    deliver.deliver([keyed.id, plain.id])
+    [message] = outbox(keyed.id)
+    producer_id = Notification.objects.get(pk=keyed.notification_id).producer_id
+    assert message["collapse_key"] == f"{producer_id}-match-1"
+    assert outbox(plain.id)[0]["collapse_key"] == ""

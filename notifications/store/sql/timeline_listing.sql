@@ -14,7 +14,11 @@ FROM (
   WHERE n.mode = %(mode)s::smallint
     AND n.created_at >= %(since)s::timestamptz
     AND (%(producer)s::bigint IS NULL OR n.producer_id = %(producer)s::bigint)
-    AND (%(type)s::text IS NULL OR n.type = %(type)s::text)
+    AND (%(types)s::text[] IS NULL OR n.type = ANY (%(types)s::text[]))
+    AND NOT EXISTS (
+      SELECT FROM unnest(%(names)s::text[], %(values)s::text[]) AS w(name, value)
+      WHERE n.metadata ->> w.name IS DISTINCT FROM w.value
+    )
     AND (%(statuses)s::smallint[] IS NULL OR EXISTS (
       SELECT FROM delivery d
       WHERE d.id > n.id AND d.id <= last_delivery_of(n.id) AND d.status = ANY (%(statuses)s::smallint[])

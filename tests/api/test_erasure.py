@@ -1,0 +1,137 @@
+"""A person who is erased is gone at once, and a job removes what was sent to them."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from notifications import clock
+from notifications.models import (
+    AuditEntry,
+    Contact,
+    DeadLetter,
+    Delivery,
+    ErasureJob,
+    Event,
+    Notification,
+    Preference,
+    Recipient,
+    Rejected,
+    ShortLink,
+)
+from notifications.rules.lane import Mode
+from notifications.sweeps import erasures
+from providers.contract import Channel
+from tests.api.conftest import Caller, MakeCaller
+
+PATH = "/v1/recipients/maria"
+_SALE = {"user_id": "maria", "type": "SALE", "priority": "P2", "content": {"body": "Half price"}}
+_LATER = dt.timedelta(minutes=2)
+
+
+def _send(caller: Caller, **fields: object) -> str:
+    answer = caller.post("/v1/notifications", {**_SALE, **fields})
+    assert answer.status_code == 202, answer.content
+    notification_id: str = answer.json()["notification_id"]
+    return notification_id
+
+
+def _letter(recipient: Recipient) -> DeadLetter:
+    delivery = Delivery.objects.filter(recipient_id=recipient.pk).order_by("pk")[0]
+    return DeadLetter.objects.create(
+        delivery_id=delivery.pk,
+        mode=Mode.LIVE,
+        priority=2,
+        channel=Channel.EMAIL,
+        producer_id=1,
+        recipient_id=recipient.pk,
+        reason="permanent",
+        detail="no such mailbox",
+        snapshot={"user_id": "maria"},
+        created_at=clock.now(),
+    )
+
+
+def test_what_was_sent_to_an_erased_person_is_removed_by_a_job(
+    caller: Caller, maria: Recipient
+) -> None:
+    sent = [_send(caller), _send(caller, priority="P3")]
+    caller.send("PUT", "/v1/recipients/lisa", {"contacts": [_mail("lisa@example.com")]})
+    kept = _send(caller, user_id="lisa")
+    caller.send("PATCH", f"{PATH}/preferences", {"categories_off": ["news"]})
+    caller.post("/v1/notifications", {**_SALE, "type": "no type"})
+    letter = _letter(maria)
+    ShortLink.objects.create(
+        token="t",
+        delivery_id=letter.delivery_id,
+        target="https://example.com/?u=maria",
+        expires_at=clock.now() + _LATER,
+    )
+    answer = caller.send("DELETE", PATH)
+    assert answer.status_code == 202
+    path = answer.headers["Location"]
+    assert caller.get(path).json() == answer.json()
+    assert caller.get(PATH).status_code == 404
+    assert caller.send("DELETE", PATH).status_code == 404
+    assert caller.post("/v1/notifications", _SALE).json()["code"] == "unknown-recipient"
+    assert not Contact.objects.filter(recipient_id=maria.pk).exists()
+    assert not Preference.objects.exists()
+    assert erasures.run_once(now=clock.now(), limit=1).moved == 2
+    assert caller.get(path).json()["finished_at"] is None
+    erasures.run_once(now=clock.now() + _LATER, limit=1)
+    done = caller.get(path).json()
+    assert (done["notifications"], done["finished_at"] is not None) == (2, True)
+    assert [caller.get(f"/v1/notifications/{each}").status_code for each in sent] == [404, 404]
+    assert caller.get(f"/v1/notifications/{kept}").status_code == 200
+    assert not Event.objects.filter(notification_id__in=sent).exists()
+    assert not ShortLink.objects.exists()
+    letter.refresh_from_db()
+    assert (letter.snapshot, letter.detail, letter.resolution) == ({}, "", "recipient erased")
+    assert not Rejected.objects.filter(user_id="maria").exclude(problem="unknown-recipient")
+
+
+def _mail(address: str) -> dict[str, str]:
+    return {"channel": "email", "address": address}
+
+
+def test_a_request_that_was_being_accepted_meanwhile_is_removed_too(
+    caller: Caller, maria: Recipient
+) -> None:
+    _send(caller)
+    caller.send("DELETE", PATH)
+    erasures.run_once(now=clock.now(), limit=100)
+    recipient = Recipient.objects.create(mode=Mode.LIVE, user_id="maria")
+    late = _send(caller)
+    Notification.objects.filter(pk=late).update(recipient_id=maria.pk)
+    erasures.run_once(now=clock.now() + _LATER, limit=100)
+    assert not Notification.objects.exists()
+    assert ErasureJob.objects.get().notifications == 2
+    assert Recipient.objects.get() == recipient
+
+
+def test_a_new_person_with_the_old_name_keeps_their_notifications(
+    caller: Caller, maria: Recipient
+) -> None:
+    assert caller.send("DELETE", PATH).status_code == 202
+    caller.send("PUT", PATH, {"contacts": [_mail("new@example.com")]})
+    _send(caller)
+    erasures.run_once(now=clock.now() + _LATER, limit=100)
+    assert Notification.objects.count() == 1
+    assert Recipient.objects.get().pk != maria.pk
+
+
+@pytest.mark.usefixtures("maria")
+def test_a_job_says_nothing_of_whom_it_erased(caller: Caller) -> None:
+    caller.send("DELETE", PATH)
+    [row] = ErasureJob.objects.values()
+    assert "maria" not in str(row)
+    entry = AuditEntry.objects.get(operation="erase_recipient")
+    assert caller.key.prefix in entry.by
+    assert "maria" not in f"{entry.object_name} {entry.before} {entry.after}"
+
+
+@pytest.mark.usefixtures("maria")
+def test_a_test_key_erases_in_its_own_world(make_caller: MakeCaller) -> None:
+    assert make_caller(mode=Mode.TEST).send("DELETE", PATH).status_code == 404
+    assert Recipient.objects.get().user_id == "maria"
