@@ -47,8 +47,9 @@ BEGIN
     IF parent NOT IN ('notification', 'delivery', 'attempt', 'event') THEN
         RAISE insufficient_privilege USING MESSAGE = 'a partition of another table';
     END IF;
-    IF NOT pg_has_role(session_user, current_user, 'MEMBER') AND day > current_date - 61 THEN
-        RAISE insufficient_privilege USING MESSAGE = 'a day of the last 61 days may not be dropped';
+    -- The lower bound too: the name of a day before Christ is that of a day of today's calendar.
+    IF NOT pg_has_role(session_user, current_user, 'MEMBER') AND day NOT BETWEEN date '2000-01-01' AND current_date - 61 THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a day from 2000 until 61 days ago may be dropped';
     END IF;
     SELECT inhdetachpending INTO pending FROM pg_inherits WHERE inhrelid = to_regclass(part);
     IF pending THEN -- a detach that began and did not end

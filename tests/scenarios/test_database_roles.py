@@ -61,6 +61,10 @@ def app(world: World) -> Iterator[psycopg.Connection]:
         "SELECT make_partitions(current_date + 365)",
         "SELECT drop_partition('delivery', current_date)",
         "SELECT drop_partition('producer', date '2020-01-01')",
+        # Its partition would have the name of today's.
+        "SELECT drop_partition('event', (current_date::text || ' BC')::date)",
+        "SELECT drop_partition('event', '-infinity')",
+        "SELECT make_partitions((current_date::text || ' BC')::date)",
     ],
 )
 def test_the_apps_role_cannot(app: psycopg.Connection, statement: str) -> None:
