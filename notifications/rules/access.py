@@ -139,6 +139,8 @@ TABLE: Final = (
     Rule("GET /readyz", Entry.OPEN),
     Rule("GET /metrics", Entry.OPEN),
     Rule("GET /problems/{kind}", Entry.OPEN),
+    Rule("GET /", Entry.OPEN),
+    Rule("GET /favicon.ico", Entry.OPEN),
     Rule("GET /l/{token}", Entry.OPEN),
     Rule("GET /v1/schema", Entry.OPEN),
     Rule("GET /v1/docs", Entry.OPEN),
