@@ -7,9 +7,12 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from notifications.api.body_limits import MEBIBYTE
 from notifications.models import Recipient, Suppression
+from notifications.pipeline import suppression_files
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import BY_PERSON, Cause
 from notifications.store import suppressions
@@ -107,6 +110,17 @@ def test_a_file_comes_in_and_goes_out_again(caller: Caller) -> None:
     assert rows["maria@example.com"]["note"] == "bounce: 550 5.1.1"
     assert rows["+4915112345678"]["note"].startswith("'=")
     assert upload(caller, out).json()["known"] == 2
+
+
+def test_a_long_list_goes_out_page_by_page(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suppression_files, "_PER_READ", 2)
+    lines = "".join(f"email,{number}@example.com\n" for number in range(7))
+    assert upload(caller, f"channel,address\n{lines}").json()["added"] == 7
+    with CaptureQueriesContext(connection) as asked:
+        out = caller._client.get(PATH, headers={"Accept": "text/csv"}).getvalue().decode()
+    rows = [row["address"] for row in csv.DictReader(io.StringIO(out))]
+    assert rows == [f"{number}@example.com" for number in reversed(range(7))]
+    assert not any("CURSOR" in each["sql"] for each in asked.captured_queries)
 
 
 def test_no_cell_of_a_file_is_run_by_a_spreadsheet_and_none_is_changed_by_that(

@@ -15,7 +15,7 @@ import pytest
 from notifyproj.ports import LOOPBACK
 from notifyproj.stories.scene import now, until
 from tests.scenarios.world import World, seconds_since
-from tests.slow_clients import BODY, HEAD, READER, held, slow_clients
+from tests.slow_clients import BODY, HEAD, PIPELINED, READER, held, slow_clients
 
 _CLIENTS: Final = 2_000
 _SOON: Final = "2"
@@ -59,7 +59,9 @@ def test_health_and_otps_go_on_beside_two_thousand_slow_clients(world: World) ->
 
 
 @pytest.mark.usefixtures("_impatient")
-@pytest.mark.parametrize("kind", [HEAD, BODY, READER], ids=["heads", "bodies", "readers"])
+@pytest.mark.parametrize(
+    "kind", [HEAD, BODY, READER, PIPELINED], ids=["heads", "bodies", "readers", "pipelined"]
+)
 def test_slow_clients_are_cut_off(world: World, kind: bytes) -> None:
     before = held(world.ports.web)
     with slow_clients(world.ports.web, 200, kinds=[kind]):

@@ -35,7 +35,7 @@ from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.tests import TESTS
 
-from notifications.rules.language import formats, syntax
+from notifications.rules.language import comparisons, formats, syntax
 from notifications.rules.language.formats import READER, Reader, RenderError
 from notifications.rules.language.missing import ITEM, NamedKeys
 from notifications.rules.language.syntax import BrokenTemplate, TemplateFault
@@ -178,7 +178,8 @@ def environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
     own = {"int": _int, "join": _join, "round": _round, "truncate": _truncate}
     all_filters = {**listed, **formats.filters(), **own}
     readers = {name: _paid(all_filters[name]) for name in syntax.READERS}
-    restricted.filters = {**all_filters, **readers, _METERED: _metered, ITEM: _item}
+    own_words = {_METERED: _metered, comparisons.COMPARED: _paid(_same), ITEM: _item}
+    restricted.filters = {**all_filters, **readers, **own_words}
     restricted.tests = {name: TESTS[name] for name in syntax.TESTS}
     return restricted
 
@@ -291,6 +292,11 @@ def _paid(apply: Callable[..., Any]) -> Callable[..., Any]:
     return paying
 
 
+def _same(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """What a comparison reads; `_paid` makes it pay."""
+    return value
+
+
 # What a `for` runs over, paid in advance.
 @pass_context
 def _metered(context: Context, value: Any, cost: int) -> Any:  # noqa: ANN401 - any JSON value
@@ -309,12 +315,13 @@ class _Part:
         compiler = environment(autoescape=autoescape)
         tree = syntax.parse(source, parser=compiler)
         self._constant = _constant(tree)
-        self._pays = next(tree.find_all((nodes.For, nodes.Filter)), None) is not None
         for loop in tree.find_all(nodes.For):
             cost = nodes.Const(_cost(loop))
             loop.iter = nodes.Filter(
                 loop.iter, _METERED, [cost], [], None, None, lineno=loop.lineno
             )
+        comparisons.let_pay(tree)
+        self._pays = next(tree.find_all((nodes.For, nodes.Filter)), None) is not None
         NamedKeys().visit(tree)
         tree.set_environment(compiler)
         self._template = Template.from_code(compiler, compiler.compile(tree), {})

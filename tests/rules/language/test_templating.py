@@ -196,14 +196,28 @@ def test_any_json_gives_a_message_or_a_render_error(
         "{% if many|join(text)|upper %}{% endif %}" * 900,
         "{% if digits|int * digits|int %}{% endif %}",
         "{% if hexadecimal|int(0, 16) is divisibleby(7) %}{% endif %}",
+        "{% for i in many %}{% if 0.5 in numbers %}{% endif %}{% endfor %}",
+        "{% for i in many %}{% if 0.5 not in numbers %}{% endif %}{% endfor %}",
+        "{% for i in many %}{% if 0.5 is in(numbers) %}{% endif %}{% endfor %}",
+        "{% for i in many %}{% if numbers == same %}{% endif %}{% endfor %}",
+        "{% for i in many %}{% if numbers is eq(same) %}{% endif %}{% endfor %}",
+        "{% for i in many %}{% if i in [numbers, same] %}{% endif %}{% endfor %}",
+        "{% for i in many %}{% if missing_from in text %}{% endif %}{% endfor %}",
+        "{% if numbers == same == numbers %}{% endif %}" * 500,
     ],
 )
-def test_filters_over_long_texts_end_soon(source: str) -> None:
+def test_filters_and_comparisons_of_long_values_end_soon(source: str) -> None:
     text = compile_text("", source)
     variables = {"text": "& " * 30_000, "many": [1] * 500, "digits": "9" * 4_300}
     began = time.process_time()
     with pytest.raises(RenderError):
-        text.render({**variables, "hexadecimal": "f" * 60_000})
+        text.render({
+            **variables,
+            "hexadecimal": "f" * 60_000,
+            "missing_from": "&&",
+            "numbers": list(range(20_000)),
+            "same": list(range(20_000)),
+        })
     assert time.process_time() - began < SECOND
 
 
@@ -223,3 +237,16 @@ def test_what_is_infinite_or_no_number_at_all_is_an_error_like_others() -> None:
     for source in ("{{ 'inf'|float|int }}", "{{ 'nan'|float|number }}"):
         with pytest.raises(RenderError):
             body(source)
+
+
+def test_comparisons_with_what_stands_in_the_source_cost_nothing_more() -> None:
+    source = (
+        "{% for i in many %}{% if i == 'a' or i in ['b', 'c'] or i > 3 %}x{% endif %}{% endfor %}"
+    )
+    assert compile_text("", source).render({"many": ["a"] * 2_000}).body == "x" * 2_000
+
+
+def test_a_comparison_with_a_missing_variable_names_it() -> None:
+    for source in ("{% if a == b %}{% endif %}", "{% if b in a %}{% endif %}"):
+        with pytest.raises(RenderError, match="'b'"):
+            compile_text("", source).render({"a": [1]})
