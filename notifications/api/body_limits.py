@@ -46,7 +46,7 @@ _TABLE: Final[tuple[tuple[str, Limit], ...]] = (
     ("/v1/templates", Limit(16 * MEBIBYTE)),
     ("/v1/", Limit(BODY_LIMIT)),
     ("/unsubscribe/", Limit(UNSUBSCRIBE_LIMIT, multipart=True)),
-    ("/admin/login/", Limit(16 * KIBIBYTE)),
+    ("/admin/login/", Limit(16 * KIBIBYTE, multipart=True)),
     ("/admin/", Limit(16 * MEBIBYTE, multipart=True, signed_out=16 * KIBIBYTE)),
 )
 """Beginning of a path -> its limit; the first line that fits counts."""
@@ -104,9 +104,7 @@ def _fault_signed_out(request: HttpRequest, length: str) -> Problem | None:
     limit = limit_of(request.path_info)
     if limit.signed_out is None or not length or length == "0":
         return None
-    is_small = int(length) <= limit.signed_out
-    is_plain = not (request.content_type or "").startswith("multipart/")
-    if (is_small and is_plain) or _has_session(request):
+    if int(length) <= limit.signed_out or _has_session(request):
         return None
     return Problem(Kind.TOO_LARGE, "sign in first: without a session only small forms are read")
 

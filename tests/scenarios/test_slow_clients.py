@@ -112,7 +112,7 @@ def test_a_body_is_refused_by_its_length_before_it_is_sent(world: World) -> None
         ("/v1/notifications", 2 << 20, "application/json", b"413"),
         ("/v1/notifications", 100, "application/json", b"401"),
         ("/admin/login/", 60 << 20, "multipart/form-data; boundary=x", b"413"),
-        ("/admin/login/", 100, "multipart/form-data; boundary=x", b"415"),
+        ("/v1/notifications", 100, "multipart/form-data; boundary=x", b"415"),
         ("/l/abc", 60 << 20, "multipart/form-data; boundary=x", b"413"),
         ("/problems/invalid", 5, "application/x-www-form-urlencoded", b"413"),
     ):
