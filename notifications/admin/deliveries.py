@@ -17,7 +17,7 @@ from notifications.models import Delivery
 from notifications.pipeline import replay
 from notifications.rules import ids
 from notifications.rules.states import Status
-from notifications.store import finding
+from notifications.store import search
 
 
 @admin.register(Delivery)
@@ -43,7 +43,9 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
         del request
         if not search_term:
             return queryset, False
-        return queryset.filter(pk__in={hit.delivery_id for hit in finding.find(search_term)}), False
+        return queryset.filter(
+            pk__in={hit.delivery_id for hit in search.find_any(search_term)}
+        ), False
 
     @display(description="Status", label=reading.STATUS_COLOURS)
     def shown_status(self, row: Delivery) -> str:

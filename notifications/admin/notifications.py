@@ -16,7 +16,7 @@ from notifications.admin import person, reading
 from notifications.models import Delivery, Notification, Producer, Recipient
 from notifications.rules import reasons
 from notifications.rules.states import Status, overall
-from notifications.store import finding, timelines
+from notifications.store import search, timelines
 
 
 class _LastDeliveryOf(Func):
@@ -58,7 +58,7 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
         del request
         if not search_term:
             return queryset, False
-        found = {hit.notification_id for hit in finding.find(search_term)}
+        found = {hit.notification_id for hit in search.find_any(search_term)}
         return queryset.filter(pk__in=found), False
 
     @display(description="Status", label=reading.STATUS_COLOURS)
@@ -101,7 +101,7 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
                 "events": [
                     (
                         event,
-                        reading.colour_of(event.status) if event.status else "",
+                        reading.colour_of(Status(event.status)) if event.status else "",
                         reasons.sentence(event.reason),
                     )
                     for event in timeline.events

@@ -20,7 +20,7 @@ from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
 from notifications.pipeline import signing
-from notifications.rules.language import known_locales, locales
+from notifications.rules.language import locales
 from notifications.store import address_book, addresses, dead_letters, suppressions
 from providers.contract import Channel
 
@@ -40,7 +40,7 @@ class RecipientForm(forms.ModelForm[Recipient]):
             ValidationError: CLDR knows no such locale.
         """
         tag = locales.normalised(self.cleaned_data["locale"])
-        if not known_locales.is_known(tag):
+        if not locales.is_known(tag):
             raise ValidationError("There is no such locale. It reads like pt-BR.")
         return tag
 

@@ -1,32 +1,25 @@
 """The way of a notification, one verb a file.
 
     accept ──> publish ──> deliver ─┬─ claim     (store.claims) a lease on each row
-                 ^                  ├─ in order  whose turn is it?
-                 │                  ├─ gates     may it leave now?
-                 │                  ├─ cap       has the person had enough?
+                 ^                  ├─ ordering  is it this delivery's turn?
+                 │                  ├─ gates     may the delivery leave now?
+                 │                  ├─ cap       is the recipient's frequency cap reached?
                  │                  ├─ route     by which providers?
-      sweeps ────┤                  ├─ admit     can it take more now?
-                 │                  ├─ render    in which words?
-                 │                  ├─ send      in waves, the call itself
-                 │                  ├─ fail over the next provider, where nothing was sent
-                 │                  └─ settle    what became of it (watch: of its provider)
+      sweeps ────┤                  ├─ admit     can the provider take more now?
+                 │                  ├─ render    the text
+                 │                  ├─ send      the call, in waves (in_flight: permits)
+                 │                  ├─ fail over the next provider, where no message was sent
+                 │                  └─ settle    the outcome (health: of the provider)
                  │
-        release, rescue, replay: back to queued   confirm: receipts
-        in flight: permits for provider calls
-        digest: one notification in place of many that caps held back
-        accept asks check what a request means, plan what to store of it, keys what is a repeat
-        job: what is on its way   quiet: a gate's wishes   links: the short ones that render made
-        sample: a test send of words still worked on   signing: the secrets of webhook contacts
-        withheld: what is not kept of answers and exceptions
-        cancel, reschedule, arrange (recur): the producer's word
-        unsubscribe, inbound: the person's stop   suppression_files: many addresses in and out
+        release, rescue, replay: back to queued   confirm: receipts   digest: merged holds
+        check, plan, keys: what accept stores     sample: a test send of a draft template
+        cancel, reschedule, arrange, recur: the producer's changes and schedules
+        unsubscribe, inbound: opt-outs            suppression_files: CSV in and out
+        signing: secrets of webhook contacts      withheld: what is not kept of answers and errors
 
-Every step takes a list. No step holds a transaction or a row lock while a provider is called: claim
-(commit), send, settle (commit). A step that dies leaves rows with a `due_at`, and the sweep picks
-them up; running a step twice moves nothing twice, because every move is guarded by the status that
-it expects.
+Every step takes a list. No step holds a transaction or a row lock during a provider call: claim
+(commit), send, settle (commit). A step that dies leaves rows with a `due_at`, and a sweep picks the
+rows up; a move is guarded by the status that it expects, so a step may run twice.
 
-The design leaves out one thing that was drawn: a column `notification_id` on deliveries with an
-index. A delivery's id tells it (`rules.ids`), which saves an index entry on each of a delivery's
-four updates.
+A delivery has no column `notification_id`: its id tells the notification (`rules.ids`).
 """

@@ -1,14 +1,14 @@
 """Admit: which of the routed deliveries their providers can take now, and when the others come.
 
     breaker open      to the next provider; with none, held until a probe and then one by one
-    a probe           one goes; the others wait for its answer
-    a slot to come    held until then; the slot stands on the row and is not asked for again
-    no slot           held for as long as those before it will take
-    endpoint busy     held for a second: the endpoint has answered too few of the calls it has
+    a probe           one delivery goes; the others wait for its answer
+    a slot to come    held until then; the row keeps its slot and asks for no other
+    no slot           held for as long as the deliveries before it will take
+    endpoint busy     held for a second: the endpoint has answered too few of its calls
 
-One Redis call serves a batch (`store.departures`). A hold and a probe spend no attempt. Nobody is
-asked about test mode. Urgent holds are published again by their worker; patient ones come due by
-themselves, so that the relay decides how many look again while a provider rests or is slow.
+One Redis call serves a batch (`store.departures`). A hold and a probe spend no attempt. Test mode
+asks nobody. The worker publishes urgent holds again; patient holds come due by themselves, so that
+the relay decides how many deliveries look again while a provider rests or is slow.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, assert_never
-from uuid import UUID
+from typing import Final, NamedTuple
 
 from notifications import clock
 from notifications.pipeline import fail_over, health
-from notifications.pipeline.batch import LONGEST_COUNTDOWN, Retry
+from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.rules import bucket
 from notifications.rules.breaker import (
@@ -32,11 +31,11 @@ from notifications.rules.breaker import (
     HealthKey,
 )
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.transitions import HOLD
-from notifications.store import claims, db, departures, transitions
+from notifications.store import claims, departures
 from notifications.store.departures import Answer, Wanted
-from notifications.store.transitions import Move, UnderClaim
 from providers.contract import Provider
 
 _BUSY_WAIT: Final = dt.timedelta(seconds=1)
@@ -49,61 +48,44 @@ _FINE: Final = dt.timedelta(seconds=0.25)
 Routed = tuple[Provider, list[Job]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Hold:
+class _Hold(NamedTuple):
     """One delivery that waits."""
 
     job: Job
-    reason: str
+    reason: Reason
     wait: dt.timedelta
     slot: dt.timedelta | None = None
     """Until the slot that was just reserved for it."""
     has_slot: bool = False
-    """It waits for a slot, one of now or of before."""
-
-    @property
-    def is_republished(self) -> bool:
-        """Its worker publishes it again; the others come due by themselves."""
-        return self.has_slot or self.job.delivery.priority.is_urgent
+    """It waits for a slot, reserved now or before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    """What became of a batch. The held are committed."""
+def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Job]]:
+    """Ask for deliveries of a batch, by the provider whose turn it is; hold those that must wait.
 
-    going: list[Routed] = field(default_factory=list)
-    onward: list[Job] = field(default_factory=list)
-    """Turned away by a breaker, each with its next provider first."""
-    again: list[Retry] = field(default_factory=list)
-    """Those of the held that are to be published again."""
-
-
-def admit(routed: Iterable[Routed], *, token: UUID, at: dt.datetime) -> Admitted:
-    """Ask for deliveries of one claim, by the provider whose turn it is.
-
-    Args:
-        routed: who takes which.
-        token: the claim's.
-        at: Postgres's clock at the claim.
+    Returns:
+        Those that go, and those that a breaker turned away, each with its next provider first.
     """
-    admitted = Admitted()
+    going: list[Routed] = []
+    onward: list[Job] = []
     queues: list[_Queue] = []
     for provider, jobs in routed:
         for job in jobs:
             job.is_probe = False  # it may have been another provider's
         if test := [job for job in jobs if job.delivery.mode is Mode.TEST]:
-            admitted.going.append((provider, test))
-        queues += _queues(provider, jobs, at=at)
+            going.append((provider, test))
+        queues += _queues(provider, jobs, at=batch.claim.at)
     answers = departures.ask([queue.wanted for queue in queues]) if queues else []
     for queue, answer in zip(queues, answers, strict=True):
         go, rest, held = _split(queue, answer)
-        onward, staying = _parted(rest)
-        held += _rest(staying, queue, answer, at=at)
+        further, staying = _parted(rest)
+        held += _rest(staying, queue, answer, at=batch.claim.at)
         if go:
-            admitted.going.append((queue.provider, go))
-        admitted.onward.extend(onward)
-        admitted.again.extend(_hold(held, provider=queue.provider.name, token=token))
-    return admitted
+            going.append((queue.provider, go))
+        onward += further
+        _hold(batch, held, provider=queue.provider.name)
+    batch.commit()
+    return going, onward
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +152,6 @@ def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_H
         case Door.CLOSED:
             go, held = _by_slots(queue, answer)
             return go, [], held
-        case _:
-            assert_never(answer.door)
 
 
 def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
@@ -240,36 +220,27 @@ def _busy(jobs: Iterable[Job]) -> list[_Hold]:
     return [_Hold(job, Reason.ENDPOINT_BUSY, _BUSY_WAIT * (1 + clock.jitter())) for job in jobs]
 
 
-def _hold(held: Sequence[_Hold], *, provider: str, token: UUID) -> list[Retry]:
-    if not held:
-        return []
-    delays = {each.job.delivery.id: _on_grid(each) for each in held}
+def _hold(batch: Batch, held: Sequence[_Hold], *, provider: str) -> None:
     slots = {each.job.delivery.id: each.slot for each in held if each.slot is not None}
-    holds = [
-        Move(id=each.job.delivery.id, reason=each.reason, due_in=delays[each.job.delivery.id])
-        for each in held
-    ]
-
-    def work() -> list[UUID]:
-        if slots:
-            claims.set_slots(slots, provider=provider, token=token)
-        return transitions.apply(HOLD, holds, UnderClaim(token))
-
-    moved = set(db.in_transaction(work))
-    return [
-        Retry(delivery_id, delays[delivery_id])
-        for each in held
-        if (delivery_id := each.job.delivery.id) in moved
-        and each.is_republished
-        and delays[delivery_id] <= LONGEST_COUNTDOWN
-    ]
+    if slots:
+        claims.set_slots(slots, provider=provider, token=batch.token)
+    for each in held:
+        wait = _on_grid(each)
+        is_republished = each.has_slot or each.job.delivery.priority.is_urgent
+        hold = Decision(
+            transition=HOLD,
+            reason=each.reason,
+            due_in=wait,
+            republish_in=wait if is_republished else None,
+        )
+        batch.decide(each.job, hold)
 
 
 def _on_grid(hold: _Hold) -> dt.timedelta:
-    """Put a wait on a grid, so that rows share a message.
+    """Round a wait up, so that rows share a message.
 
-    Those that wait for a slot share quarters of a second, so that none comes too late; others share
-    a second or an eighth of their wait.
+    Waits for a slot go up to a quarter of a second, so that no row comes too late for its slot;
+    other waits go up to a second or an eighth of their length.
     """
     step = _FINE if hold.has_slot else _COARSE
     while not hold.has_slot and step * 8 <= hold.wait:

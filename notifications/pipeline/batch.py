@@ -10,7 +10,6 @@ write is guarded by the claim's token; a row that is not written comes due when 
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -21,10 +20,10 @@ from notifications.rules import ids
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.states import NEVER_SENT
-from notifications.rules.transitions import SUPPRESS, Transition
-from notifications.store import caps, db, reads, transitions, vault
+from notifications.rules.transitions import SUPPRESS
+from notifications.store import caps, reads, transitions, vault
 from notifications.store.claims import Claim, Claimed
-from notifications.store.transitions import Move, UnderClaim
+from notifications.store.transitions import UnderClaim
 
 LONGEST_COUNTDOWN: Final = dt.timedelta(seconds=120)
 """A longer wait is only a row, because a countdown occupies memory in a worker and in the broker.
@@ -113,25 +112,9 @@ def decided(job: Job, decision: Decision) -> Decided:
 
 
 def write(entries: Iterable[Decided], *, token: UUID) -> set[UUID]:
-    """Write decisions, one statement for each transition; returns the deliveries that moved."""
-    by_transition: dict[Transition, list[Move]] = defaultdict(list)
-    for delivery, decision, _ in entries:
-        move = Move(
-            id=delivery.id,
-            reason=decision.reason,
-            detail=decision.detail[:500],
-            due_in=decision.due_in,
-            provider_message_id=decision.provider_message_id[:255],
-        )
-        by_transition[decision.transition].append(move)
-
-    def work() -> set[UUID]:
-        moved: set[UUID] = set()
-        for transition, moves in by_transition.items():
-            moved.update(transitions.apply(transition, moves, UnderClaim(token)))
-        return moved
-
-    return work() if len(by_transition) == 1 else db.in_transaction(work)
+    """Write decisions under the claim's token; returns the deliveries that moved."""
+    decisions = {delivery.id: decision for delivery, decision, _ in entries}
+    return transitions.write(decisions, UnderClaim(token))
 
 
 def secrets_to_wipe(entries: Iterable[Decided]) -> set[UUID]:

@@ -12,18 +12,20 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from notifications import clock, conf
-from notifications.pipeline import sms_limit
 from notifications.rules import faults
-from notifications.rules.channels import Reach
+from notifications.rules.channels import DEFAULT_ORDER, Reach
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language import variables
+from notifications.rules.language.templating import Reader, RenderError
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import MAX_TTL, NotificationRequest
+from notifications.rules.texts import short_links, sms_segments
 from notifications.rules.times.local_time import When
 from notifications.store import db, idempotency, ordering, reads, type_rules
 from notifications.store.templates import shelf
 from notifications.store.templates.shelf import TemplateVersion
 from notifications.store.type_rules import TypeRule
+from providers.contract import Channel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,9 @@ class Checked:
 
 _UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
 """Rule of an unknown type; the request has to give a priority."""
+
+
+_TOKEN: Final = "x" * short_links.TOKEN_LENGTH
 
 
 class _Refusal(Exception):
@@ -293,14 +298,37 @@ def _recipient(ask: Ask, known: Known) -> Reach:
 def _check_sms(
     request: NotificationRequest, template: TemplateVersion | None, reach: Reach
 ) -> None:
-    """Hold its SMS against the limit of segments.
+    """Refuse a text that takes too many segments: each is paid for, and carriers cut long texts.
+
+    Counts only for a recipient with a number, in their language and with the request's variables.
+    The limit is NOTIFY_SMS_MAX_SEGMENTS, or the template's own `max_segments` if that is lower.
 
     Raises:
-        _Refusal: it is too long.
+        _Refusal: the text is too long.
     """
-    too_long = sms_limit.violation(request, template, reach)
-    if too_long is not None:
-        raise _Refusal(too_long)
+    order = request.wanted_channels or reach.channel_order or DEFAULT_ORDER
+    if Channel.SMS not in order or not reach.contacts.get(Channel.SMS):
+        return
+    limit = conf.current().sms_max_segments
+    if template is None:
+        text, pointer = request.content.body if request.content else "", "/content/body"
+    else:
+        wording = template.text(Channel.SMS, reach.locale)
+        if wording is None:
+            return
+        try:
+            text = wording.render(
+                request.variables.reveal(),
+                Reader(locale=reach.locale, timezone=reach.timezone),
+                shorten=lambda _link: conf.current().public_url + short_links.PATH + _TOKEN,
+            ).body
+        except RenderError:
+            return  # the delivery's dead letter says which variable and text, as on other channels
+        limit, pointer = min(wording.source.max_segments or limit, limit), "/variables"
+    size = sms_segments.measured(text)
+    if size.segments > limit:
+        taken = f"{size.segments} segments ({size.units} units of {size.encoding})"
+        raise _Refusal(_invalid(pointer, f"the SMS takes {taken}, at most {limit}"))
 
 
 def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When | None:

@@ -135,7 +135,8 @@ def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
         )
         if receipt.contact_is_dead:
             why = f"{provider}: {receipt.code or receipt.kind.value}"
-            dead[_cause(receipt)][delivery_id] = why
+            arrived = receipt.kind in {ReceiptKind.DELIVERED, ReceiptKind.READ}
+            dead[Cause.COMPLAINT if arrived else Cause.BOUNCE][delivery_id] = why
     for cause, reasons in dead.items():
         contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
     moved: set[UUID] = set()
@@ -143,12 +144,6 @@ def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
         moved.update(transitions.apply(transition, by_kind[kind].values(), FromProvider(provider)))
     vault.wipe({ids.notification_of(each) for each in moved})
     return moved
-
-
-def _cause(receipt: Receipt) -> Cause:
-    """Tell a complaint (the message arrived) from a bounce."""
-    arrived = receipt.kind in {ReceiptKind.DELIVERED, ReceiptKind.READ}
-    return Cause.COMPLAINT if arrived else Cause.BOUNCE
 
 
 def _resolved(receipts: Sequence[Receipt]) -> dict[str, UUID]:

@@ -94,11 +94,9 @@ def _send_by_first_provider(batch: Batch) -> None:
         else:
             routed.append((provider, together))
     batch.commit()
-    admitted = admit.admit(routed, token=batch.token, at=batch.claim.at)
-    batch.retries += admitted.again
-    cap.renew(job for _, together in admitted.going for job in together)
-    onward = admitted.onward
-    for provider, together in admitted.going:
+    going, onward = admit.admit(batch, routed)
+    cap.renew(job for _, together in going for job in together)
+    for provider, together in going:
         send.send(batch, together, provider=provider)
         onward += [each for each in together if each.providers[0] != provider.name]
     batch.jobs = onward

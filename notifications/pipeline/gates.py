@@ -1,13 +1,12 @@
 """Gates: may a claimed delivery leave now? A gate passes it, holds it, or stops it for good.
 
-The order is cheapest and most final first. A hold spends no attempt. What a gate asks was read at
-the claim, so a preference changed while the delivery was queued counts.
+Cheap and final gates come first. A hold spends no attempt. Gates read what the claim read, so a
+preference that changed while the delivery was queued counts.
 
-A delivery that is stopped here has no successor on another channel, even where its producer asked
-for the `first` that works: that choice was made at accept (for a schedule: at release). To choose
-again after that is a fallback, and a producer that wants one says `fallback_chain`, which nothing
-accepts yet. It is not done unasked, because what comes here may have had calls before that nobody
-answered: another channel could tell the person twice. The timeline says what stopped it.
+A delivery that a gate stops has no successor on another channel, even with `delivery: first`: the
+channel is chosen at accept (for a schedule: at release). An earlier call may have gone unanswered,
+so another channel could tell the person twice. `fallback_chain`, which nothing accepts yet, is the
+place for a second choice.
 """
 
 from __future__ import annotations
@@ -17,17 +16,22 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from notifications import conf
-from notifications.pipeline import quiet
 from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
 from notifications.rules import channels
-from notifications.rules.lane import Mode
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
+from notifications.rules.times import deferral, quiet_hours
+from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.rules.transitions import CANCEL, EXPIRE, HOLD, SUPPRESS, Transition
+from notifications.store import producer_days
 
 Verdict = Decision | None
 """None lets the delivery pass."""
+_NO_WINDOWS: Final = "[]"
+_ANY_DAY: Final = ProducerDay()
+"""For recipients whose own timezone is known."""
 
 
 def run_gates(batch: Batch) -> None:
@@ -39,13 +43,7 @@ def run_gates(batch: Batch) -> None:
 
 
 def verdict(job: Job, *, now: dt.datetime) -> Verdict:
-    """Ask the gates in their order; the first that objects decides.
-
-    Args:
-        job: the claimed delivery.
-        now: Postgres's clock at the claim. A worker's own clock may be wrong, and an OTP must not
-            expire by it.
-    """
+    """Ask the gates in their order; the first objection decides. `now` is Postgres's clock."""
     for gate in GATES:
         objection = gate(job, now)
         if objection is not None:
@@ -64,8 +62,8 @@ def _cancelled(job: Job, _now: dt.datetime) -> Verdict:
 def _expiry(job: Job, now: dt.datetime) -> Verdict:
     if job.asked.expires_at > now:
         return None
-    held_by = quiet.reason_at(job, job.asked.expires_at)
-    return _stop(EXPIRE, _EXPIRED_DURING[held_by] if held_by else Reason.TTL_PASSED)
+    held = _deferral(job, job.asked.expires_at)
+    return _stop(EXPIRE, _EXPIRED_DURING[held.reason] if held else Reason.TTL_PASSED)
 
 
 def _allowed(job: Job, _now: dt.datetime) -> Verdict:
@@ -93,7 +91,7 @@ def _contact(job: Job, _now: dt.datetime) -> Verdict:
 
 def _quiet(job: Job, now: dt.datetime) -> Verdict:
     """Hold during quiet hours and do-not-disturb, by the recipient's clock."""
-    hold = quiet.wait_of(job, now=now)
+    hold = _quiet_wait(job, now=now)
     if hold is None:
         return None
     wait, reason = hold
@@ -133,3 +131,40 @@ GATES: Final[Sequence[Gate]] = (
     _ordering,
 )
 """In calling order."""
+
+
+def _quiet_wait(job: Job, *, now: dt.datetime) -> tuple[dt.timedelta, Reason] | None:
+    """Return how long a delivery is held, at most until its time to live ends, and why."""
+    found = _deferral(job, now)
+    if found is None:
+        return None
+    return min(_release(job, found.until), job.asked.expires_at) - now, found.reason
+
+
+def _deferral(job: Job, now: dt.datetime) -> Deferral | None:
+    to, priority = job.destination, job.delivery.priority
+    has_wishes = to.quiet_hours != _NO_WINDOWS or to.do_not_disturb_until is not None
+    is_lost = not to.timezone and priority is Priority.P3
+    if priority is Priority.P0 or not (has_wishes or is_lost):
+        return None
+    wishes = Wishes(
+        channel=job.delivery.channel,
+        timezone=to.timezone,
+        windows=quiet_hours.read(to.quiet_hours),
+        do_not_disturb_until=to.do_not_disturb_until,
+    )
+    day = _ANY_DAY if to.timezone else producer_days.of(job.asked.producer_id)
+    return deferral.deferral(wishes, priority=priority, day=day, now=now)
+
+
+def _release(job: Job, end: dt.datetime) -> dt.datetime:
+    """Place the delivery on the ramp that follows quiet hours.
+
+    The ramp ends before the time to live and before the next quiet hours.
+    """
+    room = max(dt.timedelta(0), job.asked.expires_at - end)
+    ramp = min(conf.current().release_ramp, room / 2)
+    release = end + deferral.place_on(
+        ramp, priority=job.delivery.priority, notification_id=job.asked.id
+    )
+    return end if _deferral(job, release) else release

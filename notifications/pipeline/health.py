@@ -73,7 +73,8 @@ def report(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     doubted: dict[UUID, Misconfigured] = {}
     for key, verdict in verdicts.items():
         if verdict.is_open:
-            _spare(by_key[key])
+            for job, result in by_key[key]:
+                job.is_probe |= isinstance(result.outcome, Unavailable)
         doubted |= _beyond_belief(by_key[key], verdict)
     if doubted:
         _alert(provider, {outcome.code for outcome in doubted.values()})
@@ -125,12 +126,6 @@ COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
     Misconfigured: ("faults", Probe.FAILED),
 }
 """Outcome -> field of a tally, and the result if the call was a probe. NotStarted is no call."""
-
-
-def _spare(pairs: Iterable[Pair]) -> None:
-    for job, result in pairs:
-        if isinstance(result.outcome, Unavailable):
-            job.is_probe = True
 
 
 def _beyond_belief(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Misconfigured]:

@@ -23,7 +23,8 @@ from notifications.rules.request import NotificationRequest, canonical
 from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status, overall
 from notifications.rules.times.local_time import NO_ZONE, When
-from notifications.store import idempotency, vault
+from notifications.store import vault
+from notifications.store.idempotency import Key
 from notifications.store.inserts import NewDelivery, NotificationRow
 from notifications.store.vault import Fingerprint
 from providers.contract import Channel
@@ -42,7 +43,7 @@ class Plan:
     deliveries: list[NewDelivery]
     response: dict[str, Any]
     mode: Mode
-    key: idempotency.Key | None
+    key: Key | None
     fingerprint: Fingerprint | None
     """Of its body, where it has a key."""
     ordering_key: int | None
@@ -68,7 +69,7 @@ def planned(ask: Ask, known: Known) -> Plan | Problem:
         | _told(checked.when)
         | notes.of(ask, checked, resolved.skipped, now=known.now),
         mode=caller.mode,
-        key=idempotency.Key(caller.producer_id, caller.mode, name) if name else None,
+        key=Key(caller.producer_id, caller.mode, name) if name else None,
         fingerprint=Fingerprint(canonical(request)) if name else None,
         ordering_key=checked.line,
     )

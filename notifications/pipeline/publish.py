@@ -15,11 +15,10 @@ import structlog
 from django.db import Error
 
 from notifications import lanes
-from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.lane import Lane
 from notifications.rules.states import Status
 from notifications.store import db, spans
 from notifications.store.inserts import NewDelivery
-from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
 
@@ -32,8 +31,7 @@ def at_once(born: Iterable[NewDelivery]) -> None:
     by_lane: dict[Lane, list[UUID]] = defaultdict(list)
     for each in born:
         if each.is_published:
-            lane = Lane(Mode(each.mode), Priority(each.priority), Channel(each.channel))
-            by_lane[lane].append(each.id)
+            by_lane[Lane.of(each.mode, each.priority, each.channel)].append(each.id)
     left = [
         delivery_id
         for lane, delivery_ids in by_lane.items()

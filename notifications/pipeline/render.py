@@ -4,20 +4,53 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from cryptography.fernet import InvalidToken
 
+from notifications import conf
 from notifications.pipeline import signing, unsubscribe
 from notifications.pipeline.job import Job
-from notifications.pipeline.links import Book
 from notifications.rules.language.templating import Reader, Rendered, RenderError
-from notifications.rules.texts import wording
+from notifications.rules.texts import short_links, wording
+from notifications.rules.texts.wording import Shorten
+from notifications.store import short_links as short_link_rows
 from notifications.store import vault
 from notifications.store.reads import Asked
+from notifications.store.short_links import NewLink
 from notifications.store.templates import shelf
 from providers.contract import Channel, Message
 
 Versions = Mapping[int, shelf.TemplateVersion]
+LIFE: Final = dt.timedelta(days=90)
+"""How long a link is kept after its notification has expired."""
+
+
+class Book:
+    """The short links of one wave: noted while it is rendered, stored before it is sent."""
+
+    def __init__(self) -> None:
+        self._links: dict[str, NewLink] = {}
+
+    def shortener(self, job: Job) -> Shorten:
+        """Return a function that shortens the links of one delivery."""
+
+        def shorten(link: str) -> str:
+            settings = conf.current()
+            token = short_links.token(job.delivery.id, link, key=settings.hash_key)
+            self._links[token] = NewLink(
+                token=token,
+                delivery_id=job.delivery.id,
+                target=link,
+                expires_at=job.asked.expires_at + LIFE,
+            )
+            return settings.public_url + short_links.PATH + token
+
+        return shorten
+
+    def store(self) -> None:
+        """Store what was noted; if that fails, nothing may be sent."""
+        short_link_rows.add(list(self._links.values()))
 
 
 def versions_for(jobs: Iterable[Job]) -> Versions:

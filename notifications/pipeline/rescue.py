@@ -1,10 +1,10 @@
 """Rescue: settle rows whose lease ran out, because their worker died or stood still.
 
-an entry in the sent-ledger       what the provider answered decides, as in a settle
-no call was begun                 nothing was sent: queued again (a dead letter, `poison`,
-after five such claims)
-else                              the call was not answered: `rules.unanswered` decides, and what it
-resends once is resent now, because its wait has passed during the lease
+    an entry in the sent-ledger   the provider's answer decides, as in a settle
+    no call was begun             queued again; a dead letter, `poison`, after five such claims
+    else                          `rules.unanswered` decides
+
+The wait of a retry or a resend has passed during the lease, so the row is due at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
 from notifications.rules.suspects import POISON_AFTER
-from notifications.rules.transitions import Transition
 from notifications.rules.unanswered import RECHECK_AFTER
 from notifications.store import attempts, db, fair_queue, ledger, retry_presets, transitions
 from notifications.store.ledger import Entry
@@ -40,38 +39,34 @@ _UNKNOWN_TIME_TO_LIVE: Final = dt.timedelta(days=60)
 def rescue(rows: Sequence[Row]) -> int:
     """Settle rows whose lease ran out; returns how many moved.
 
-    Safe to run twice and beside a worker that wakes up: a renewed lease stays, and a row that is
-    locked is left for the next run.
+    Safe to run twice and beside the worker: a renewed lease stays, and a locked row is skipped.
     """
     ids = [row["id"] for row in rows]
     evidence = ledger.read(ids)
     perhaps_sent = attempts.unanswered(ids)
     due_in = fair_queue.due_in(rows)
-    by_transition: dict[Transition, list[Move]] = defaultdict(list)
+    decisions: dict[UUID, Decision] = {}
     calls: dict[str, list[attempts.Call]] = defaultdict(list)
     for row in rows:
         outcome = _outcome(row, evidence.get(row["id"]))
         decision = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
         if decision.due_in == clock.AT_ONCE:
             decision = replace(decision, due_in=due_in.get(row["id"], clock.AT_ONCE))
-        by_transition[decision.transition].append(_move(row["id"], decision))
+        decisions[row["id"]] = decision
         if outcome is not None and not isinstance(outcome, NotStarted):
             calls[row["provider"]].append(_call(row, outcome))
 
     def work() -> int:
-        moved = [
-            transitions.apply(transition, moves, STILL_DUE)
-            for transition, moves in by_transition.items()
-        ]
+        moved = transitions.write(decisions, STILL_DUE)
         for provider, made in calls.items():
             attempts.record(made, provider=provider)
-        return sum(map(len, moved))
+        return len(moved)
 
     return db.in_transaction(work)
 
 
 def _outcome(row: Row, entry: Entry | None) -> Outcome | None:
-    """What became of the call of this claim; None: no call was begun."""
+    """Return the outcome of this claim's call; None: no call was begun."""
     if row["call_started_at"] is None:
         return None
     if entry is not None and entry.attempt == row["attempts"]:
@@ -120,16 +115,6 @@ def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
         perhaps_sent=perhaps_sent,
         time_to_live=_UNKNOWN_TIME_TO_LIVE,
         chance=clock.jitter(),
-    )
-
-
-def _move(delivery_id: UUID, decision: Decision) -> Move:
-    return Move(
-        id=delivery_id,
-        reason=decision.reason,
-        detail=decision.detail,
-        due_in=decision.due_in,
-        provider_message_id=decision.provider_message_id,
     )
 
 

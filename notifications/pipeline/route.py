@@ -92,13 +92,13 @@ def _choose(place: _Place, stored: Sequence[Rule]) -> Choice:
 
 
 def _among(rules: Sequence[Rule], place: _Place) -> Choice:
-    usable = [rule for rule in rules if _is_usable(rule.provider, place)]
+    usable = [
+        rule
+        for rule in rules
+        if (found := provider_named(rule.provider)) is not None
+        and takes(found, channel=place.channel, kind=place.kind)
+    ]
     return routing.choose(usable, address=place.beginning, kind=place.kind)
-
-
-def _is_usable(name: str, place: _Place) -> bool:
-    provider = provider_named(name)
-    return provider is not None and takes(provider, channel=place.channel, kind=place.kind)
 
 
 def takes(provider: Provider, *, channel: Channel, kind: str) -> bool:

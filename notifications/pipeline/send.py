@@ -37,7 +37,7 @@ from notifications import clock, stopping
 from notifications.pipeline import fail_over, health, in_flight, render, settle, withheld
 from notifications.pipeline.batch import Batch
 from notifications.pipeline.job import Job
-from notifications.pipeline.links import Book
+from notifications.pipeline.render import Book
 from notifications.rules.lane import PACE
 from notifications.rules.language.templating import RenderError
 from notifications.rules.outcomes import RETURN_GRACE, Decision

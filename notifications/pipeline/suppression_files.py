@@ -1,11 +1,10 @@
-"""The suppression list as CSV: in from another system, out to one.
+"""The suppression list as CSV, in and out.
 
     channel,address,reason,note
     email,maria@example.com,bounce,550 5.1.1
 
-Only `channel` and `address` must be there; other columns than these four are left out. What comes
-in has the reason `import`, and its own reason goes into the note: only what we saw ourselves is
-called a bounce here. A line that is wrong does not keep the others out.
+`channel` and `address` are required; further columns are ignored. Imported entries have the reason
+`import`, and the file's reason goes into the note. A wrong line does not stop the others.
 """
 
 from __future__ import annotations
@@ -26,26 +25,26 @@ from providers.contract import Channel
 
 COLUMNS: Final = ("channel", "address", "reason", "provider", "note", "created_at", "created_by")
 FAULTS_TOLD: Final = 100
-"""Lines named in an answer; of more only the number is told."""
+"""Wrong lines that an answer names; further ones are only counted."""
 _MOST_COLUMNS: Final = 32
 """Columns of a file. Other systems' exports have a dozen, and each costs time on each line."""
 _AT_ONCE: Final = 5_000
-"""Entries of one statement."""
+"""Entries in one statement."""
 _PER_READ: Final = 2_000
 """Rows that an export fetches at a time."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A note or mailbox that begins so would be run by a spreadsheet: it goes out behind an apostrophe
-and comes in without. Numbers are left as they are: all begin with a plus, and none is a formula."""
+"""A spreadsheet would run a text with this beginning: an apostrophe is put before a note or mailbox
+at export and removed at import. Phone numbers stay as they are."""
 _APOSTROPHE: Final = "'"
 
 
 class NoTable(ValueError):
-    """It has no line of names with `channel` and `address`, or is no CSV at all."""
+    """The file is no CSV, or its first line does not name `channel` and `address`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineFault:
-    """One line that was not taken."""
+    """One line that was refused."""
 
     line: int
     detail: str
@@ -53,7 +52,7 @@ class LineFault:
 
 @dataclass(slots=True)
 class Imported:
-    """What became of a file."""
+    """The result of an import."""
 
     added: int = 0
     known: int = 0
@@ -63,10 +62,10 @@ class Imported:
 
 
 def read(text: str, *, by: str) -> Imported:
-    """Enter what a file holds.
+    """Enter the addresses of a file.
 
     Raises:
-        NoTable: nothing in it can be understood; nothing was entered.
+        NoTable: the file cannot be understood; no address was entered.
     """
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
     done = Imported()

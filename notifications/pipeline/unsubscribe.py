@@ -16,7 +16,7 @@ import datetime as dt
 import functools
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, assert_never
+from typing import Final
 
 import structlog
 from django.conf import settings
@@ -29,7 +29,7 @@ from notifications.rules import signed_token
 from notifications.rules.lane import Mode
 from notifications.rules.signed_token import Key
 from notifications.rules.suppression import Cause
-from notifications.store import opt_outs, suppressions
+from notifications.store import address_book, suppressions
 from notifications.store.suppressions import Entry
 from providers.contract import Channel
 
@@ -112,9 +112,10 @@ def leave(link: Link, choice: Choice) -> str:
         The token for `undo`; empty if nothing was changed.
     """
     category = _category(link, choice)
-    changed = (
-        opt_outs.leave(link.recipient_id, category=category) if category else _leave_channel(link)
-    )
+    if category:
+        changed = address_book.leave_category(link.recipient_id, category=category)
+    else:
+        changed = _leave_channel(link)
     _tell("unsubscribed", link, choice, changed=changed)
     return _undo_signer().sign_object([*_facts(link), choice]) if changed else ""
 
@@ -133,11 +134,10 @@ def undo(link: Link, undo_token: str) -> None:
         raise BadLink
     choice = Choice(chosen)
     category = _category(link, choice)
-    changed = (
-        opt_outs.come_back(link.recipient_id, category=category)
-        if category
-        else _return_to_channel(link)
-    )
+    if category:
+        changed = address_book.return_to_category(link.recipient_id, category=category)
+    else:
+        changed = _return_to_channel(link)
     _tell("unsubscribe_undone", link, choice, changed=changed)
 
 
@@ -150,8 +150,6 @@ def _category(link: Link, choice: Choice) -> str:
             return MARKETING
         case Choice.CHANNEL:
             return ""
-        case never:
-            assert_never(never)
 
 
 def _tell(event: str, link: Link, choice: Choice, *, changed: bool) -> None:

@@ -1,8 +1,8 @@
 """Alerts for operators: each kind with the sentence that admin and the API show.
 
-An alert lasts as long as its cause: each observation of the cause raises the alert again, and the
-end of the cause resolves it. `RENEWED` are kinds whose end is not observed; they end when they were
-not raised for `GONE_AFTER`.
+An alert lasts as long as its cause: every observation of the cause raises the alert again, and the
+end of the cause resolves it. The end of a cause in `RENEWED` is not observed: such an alert ends
+`GONE_AFTER` without a new observation.
 """
 
 from __future__ import annotations
@@ -25,62 +25,26 @@ class AlertKind(StrEnum):
         member.sentence = sentence
         return member
 
-    BEAT_DEAD = (
-        "beat_dead",
-        "No sweep has run lately: check the processes beat and the worker for ops.",
-    )
-    BREAKER_OPEN = (
-        "breaker_open",
-        "A provider rests: its deliveries wait or go by another provider; see Breakers.",
-    )
-    CLOCK_SKEW = (
-        "clock_skew",
-        "The clock of a process differs from the database's: check NTP on its host.",
-    )
+    BEAT_DEAD = "beat_dead", "No sweep has run lately: check beat and the worker for ops."
+    BREAKER_OPEN = "breaker_open", "A provider rests: deliveries wait or fail over; see Breakers."
+    CLOCK_SKEW = "clock_skew", "The clock of a process differs from the database's: check NTP."
     DEAD_LETTERS_GROW = (
         "dead_letters_grow",
-        "Many deliveries gave up within minutes; see Dead letters.",
+        "Many deliveries gave up in minutes: see Dead letters.",
     )
-    ENDPOINTS_REST = (
-        "endpoints_rest",
-        "Endpoints of recipients do not answer: their deliveries wait; see Breakers.",
-    )
-    NO_PROVIDER = (
-        "no_provider",
-        "Deliveries wait because no configured provider takes them: check the routes.",
-    )
-    PROVIDER_MISCONFIGURED = (
-        "provider_misconfigured",
-        "A provider refuses our credentials, sender or account: check its settings.",
-    )
-    REFUSALS_NOT_BELIEVED = (
-        "refusals_not_believed",
-        "Deliveries wait because a provider refuses most calls: check its credentials and host.",
-    )
-    SCHEDULE_FAILED = (
-        "schedule_failed",
-        "A schedule could not make its notification: its page shows the problem.",
-    )
+    ENDPOINTS_REST = "endpoints_rest", "Recipients' endpoints do not answer: see Breakers."
+    NO_PROVIDER = "no_provider", "Deliveries wait for a provider that takes them: check the routes."
+    PROVIDER_MISCONFIGURED = "provider_misconfigured", "A provider refuses our account: check it."
+    REFUSALS_NOT_BELIEVED = "refusals_not_believed", "Most calls are refused: check the settings."
+    SCHEDULE_FAILED = "schedule_failed", "A schedule could not make its notification: see its page."
     SWEEP_FAILED = (
         "sweep_failed",
-        "A sweep, or some of its rows, raised an exception: the log of the ops worker has it.",
+        "A sweep or some of its rows failed: see the ops log.",
     )
-    SWEEP_LATE = (
-        "sweep_late",
-        "A sweep has not begun for a while although others have: see Periodic tasks.",
-    )
-    SWEEP_OFF = (
-        "sweep_off",
-        "An operator has switched a periodic task off: switch it on in Periodic tasks.",
-    )
-    SWEEP_UNFINISHED = (
-        "sweep_unfinished",
-        "A sweep began and does not end: look for locks in the database, and at the ops worker.",
-    )
-    URGENT_DEAD_LETTERS = (
-        "urgent_dead_letters",
-        "P0 or P1 deliveries gave up: replay or discard each in Dead letters.",
-    )
+    SWEEP_LATE = "sweep_late", "A sweep has not begun for a while: see Periodic tasks."
+    SWEEP_OFF = "sweep_off", "An operator switched a periodic task off: see Periodic tasks."
+    SWEEP_UNFINISHED = "sweep_unfinished", "A sweep does not end: look for locks in the database."
+    URGENT_DEAD_LETTERS = "urgent_dead_letters", "P0 or P1 gave up: replay or discard each."
 
 
 def sentence(kind: str) -> str:

@@ -1,28 +1,26 @@
-"""Breakers: when a provider rests, and how a probe finds out that it is well again.
+"""Breakers: when a provider rests, and how probes find out that it works again.
 
     closed ── failures in a row, too large a share of them, our fault, refusals ──> open
       ^                                                                              |
       └──────────── a probe was answered <── one probe <── its time has come <───────┘
 
-There is one breaker for each provider and channel. A provider whose addresses lead to servers of
-their own (webhook, chat) has one for each endpoint instead. `Thresholds` are data.
+Each provider and channel has a breaker. A provider whose addresses lead to different servers
+(webhook, chat) has one for each endpoint instead. `Thresholds` are data.
 
-A probe is an ordinary delivery. It spends no attempt, and no delivery is the probe twice in a row
-while others wait. Only a probe's answer closes a breaker: a call that began before the trip does
-not. What waits behind a breaker is held and spends no attempt:
+A probe is an ordinary delivery that spends no attempt; no delivery is the probe twice in a row
+while others wait. Only a probe's answer closes a breaker. Deliveries behind a breaker are held and
+spend no attempt:
 
     P2, P3   one probe each `PROBE_EVERY`
     P0, P1   without another provider: probes after 1, 2, 4, 8, 8 ... seconds, so that what waits
              leaves within `URGENT_PROBE_EVERY` and the time of a call after the outage ends; at
              most `LOOKS_PER_SECOND` of the rows look again, until the breaker closes
 
-Refusals: a provider that refuses most of what it gets, or calls ten addresses in a row dead, is
-probably given wrong settings. It rests as *rejecting*, only an accepted probe closes the breaker,
-and refusals beyond the first `REFUSALS_BELIEVED` are not believed: no contact is invalidated and no
-delivery fails by them.
+A provider that refuses most calls, or calls ten addresses in a row dead, probably has wrong
+settings. It rests as *rejecting*: only an accepted probe closes the breaker, and refusals beyond
+the first `REFUSALS_BELIEVED` neither invalidate a contact nor fail a delivery.
 
-`store/lua/health_told.lua` and `store/lua/depart.lua` keep the state in Redis. While Redis is away
-every breaker counts as closed.
+`store/lua/health_told.lua` and `store/lua/depart.lua` keep the state in Redis.
 """
 
 from __future__ import annotations
@@ -39,69 +37,69 @@ from providers.contract import Channel
 PROBE_EVERY: Final = dt.timedelta(seconds=30)
 """Between two probes of one provider that rests."""
 FIRST_URGENT_PROBE: Final = dt.timedelta(seconds=1)
-"""From a trip to the first probe by a P0 or P1 that has no other provider. The gap doubles with
-each such probe, up to `URGENT_PROBE_EVERY`."""
+"""From a trip to the first probe by a P0 or P1 without another provider. The gap doubles with each
+such probe, up to `URGENT_PROBE_EVERY`."""
 URGENT_PROBE_EVERY: Final = dt.timedelta(seconds=8)
-"""The longest gap between two of them. A shorter one would find the end of an outage earlier, and
-give more messages to a provider that takes them and does not answer."""
+"""Longest gap between two of them: a shorter gap would give more messages to a provider that takes
+messages and does not answer."""
 PROBE_ANSWERS_WITHIN: Final = PACE[Priority.P0].deadline
-"""While a probe is out this long, what is held waits for its answer and not for the next probe."""
+"""While a probe is out this long, held deliveries wait for its answer and not for the next probe.
+"""
 LAST_PROBE_YIELDS_FOR: Final = dt.timedelta(seconds=2)
-"""How long the delivery that was the last probe lets others go first."""
+"""How long the delivery of the last probe lets others go first."""
 LOOKS_PER_SECOND: Final = 10
-"""Of all P0 and P1 behind one open breaker, this many a second are claimed to look again."""
+"""P0 and P1 behind one open breaker that are claimed in a second to look again."""
 
 RAMP: Final = dt.timedelta(seconds=30)
-"""Over how long held P2 and P3 come back after a probe, so that they do not overload a provider
-that just recovered. P0 and P1 are spread by `LOOKS_PER_SECOND` instead."""
+"""Time over which held P2 and P3 come back after a probe, to spare a recovering provider."""
 
 FAULT_ALONE: Final = dt.timedelta(seconds=5)
-"""One answer that blames our account trips a breaker only if nothing was accepted for so long: what
-else is accepted shows that the answer concerns one recipient ..."""
+"""One answer that blames our account trips a breaker only without an accepted call for so long ...
+"""
 FAULTS: Final = 3
-"""... and so many of them with nothing accepted in between trip it even then."""
+"""... and so many of them in a row trip it even then."""
 
 REFUSALS_BELIEVED: Final = 10
-"""Refusals in one wave of them that still count as what they say."""
+"""Refusals of one wave that are believed."""
 REFUSAL_SAMPLE: Final = 20
-"""Calls in the window below which a share of refusals says nothing."""
+"""Calls in the window below which a share of refusals is ignored."""
 ENDPOINT_CALLS: Final = 64
-"""Calls that one endpoint may have out at once before it has answered any. Each answer raises the
-number by one, a failure resets it."""
+"""Calls that one endpoint may have out before its first answer. Each answer raises the number by
+one; a failure resets it."""
 MOST_ENDPOINT_CALLS: Final = 2_000
-"""The most that answers raise that number to."""
+"""Upper bound of that number."""
 ENDPOINTS_LISTED: Final = 10_000
-"""Resting endpoints of one provider that are listed for operators; more rest unlisted."""
+"""Resting endpoints of one provider that are listed for operators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """What trips a breaker, beside an answer that says that the fault is ours."""
+    """What trips a breaker, besides an answer that blames our account."""
 
     streak: int = 0
-    """Failures in a row within `within_ms`; 0: none are too many."""
+    """Failures in a row within `within_ms`; 0: no limit."""
     within_ms: int = 0
     quiet_streak: int = 3
-    """Failures in a row, whatever the traffic, if the first is at least `quiet_ms` old."""
+    """Failures in a row, if the first is at least `quiet_ms` old."""
     quiet_ms: int = 2_000
     minimum: int = 100
-    """Calls in the window below which shares say nothing: a few failures would be a fifth."""
+    """Calls in the window below which shares are ignored."""
     unavailable_share: float = 0.2
-    """Calls that found the provider down, of all; more trips."""
+    """Share of calls that found the provider down; more trips."""
     failed_share: float = 0.5
-    """The same with those that were never answered."""
+    """The same, with unanswered calls."""
     refused_share: float = 0.5
-    """Calls that were rejected, of at least `REFUSAL_SAMPLE`; more trips. 1: never."""
+    """Share of rejected calls, of at least `REFUSAL_SAMPLE`; more trips. 1: never."""
     opens: bool = True
-    """False: only counts dead addresses (a provider whose endpoints have breakers of their own)."""
+    """False: only dead addresses are counted, because its endpoints have breakers of their own."""
     slot_ms: int = 30_000
-    """The window is kept in slots of this many milliseconds ..."""
+    """The window has slots of this many milliseconds ..."""
     slots: int = 10
-    """... and of this many slots: five minutes."""
+    """... and this many slots: five minutes."""
 
 
 class Streak(NamedTuple):
-    """So many failures in a row within so many seconds."""
+    """Failures in a row within a number of seconds."""
 
     failures: int
     seconds: float
@@ -135,26 +133,26 @@ _FEWEST_FAILURES: Final = 2
 _MOST_FAILURES: Final = 1_000
 _LONGEST_STREAK_S: Final = 300
 STREAKS: Final = MappingProxyType({Channel.PUSH: Streak(10, 5), Channel.SMS: Streak(5, 2)})
-"""As shipped; a channel that is missing has only the thresholds of all channels."""
+"""As shipped; a missing channel has only the thresholds of all channels."""
 
 
 def thresholds_of(streak: Streak | None) -> Thresholds:
-    """The thresholds of a provider as a whole."""
+    """Return the thresholds of a provider as a whole."""
     if streak is None:
         return Thresholds()
     return Thresholds(streak=streak.failures, within_ms=round(streak.seconds * 1_000))
 
 
 OF_ENDPOINT: Final = Thresholds(refused_share=1)
-"""Of one endpoint. Its refusals are its own affair: they are believed."""
+"""Of one endpoint, whose refusals are believed."""
 EVERY_ENDPOINT: Final = "*"
-"""The endpoint that stands for all of a provider: only dead addresses are counted over all."""
+"""The endpoint that stands for all of a provider: only dead addresses are counted."""
 OVER_ENDPOINTS: Final = Thresholds(opens=False, refused_share=1)
 """Of a provider whose endpoints have breakers of their own."""
 
 
 class HealthKey(NamedTuple):
-    """What has a breaker and a bucket."""
+    """Provider, channel and endpoint of a breaker and a bucket."""
 
     provider: str
     channel: Channel
@@ -163,7 +161,7 @@ class HealthKey(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, Channel]:
-        """The provider and channel, for which operators force breakers."""
+        """Provider and channel, for which operators force breakers."""
         return self.provider, self.channel
 
     @property
@@ -173,10 +171,10 @@ class HealthKey(NamedTuple):
 
 
 class Probe(StrEnum):
-    """What the probes in some calls came to; the value is what Lua reads."""
+    """Result of the probes in some calls; the value is what Lua reads."""
 
     NONE = ""
-    """No probe was among them."""
+    """There was no probe."""
     FAILED = "failed"
     """All failed."""
     ANSWERED = "answered"
@@ -187,46 +185,46 @@ class Probe(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What some calls came to, in the order in which they ended."""
+    """Results of some calls, in the order in which they ended."""
 
     accepted: int = 0
     rejected: int = 0
     last_dead: int = 0
-    """Addresses called dead after the last accepted call, each counted once."""
+    """Distinct addresses called dead after the last accepted call."""
     throttled: int = 0
     unavailable: int = 0
     unanswered: int = 0
     last_failures: int = 0
-    """Unavailable and unanswered calls after the last call that was answered."""
+    """Unavailable and unanswered calls after the last answered call."""
     faults: int = 0
-    """Calls after the last answered one of which the provider said that the fault is ours."""
+    """Calls after the last answered one in which the provider blamed our account."""
     fault: str = ""
-    """What it said of our credentials or account in the last of them."""
+    """The text of the last of them."""
     probe: Probe = Probe.NONE
     calls: int = 0
-    """All that ended."""
+    """All ended calls."""
     returned: int = 0
     """Calls that an endpoint had room for and that did not begin."""
 
     @property
     def is_plain_success(self) -> bool:
-        """Whether all were accepted and none was a probe: worth telling, but not at once."""
+        """Whether all were accepted and none was a probe: the report can wait."""
         return self.calls == self.accepted and not self.probe
 
     def as_probes(self) -> Tally:
-        """The same calls, taken for probes."""
+        """Return the same calls as probes."""
         if self.accepted:
             return replace(self, probe=Probe.ACCEPTED)
         is_answered = self.rejected or self.throttled
         return replace(self, probe=Probe.ANSWERED if is_answered else Probe.FAILED)
 
     def after_accepted(self, earlier: int) -> Tally:
-        """Add so many accepted calls that ended before these."""
+        """Add accepted calls that ended before these."""
         return replace(self, accepted=self.accepted + earlier, calls=self.calls + earlier)
 
 
 class Change(IntEnum):
-    """What a tally did to a breaker. The number is what Lua answers."""
+    """Effect of a tally on a breaker. The number is what Lua answers."""
 
     NONE = 0
     TRIPPED = 1
@@ -235,12 +233,12 @@ class Change(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a breaker says after a tally."""
+    """The state of a breaker after a tally."""
 
     change: Change
     is_open: bool
     believed: int
-    """Of the rejections in the tally, how many count as what they say, in their order."""
+    """Rejections in the tally, in their order, that are believed."""
     why: str = ""
     """Why it tripped."""
 
@@ -253,15 +251,15 @@ class Door(IntEnum):
     OPEN = 1
     """Wait."""
     PROBE = 2
-    """Let one go; its outcome decides."""
+    """Let one delivery go; its outcome decides."""
 
 
 class Forced(StrEnum):
-    """What an operator has said, whatever the calls say. The value is what Postgres stores."""
+    """An operator's override. The value is what Postgres stores."""
 
     AUTO = ""
-    """Nothing: the calls decide."""
+    """None: the calls decide."""
     OPEN = "open"
-    """Send nothing, not even a probe."""
+    """Send nothing, no probes either."""
     CLOSED = "closed"
     """Send everything, and believe every refusal."""

@@ -3,13 +3,12 @@
     urgent   P0, P1   all of the rate; not behind reservations of P2 and P3
     patient  P2, P3   four fifths of rate and burst, so that an OTP always finds room
 
-Each delivery of a batch gets a time, its slot. A delivery that cannot be served within `AHEAD` gets
-none and asks again later, behind more urgent ones. No more than burst + rate * t calls have a slot
-in any time t.
+Every delivery of a batch gets a slot: a time. Without a free slot within `AHEAD` the delivery asks
+again later, behind more urgent deliveries. At most burst + rate * t calls have a slot in any time
+t.
 
-A provider that throttles lowers its pace by half for each second with a throttled call, and raises
-it again over `RECOVERS_IN`. A provider without a stated pace begins with its rate of the last
-minute.
+A throttling provider's pace is halved for each second with a throttled call, and raised again over
+`RECOVERS_IN`. A provider without a stated pace begins with its rate of the last minute.
 
 `store/lua/depart.lua` keeps the buckets.
 """

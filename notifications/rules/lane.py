@@ -1,12 +1,13 @@
 """Lanes: the queues that keep priorities and channels apart.
 
-A lane is one mode, one priority and one channel: `p0.push`, `p3.email`, `test.p1.sms`. A marketing
-burst or a hung provider slows only its own lanes.
+A lane is a mode, a priority and a channel: `p0.push`, `p3.email`, `test.p1.sms`. A marketing burst
+or a hung provider slows only its own lanes.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -60,6 +61,12 @@ class Lane:
     mode: Mode
     priority: Priority
     channel: Channel
+
+    @staticmethod
+    @functools.cache
+    def of(mode: int, priority: int, channel: int) -> Lane:
+        """Return the lane of a row's numbers."""
+        return Lane(Mode(mode), Priority(priority), Channel(channel))
 
     @property
     def name(self) -> str:

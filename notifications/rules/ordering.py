@@ -1,7 +1,8 @@
-"""Ordering: which delivery of an ordering key may leave, and which ones lose their place.
+"""Ordering: which delivery of an ordering key may leave, and which deliveries lose their place.
 
-Deliveries of one key and channel leave one at a time. The head is the first open one. Only the head
-is due: the others wait until the head's end wakes the next one, or their time to live ends.
+Deliveries of a key and channel leave one at a time. The head is the first open delivery. Only the
+head is due: other deliveries wait until the head's end wakes the next head, or until their time to
+live ends.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final
 
 from notifications.rules import retries, transitions, unanswered
 from notifications.rules.lane import Priority
@@ -109,8 +109,6 @@ def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 -
             )
         case Unanswered():
             return _after_silence(outcome, now)
-        case _:
-            assert_never(outcome)
 
 
 RETURNED: Final = Decision(
@@ -132,20 +130,15 @@ def _of_the_round(outcome: Outcome, now: Circumstances) -> Outcome:
 def _refused(outcome: Rejected, now: Circumstances) -> Decision:
     if outcome.another_provider_may_accept and now.passed_by:
         return _retry(outcome, now, reason=Reason.UNAVAILABLE, is_free=False)
-    return _failed(Reason.PERMANENT, _said(outcome))
+    return Decision(transition=transitions.REJECT, reason=Reason.PERMANENT, detail=_said(outcome))
 
 
 def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:
     answer = unanswered.answer_for(channel=now.channel, priority=now.priority, repeat=now.repeat)
-    match answer:
-        case Answer.RESEND:
-            return _retry(outcome, now, reason=Reason.UNANSWERED, is_free=now.is_probe)
-        case Answer.RESEND_ONCE:
-            wait = unanswered.CLOSE_AFTER if now.resent else unanswered.RECHECK_AFTER
-        case Answer.WAIT:
-            wait = unanswered.CLOSE_AFTER
-        case _:
-            assert_never(answer)
+    if answer is Answer.RESEND:
+        return _retry(outcome, now, reason=Reason.UNANSWERED, is_free=now.is_probe)
+    resends = answer is Answer.RESEND_ONCE and not now.resent
+    wait = unanswered.RECHECK_AFTER if resends else unanswered.CLOSE_AFTER
     return _unanswered(_said(outcome), wait=wait)
 
 
@@ -170,7 +163,8 @@ def _retry(
         if now.perhaps_sent or isinstance(outcome, Unanswered):
             # The message may have arrived, so this is no failure: a receipt can still say so.
             return _unanswered(f"{then}: {detail}", wait=unanswered.CLOSE_AFTER)
-        return _given_up(then, detail, drops=now.preset.drops)
+        given_up = transitions.DROP if now.preset.drops else transitions.REJECT
+        return Decision(transition=given_up, reason=then, detail=detail)
     return Decision(
         transition=transitions.RETRY_REFUNDED if is_free else transitions.RETRY,
         reason=reason,
@@ -197,15 +191,6 @@ def _unanswered(detail: str, *, wait: dt.timedelta) -> Decision:
         detail=detail,
         due_in=wait,
     )
-
-
-def _given_up(reason: Reason, detail: str, *, drops: bool) -> Decision:
-    transition = transitions.DROP if drops else transitions.REJECT
-    return Decision(transition=transition, reason=reason, detail=detail)
-
-
-def _failed(reason: Reason, detail: str) -> Decision:
-    return Decision(transition=transitions.REJECT, reason=reason, detail=detail)
 
 
 def _said(outcome: Throttled | Unavailable | Rejected | Misconfigured | Unanswered) -> str:

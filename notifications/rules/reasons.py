@@ -26,38 +26,26 @@ class Reason(StrEnum):
     RESCHEDULED = "rescheduled", "The delivery time was changed."
     DO_NOT_DISTURB = "do_not_disturb", "The recipient set do-not-disturb until a given time."
     QUIET_HOURS = "quiet_hours", "The recipient is in quiet hours."
-    PRODUCERS_NIGHT = (
-        "producers_night",
-        "The recipient's timezone is unknown, and it is night in the producer's timezone.",
-    )
+    PRODUCERS_NIGHT = "producers_night", "The timezone is unknown, and it is the producer's night."
     CAP = "cap", "The recipient has received as many messages as the frequency cap allows."
     CAP_UNKNOWN = "cap_unknown", "The state store is away, so the frequency cap cannot be checked."
     ORDERING = "ordering", "An earlier message with the same ordering key goes first."
     BREAKER = "breaker", "The provider fails; calls are paused until a probe succeeds."
     ENDPOINT = (
         "endpoint",
-        "The endpoint that the address leads to fails; calls are paused until a probe succeeds.",
+        "The address's endpoint fails; calls are paused until a probe succeeds.",
     )
-    ENDPOINT_BUSY = (
-        "endpoint_busy",
-        "The endpoint has as many calls as it has shown that it can answer.",
-    )
+    ENDPOINT_BUSY = "endpoint_busy", "The endpoint has as many open calls as it can answer."
     PROVIDER_BUCKET = "provider_bucket", "The provider's rate limit is used up for the moment."
     NO_PROVIDER = "no_provider", "No configured provider serves this channel."
-    PROVIDER_MISCONFIGURED = (
-        "provider_misconfigured",
-        "The provider refuses our account or credentials, not this message.",
-    )
+    PROVIDER_MISCONFIGURED = "provider_misconfigured", "The provider refuses our account."
 
     # Back to the queue.
     RELEASED = "released", "The delivery time has come."
     HOLD_OVER = "hold_over", "The hold has ended."
     RETRY_DUE = "retry_due", "The time of the retry has come."
     WORKER_LOST = "worker_lost", "The worker died while it held the delivery."
-    CLAIM_RETURNED = (
-        "claim_returned",
-        "The worker returned the delivery before its call began; no attempt was spent.",
-    )
+    CLAIM_RETURNED = "claim_returned", "Returned before the call began; no attempt was spent."
     TASK_FAILED = "task_failed", "The worker's task raised an error before the call began."
     RESENT_ONCE = "resent_once", "The first call got no answer, so the message is sent once more."
     REPLAYED = "replayed", "An operator replayed the dead letter."
@@ -69,10 +57,7 @@ class Reason(StrEnum):
 
     # Sent, and what became of it.
     GHOST_HEALED = "ghost_healed", "The worker died after the provider had accepted the message."
-    ACCEPTED_AFTER_LEASE = (
-        "accepted_after_lease",
-        "The provider accepted the message after the worker's lease had ended.",
-    )
+    ACCEPTED_AFTER_LEASE = "accepted_after_lease", "The provider accepted after the lease's end."
     RECEIPT_DELIVERED = "receipt_delivered", "The provider reports delivery."
     RECEIPT_READ = "receipt_read", "The provider reports that the message was opened."
     RECEIPT_BOUNCED = "receipt_bounced", "The provider reports a bounce."
@@ -92,10 +77,7 @@ class Reason(StrEnum):
         "ttl_passed_in_do_not_disturb",
         "The time to live ended during do-not-disturb.",
     )
-    TTL_PASSED_IN_QUIET_HOURS = (
-        "ttl_passed_in_quiet_hours",
-        "The time to live ended during the recipient's quiet hours.",
-    )
+    TTL_PASSED_IN_QUIET_HOURS = "ttl_passed_in_quiet_hours", "The TTL ended during quiet hours."
     TTL_PASSED_IN_PRODUCERS_NIGHT = (
         "ttl_passed_in_producers_night",
         "The time to live ended during the producer's night.",
@@ -108,10 +90,7 @@ class Reason(StrEnum):
     POISON = "poison", "The workers that held the delivery died five times in a row."
     RETRIES_EXHAUSTED = "retries_exhausted", "Every attempt of the retry policy failed."
     TTL_EXCEEDED = "ttl_exceeded", "The time to live ends before the next attempt."
-    CLOSED_UNANSWERED = (
-        "closed_unanswered",
-        "No answer and no receipt came in 24 hours: the message may have been sent.",
-    )
+    CLOSED_UNANSWERED = "closed_unanswered", "No answer and no receipt in 24 hours: perhaps sent."
 
 
 def sentence(reason: str) -> str:

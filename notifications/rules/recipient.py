@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from notifications.rules import faults, phone
-from notifications.rules.language import known_locales
+from notifications.rules.language import locales
 from notifications.rules.suppression import LONGEST_ADDRESS
 from notifications.rules.times import local_time
 from providers import mailboxes
@@ -38,7 +38,7 @@ def _zone(name: str) -> str:
 
 
 def _locale(tag: str) -> str:
-    if not known_locales.is_known(tag):
+    if not locales.is_known(tag):
         msg = "is no locale that CLDR knows, like pt-BR"
         raise ValueError(msg)
     return tag

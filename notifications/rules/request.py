@@ -1,8 +1,7 @@
-"""What a producer may ask for: the body of `POST /v1/notifications`, checked.
+"""The body of `POST /v1/notifications`, checked.
 
-Pydantic checks types and ranges; what needs the database (does the recipient exist, does the
-template?) is checked in `pipeline.accept`. Fields that are not understood are refused: a typo in
-`fallback_chain` must not be an OTP that never falls back.
+Pydantic checks types and ranges; `pipeline.check` checks what needs the database. Unknown fields
+are refused: a typo in `fallback_chain` must not be an OTP that never falls back.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ from providers.contract import Channel
 
 MAX_METADATA_BYTES: Final = 4096
 MAX_VARIABLES_BYTES: Final = 64 * 1024
-"""All variables of one notification together: sixteen times what a push may carry."""
+"""All variables of one notification together."""
 MAX_TTL: Final = dt.timedelta(days=60)
-"""`scheduled_at + ttl` lies at most this far ahead: every open row is younger than retention."""
+"""`scheduled_at + ttl` lies at most this far ahead, so every open row is younger than retention."""
 MAX_BATCH: Final = 1000
 _EXPONENT: Final = re.compile(rb"\de\+?\d")
 """Only large floats are written with one."""
@@ -116,7 +115,7 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY), Before
 LocalTime = Annotated[
     str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$"), BeforeValidator(_no_nul)
 ]
-"""Of the recipient's day, like 09:00."""
+"""Time of the recipient's day, such as 09:00."""
 AskedPriority = Annotated[
     Priority,
     BeforeValidator(_priority),
@@ -125,7 +124,7 @@ AskedPriority = Annotated[
 
 
 class Content(BaseModel):
-    """Raw text, for producers that are allowed to send it instead of a template."""
+    """Raw text instead of a template, for producers with that permission."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -216,7 +215,7 @@ class NotificationRequest(BaseModel):
 
 
 def parse(body: object) -> NotificationRequest | Problem:
-    """Check one decoded JSON value; a Problem says every place that is wrong."""
+    """Check a decoded JSON value; a Problem names every wrong place."""
     try:
         return NotificationRequest.model_validate(body)
     except ValidationError as error:
@@ -249,7 +248,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - orjson's protocol
 
 
 def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
-    """Check that an object is plain JSON and takes at most `limit` bytes.
+    """Check that an object is plain JSON of at most `limit` bytes.
 
     Args:
         value: the object.
@@ -257,7 +256,7 @@ def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
         place: the names that lead to it from where a validator calls this.
 
     Raises:
-        placed: what is wrong, in words for the caller.
+        placed: the fault, in words for the caller.
     """
     if fault := _size_fault(value, limit):
         raise faults.placed(fault, *place)

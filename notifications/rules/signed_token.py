@@ -1,10 +1,10 @@
-"""A signed token: a few facts in a link that only we can have written.
+"""A signed token: a few facts in a link, signed with a key of this installation.
 
     base64url(JSON) "." base64url(HMAC-SHA256)
 
-`read` returns the facts that `write` signed with one of these keys, and None for any other text.
-The facts are not secret, and the token has no date. Django's `Signer` derives its key for each
-token; here each mail has a token, so keys are derived once.
+`read` returns the facts that `write` signed with a known key, and None for any other text. The
+facts are not secret, and the token has no date. Django's `Signer` derives a key per token; every
+mail has a token, so keys are derived once here.
 """
 
 from __future__ import annotations

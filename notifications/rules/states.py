@@ -79,8 +79,8 @@ _BY_ADVANCE: Final = (
 
 
 def overall(statuses: list[Status]) -> Status:
-    """Return a notification's status: that of its delivery that has come furthest.
+    """Return the status of a notification: the status of the delivery that has come furthest.
 
-    A delivery that reached the recipient counts for all; else an open one does.
+    A delivery that reached the recipient comes first, then an open delivery.
     """
     return max(statuses, key=_BY_ADVANCE.index)

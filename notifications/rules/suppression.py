@@ -1,4 +1,4 @@
-"""What keeps an address from being used, and which bad news puts one on the suppression list."""
+"""Causes of suppressed addresses, and which dead addresses enter the suppression list."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from providers.contract import Channel
 
 
 class Cause(StrEnum):
-    """Why an address is suppressed. Each stands alone: undoing one leaves the others."""
+    """Why an address is suppressed. Undoing one cause leaves the others."""
 
     BOUNCE = "bounce"
     """A provider called the address dead."""
     COMPLAINT = "complaint"
-    """The person called our mail spam."""
+    """The recipient reported our mail as spam."""
     STOP_KEYWORD = "stop_keyword"
-    """The person answered STOP; START undoes it."""
+    """The recipient answered STOP; START undoes it."""
     UNSUBSCRIBE_ALL = "unsubscribe_all"
-    """The person chose to hear nothing more on this channel."""
+    """The recipient opted out of the channel."""
     MANUAL = "manual"
     """An operator or a producer entered it."""
     IMPORT = "import"
-    """It came in a file."""
+    """From a file."""
 
 
 BY_PERSON: Final = frozenset({Cause.COMPLAINT, Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
@@ -33,11 +33,8 @@ BY_PRODUCER: Final = frozenset({Cause.MANUAL, Cause.IMPORT})
 """Entries that a producer may undo, if it made them."""
 
 LISTED: Final = frozenset({Channel.SMS, Channel.EMAIL})
-"""Channels whose dead addresses are listed: a number or a mailbox comes back under another user id.
-
-A push token dies with its installation and comes back for nobody; there is one for every app that
-was ever removed.
-"""
+"""Channels whose dead addresses are listed, because a number or a mailbox can come back under
+another user id. A push token dies with its installation."""
 
 LONGEST_ADDRESS: Final = 2_048
 """Characters of a contact's address."""
@@ -49,7 +46,7 @@ _MAILBOX: Final = re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}")
 
 
 def listed_as(channel: Channel, address: str) -> str:
-    """An address as contacts have it: the domain of a mailbox in ASCII."""
+    """Return an address as contacts have it: the domain of a mailbox in ASCII."""
     local, at, domain = address.rpartition("@")
     if channel is not Channel.EMAIL or domain.isascii():
         return address
@@ -67,7 +64,7 @@ def size_fault(address: str) -> str:
 
 
 def address_fault(channel: Channel, address: str) -> str:
-    """What is wrong with an address that is to be suppressed; empty where nothing is."""
+    """Return the fault of an address that is to be suppressed; empty if there is none."""
     if not address.isprintable() or not 0 < len(address) <= LONGEST_ADDRESS:
         return f"must have 1 to {LONGEST_ADDRESS} printable characters"
     if fault := size_fault(address):

@@ -17,6 +17,7 @@ from notifications import clock
 from notifications.models import Contact, Preference, Recipient
 from notifications.rules import phone
 from notifications.rules.lane import Mode
+from notifications.store import db, tallies
 from providers.contract import Channel
 
 TAKEN_AWAY: Final = "taken away by its producer"
@@ -146,6 +147,18 @@ def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:
             raise PersonsChoice(sorted(returned))
         preference.save()
     return preference
+
+
+def leave_category(recipient_id: int, *, category: str) -> bool:
+    """Opt a recipient out of a category; False if they were out already, or are erased."""
+    left = bool(db.alone("leave_category", {"recipient": recipient_id, "category": category}))
+    tallies.count_opt_outs([tallies.CATEGORY] * left)
+    return left
+
+
+def return_to_category(recipient_id: int, *, category: str) -> bool:
+    """Take back an opt-out from a category; False if there is none."""
+    return bool(db.alone("return_category", {"recipient": recipient_id, "category": category}))
 
 
 def _take_away(recipient: Recipient, *, keep: Sequence[Address]) -> None:

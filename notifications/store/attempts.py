@@ -31,22 +31,8 @@ class Call(NamedTuple):
 
 def record(calls: Sequence[Call], *, provider: str) -> None:
     """Write one attempt a call; an existing attempt stays."""
-    db.run(
-        "attempts",
-        {
-            "provider": provider,
-            "ids": [call.delivery_id for call in calls],
-            "numbers": [call.number for call in calls],
-            "outcomes": [call.outcome for call in calls],
-            "codes": [call.code[:64] for call in calls],
-            "details": [call.detail for call in calls],
-            "latencies": [call.latency_ms for call in calls],
-            "segments": [call.segments for call in calls],
-            "statuses": [call.http_status for call in calls],
-            "waits": [call.retry_after_s for call in calls],
-            "keys": [call.signed_with for call in calls],
-        },
-    )
+    if calls:
+        db.run("attempts", {"provider": provider, **db.columns(calls)})
 
 
 def unanswered(delivery_ids: Collection[UUID]) -> set[UUID]:

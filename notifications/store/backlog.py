@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from notifications.rules import ids
-from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.lane import Lane, Mode
 from notifications.rules.states import Status
 from notifications.store import db, spans
-from providers.contract import Channel
 
 COUNTED: Final = 10_000
 """Rows counted of one lane and status; for dead letters ten times as many."""
@@ -38,8 +37,8 @@ def of_lanes() -> list[Backlog]:
     due: Counter[Lane] = Counter()
     behind: dict[Lane, dt.timedelta] = {}
     for span in spans.current():
-        for row in db.rows("backlog_lanes", {**spans.columns(), **span, **asked}):
-            lane = Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"]))
+        for row in db.rows("backlog_lanes", {**spans.LANE_COLUMNS, **span, **asked}):
+            lane = Lane.of(row["mode"], row["priority"], row["channel"])
             due[lane] += row["due"]
             # A row that its producer's share puts before others is due since before it was born.
             late = row["now"] - max(row["due_at"], ids.time_of(row["id"]))

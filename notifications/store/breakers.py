@@ -1,12 +1,9 @@
-"""Breakers: what calls came to, told to all processes; and what each breaker says now.
+"""Breakers: report outcomes of calls to all processes, and force breakers.
 
 The state is one JSON object a breaker in the state Redis, changed by Lua alone. Each trip, probe
-and close of a provider's own breaker leaves a `BreakerEvent`, a count, a log line, and an alert
-while it lasts. Endpoints are too many for that: a log line each, and one list of those that rest.
-While Redis is away every breaker counts as closed.
-
-Asking whether deliveries may leave is `departures`; this module tells and forces; `standings`
-shows.
+and close of a provider's breaker leaves a `BreakerEvent`, a count, a log line, and an alert while
+the breaker is open. Endpoints get a log line and an entry in a list of resting ones. While Redis is
+away every breaker counts as closed. `departures` asks breakers; `standings` shows them.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ import datetime as dt
 import itertools
 import threading
 from collections.abc import Mapping
-from typing import Final, assert_never, cast
+from typing import Final, cast
 
 import orjson
 import structlog
@@ -51,13 +48,13 @@ Kind = BreakerEvent.Kind
 
 MILLISECOND: Final = dt.timedelta(milliseconds=1)
 KEPT_OPEN: Final = dt.timedelta(hours=1)
-"""A breaker that nobody has probed for so long is forgotten: nobody uses its provider any more."""
+"""A breaker without a probe for so long is forgotten: its provider is not used any more."""
 CLOSED: Final = "breakers:closed"
 """The keys of breakers that closed and whose waiting rows `sweeps.resume` has yet to release."""
 _TELL_EVERY: Final = 1.0
-"""Seconds between two tellings of nothing but success: they only weigh what failed."""
-_AT_ONCE: Final = 100
-"""Endpoints of one Lua call: some ten milliseconds, in which Redis serves nobody else."""
+"""Batches with only accepted calls are reported at most once in so many seconds."""
+AT_ONCE: Final = 100
+"""Endpoints of one Lua call, which takes some ten milliseconds."""
 _COUNTED: Final = {Kind.TRIPPED: "trips", Kind.PROBED: "probes", Kind.CLOSED: "closes"}
 _SHARED: Final = orjson.dumps({
     "believed": REFUSALS_BELIEVED,
@@ -78,7 +75,7 @@ _SHARED: Final = orjson.dumps({
 
 
 class _Mine:
-    """Successes that this process has not told yet."""
+    """Accepted calls that this process has not reported yet."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -93,46 +90,42 @@ _mine = _Mine()
 
 
 def forget() -> None:
-    """Forget what this process knows."""
+    """Forget the accepted calls that are not reported yet."""
     _mine.clear()
 
 
 def key(health: HealthKey) -> str:
-    """Where a breaker is kept."""
-    return _key("breaker", health)
+    """Return the Redis key of a breaker."""
+    place = f"breaker:{health.channel.label}:{health.provider}"
+    return f"{place}:{health.endpoint}" if health.endpoint else place
 
 
 def health_of(name: str) -> HealthKey:
-    """Whose breaker is kept there: the other way round than `key`."""
+    """Return the provider, channel and endpoint of a breaker from its key."""
     _, channel, provider, *endpoint = name.split(":", 3)
     return HealthKey(provider, Channel.from_label(channel), "".join(endpoint))
 
 
 def bucket_key(health: HealthKey) -> str:
-    """Where a bucket is kept: one for all channels of a provider, or one for each endpoint."""
+    """Return the key of a bucket: one for a provider's channels, or one for each endpoint."""
     return ":".join(filter(None, ("bucket", health.provider, health.endpoint)))
 
 
 def pace_key(health: HealthKey) -> str:
-    """Where it is kept by how much throttling lowers the pace."""
+    """Return the key that holds how much throttling lowers the pace."""
     return ":".join(filter(None, ("pace", health.provider, health.endpoint)))
 
 
 def resting_key(pair: Pair) -> str:
-    """Where the endpoints of a provider that rest are listed."""
+    """Return the key of the list of a provider's resting endpoints."""
     return f"resting:{pair[1].label}:{pair[0]}"
 
 
-def _key(kind: str, health: HealthKey) -> str:
-    place = f"{kind}:{health.channel.label}:{health.provider}"
-    return f"{place}:{health.endpoint}" if health.endpoint else place
-
-
 def report(told: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
-    """Take in what live calls came to; returns what each breaker says then. Raises nothing.
+    """Report outcomes of live calls; returns the verdict of each breaker. Raises nothing.
 
-    Accepted calls of a provider are told once a second, anything else at once; a tally that waits
-    has no verdict. Endpoints are told at once, because their calls under way are counted.
+    Batches of a provider with only accepted calls are reported once a second, and have no verdict
+    until then; other batches, and all of endpoints, are reported at once.
     """
     due: dict[HealthKey, Tally] = {}
     for health, tally in told.items():
@@ -140,16 +133,16 @@ def report(told: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
         if waited is not None:
             due[health] = tally.after_accepted(waited)
     verdicts = {health: _while_away(tally) for health, tally in due.items()}
-    with contextlib.suppress(state.Away):
-        for start in range(0, len(due), _AT_ONCE):
-            verdicts |= _told(dict(itertools.islice(due.items(), start, start + _AT_ONCE)))
+    with contextlib.suppress(state.Away, Error):  # Error: `controls` could not be read
+        for start in range(0, len(due), AT_ONCE):
+            verdicts |= _told(dict(itertools.islice(due.items(), start, start + AT_ONCE)))
     for health, verdict in verdicts.items():
         _note_change(health, verdict)
     return verdicts
 
 
 def _untold(health: HealthKey, tally: Tally) -> int | None:
-    """Give the accepted calls that wait to be told; None when these are to wait with them."""
+    """Return the unreported accepted calls; None if these calls wait as well."""
     if health.endpoint:
         return 0
     with _mine.lock:
@@ -189,7 +182,7 @@ def _told(tallies: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
 
 
 def thresholds(health: HealthKey) -> Thresholds:
-    """What trips this breaker."""
+    """Return the thresholds of this breaker."""
     if health.endpoint == EVERY_ENDPOINT:
         return OVER_ENDPOINTS
     if health.endpoint:
@@ -198,32 +191,26 @@ def thresholds(health: HealthKey) -> Thresholds:
 
 
 def _while_away(tally: Tally) -> Verdict:
-    """Without Redis a batch speaks for itself."""
+    """Judge a batch by itself, because Redis is away."""
     in_doubt = tally.rejected > tally.accepted
     believed = min(tally.rejected, REFUSALS_BELIEVED) if in_doubt else tally.rejected
     return Verdict(change=Change.NONE, is_open=False, believed=believed)
 
 
 def note_probe(health: HealthKey) -> None:
-    """One delivery leaves to see whether the provider is well."""
+    """Note that one delivery leaves as a probe."""
     _note(health, Kind.PROBED, "")
 
 
 def _note_change(health: HealthKey, verdict: Verdict) -> None:
-    match verdict.change:
-        case Change.NONE:
-            return
-        case Change.TRIPPED:
-            kind, detail = Kind.TRIPPED, verdict.why
-        case Change.CLOSED:
-            kind, detail = Kind.CLOSED, "a probe was answered"
-        case _:
-            assert_never(verdict.change)
-    _note(health, kind, detail)
+    if verdict.change is Change.TRIPPED:
+        _note(health, Kind.TRIPPED, verdict.why)
+    elif verdict.change is Change.CLOSED:
+        _note(health, Kind.CLOSED, "a probe was answered")
 
 
 def _note(health: HealthKey, kind: Kind, detail: str) -> None:
-    """Leave a trace. Without Postgres only the log has it: outcomes still wait to be settled."""
+    """Log a change and store its event. Without Postgres only the log has it."""
     _log.warning(
         "breaker",
         provider=health.provider,
@@ -255,7 +242,7 @@ def _note_event(pair: Pair, kind: Kind, detail: str) -> None:
 
 
 def force(pair: Pair, forced: Forced, *, by: str) -> None:
-    """An operator's word on a breaker; every process heeds it within two seconds."""
+    """Force a breaker, or end that; every process follows within two seconds."""
     provider, channel = pair
     Row.objects.update_or_create(provider=provider, channel=channel, defaults={"forced": forced})
     kind = {
@@ -266,5 +253,6 @@ def force(pair: Pair, forced: Forced, *, by: str) -> None:
     _note(HealthKey(*pair), kind, f"by {by}")
     controls.forget()
     if forced is not Forced.OPEN:
-        with contextlib.suppress(state.Away):  # then what waits comes due by itself, later
-            state.add(CLOSED, key(HealthKey(*pair)))
+        # While Redis is away the waiting rows come due by themselves, later.
+        with contextlib.suppress(state.Away), state.asked() as redis:
+            redis.sadd(CLOSED, key(HealthKey(*pair)))

@@ -97,6 +97,6 @@ def set_contacts(contacts: Mapping[UUID, int]) -> None:
 
 
 def set_slots(waits: Mapping[UUID, dt.timedelta], *, provider: str, token: UUID) -> None:
-    """How long until the bucket of a provider lets these leave; only rows still of this claim."""
+    """Note how long until a provider's bucket lets rows of this claim leave."""
     parameters = {"ids": list(waits), "waits": list(waits.values())}
-    db.run("set_slots", {**parameters, "provider": provider, "token": token})
+    db.alone("set_slots", {**parameters, "provider": provider, "token": token})

@@ -1,8 +1,8 @@
-"""Running named SQL on Django's own connection.
+"""Named SQL on Django's own connection.
 
 A psycopg cursor is used under Django's, because it binds on the server and reads in binary: an
-array of five hundred ids is one parameter instead of twenty kilobytes of literal, and a timestamp
-is eight bytes instead of a text to be parsed. Transactions stay Django's (`transaction.atomic`).
+array of five hundred ids is one parameter instead of twenty kilobytes of text. Transactions stay
+Django's.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ _FEW: Final = 100
 """Records that are inserted without COPY, which takes two round trips a table."""
 _MILLISECOND: Final = dt.timedelta(milliseconds=1)
 _DEADLOCK_TRIES: Final = 3
-"""Rows are locked in id order: a deadlock is a stranger's (an operator's UPDATE) and passes."""
+"""Rows are locked in id order, so a deadlock comes from outside (an operator's UPDATE) and passes.
+"""
 
 
 @functools.cache
 def statement(name: str) -> LiteralString:
-    """The text of `sql/<name>.sql`, without its comments."""
+    """Return the text of `sql/<name>.sql`, without its comments."""
     lines = (_SQL / f"{name}.sql").read_text().splitlines()
     # The file is part of the program: nobody's input can reach it.
     text = "\n".join(line for line in lines if not line.lstrip().startswith("--"))
@@ -49,16 +50,15 @@ def statement(name: str) -> LiteralString:
 
 
 def cursor() -> psycopg.Cursor[dict[str, Any]]:
-    """A server-binding cursor on this thread's connection; rows are dicts."""
+    """Return a server-binding cursor on this thread's connection; rows are dicts."""
     return _cursor(dict_row)
 
 
 def drop_broken() -> None:
-    """Close this thread's connection if its server has gone: the next statement opens another.
+    """Close this thread's connection if the server has gone: the next statement opens another.
 
-    Asks the socket only, so it costs no round trip. A server that restarts, a failover and a pooler
-    that ends a session all close it; a server that vanishes without a word is found by TCP's
-    keepalives. Does nothing inside a transaction.
+    Reads only the socket, so there is no round trip. A restart, a failover and a pooler close the
+    socket; TCP's keepalives find a server that vanished. Does nothing inside a transaction.
     """
     link = connection.connection
     if link is not None and not connection.in_atomic_block and _is_broken(link.pgconn):
@@ -84,7 +84,7 @@ def is_writable() -> bool:
     """Whether the server takes writes: no standby, and not read-only.
 
     Raises:
-        django.db.Error: it is away.
+        django.db.Error: the server is away.
     """
     with errors, cursor() as running:
         running.execute("SELECT current_setting('transaction_read_only') = 'off' AS writable")
@@ -92,10 +92,10 @@ def is_writable() -> bool:
 
 
 class _Errors:
-    """psycopg's errors in Django's words; a server that takes no writes counts as one that is away.
+    """Turns psycopg's errors into Django's; a server that takes no writes counts as away.
 
-    A failover leaves sessions on a server that became a standby. Its refusal (25006) ends the
-    session, so that the next one can find the new primary.
+    A failover leaves sessions on a server that became a standby. Its refusal (25006) closes the
+    session, so that the next one finds the new primary.
     """
 
     def __enter__(self) -> None:
@@ -111,7 +111,7 @@ class _Errors:
 
         Raises:
             OperationalError: the server is away, or takes no writes.
-            InternalError: as psycopg raised it, as every other class of `django.db.Error`.
+            InternalError: as psycopg raised it.
         """
         if error is None:
             return
@@ -135,9 +135,9 @@ def is_read_only(error: Exception) -> bool:
 
 
 def is_undone(error: Exception) -> bool:
-    """Whether the server itself has refused and still answers: then its transaction is undone.
+    """Whether the server refused and still answers, so that the transaction is rolled back.
 
-    After any other error nobody knows whether a commit that was under way came to be.
+    After any other error the result of a running commit is unknown.
     """
     cause, link = error.__cause__, connection.connection
     refused = isinstance(cause, psycopg.Error) and cause.sqlstate is not None
@@ -158,15 +158,13 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     """Run `sql/<name>.sql` and return all its rows.
 
     Raises:
-        django.db.Error: what psycopg raised, in Django's words.
+        django.db.Error: the translated error of psycopg.
     """
     return _rows(name, parameters, dict_row)
 
 
 def made(name: str, parameters: Mapping[str, object], make: Callable[..., Answer]) -> list[Answer]:
-    """Run `sql/<name>.sql` and make something of each row: `make` gets its columns, in order.
-
-    For hot paths: no dict stands between the row and what is made of it.
+    """Run `sql/<name>.sql` and call `make` with the columns of each row, without a dict between.
 
     Raises:
         django.db.Error: as `rows`.
@@ -190,7 +188,7 @@ class Query(Generic[Answer]):
 
 
 def made_together(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
-    """Run several reading statements in one round trip; returns what each made.
+    """Run several reading statements in one round trip; returns the result of each.
 
     Raises:
         django.db.Error: as `rows`.
@@ -221,7 +219,7 @@ class _Texts(list[str]):
 
 
 class _IdsDumper(Dumper):
-    """Writes a list of ids in one go; psycopg's own asks each value what it is."""
+    """Writes a list of ids at once; psycopg's own dumper looks at each value."""
 
     oid = postgres.types["uuid"].array_oid
 
@@ -230,11 +228,7 @@ class _IdsDumper(Dumper):
 
 
 class _TextsDumper(Dumper):
-    """The same for texts: each quoted, with its own quotes and backslashes escaped.
-
-    A NUL is dropped: Postgres stores none, and one in a vendor's answer must not keep a whole batch
-    from being settled.
-    """
+    """Writes a list of quoted texts at once. A NUL is dropped, because Postgres stores none."""
 
     oid = postgres.types["text"].array_oid
 
@@ -247,13 +241,18 @@ _ARRAYS: Final[Mapping[type, type[list[Any]]]] = {UUID: _Ids, str: _Texts}
 
 
 def bound(parameters: Mapping[str, object]) -> dict[str, object]:
-    """Mark the lists that are written by a dumper of ours; all values of a list are of one type."""
+    """Mark the lists for our dumpers; all values of a list have one type."""
     return {
         name: _ARRAYS.get(type(value[0]), list)(value)
         if isinstance(value, list) and value
         else value
         for name, value in parameters.items()
     }
+
+
+def columns(rows_: Sequence[Any]) -> dict[str, object]:
+    """Return the fields of named tuples (at least one) as lists: parameters for `unnest`."""
+    return dict(zip(rows_[0]._fields, map(list, zip(*rows_, strict=True)), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,19 +265,14 @@ class Rows:
 
 
 def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
-    """Insert records into tables, all or none.
+    """Insert records into tables, all or none; joins an open transaction.
 
-    Joins a transaction that is open. Few records are one statement; many go by COPY, the fastest
-    way in.
-
-    Args:
-        tables: the records; those without any are left out.
-        patience: how long to wait for a lock; None, or in a transaction that is open: as long as
-            the session says.
+    Few records are one statement; many go by COPY. `patience` limits the wait for a lock, except in
+    an open transaction.
 
     Raises:
-        IntegrityError: a violation, of a unique index for one.
-        OperationalError: a lock could not be had in time, or the database is away.
+        IntegrityError: a violation, such as of a unique index.
+        OperationalError: a lock was not granted in time, or the database is away.
     """
     filled = [each for each in tables if each.records]
     if not filled:
@@ -300,7 +294,7 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
 
 
 def be_patient(patience: dt.timedelta) -> None:
-    """Wait for locks only so long, until the transaction that is open ends."""
+    """Limit the waits for locks until the open transaction ends."""
     with errors, _raw_cursor() as running:
         running.execute(
             "SELECT set_config('lock_timeout', $1, true)", [str(patience // _MILLISECOND)]
@@ -308,7 +302,7 @@ def be_patient(patience: dt.timedelta) -> None:
 
 
 def _raw_cursor() -> psycopg.RawCursor[Any]:
-    """A cursor that takes Postgres's own places ($1), so that no long statement is searched."""
+    """Return a cursor that takes Postgres's own places ($1): no long statement is searched."""
     drop_broken()
     connection.ensure_connection()
     return psycopg.RawCursor(connection.connection)
@@ -320,10 +314,10 @@ _Shape: TypeAlias = tuple[tuple[str, tuple[str, ...], int], ...]
 
 @functools.lru_cache(maxsize=512)
 def _insert(shape: _Shape, *, is_patient: bool) -> LiteralString:
-    """One statement for all tables, so that it is one round trip and its own transaction.
+    """Build one statement for all tables: one round trip and its own transaction.
 
-    With patience the last value is a number of milliseconds. The first record sets it as the lock
-    timeout, which counts from there to the transaction's end: nothing before it waits for a lock.
+    With patience the last value is milliseconds: the first record sets the lock timeout, before any
+    wait for a lock.
     """
     number = itertools.count(1)
     places = [
@@ -354,12 +348,10 @@ def _own(text: str) -> sql.SQL:
 
 
 def in_transaction(work: Callable[[], Answer]) -> Answer:
-    """Run `work` in one transaction, and again when Postgres ends it to break a deadlock.
-
-    Inside a transaction that is already open it simply joins: only the outermost can start over.
+    """Run `work` in one transaction, and again after a deadlock; joins an open transaction.
 
     Raises:
-        OperationalError: whatever else the database refused.
+        OperationalError: any other refusal of the database.
     """
 
     def atomically() -> Answer:
@@ -373,19 +365,18 @@ def alone(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     """Run `sql/<name>.sql` as a transaction of its own, and again after a deadlock.
 
     Raises:
-        OperationalError: whatever else the database refused.
+        OperationalError: any other refusal of the database.
     """
     return retried(lambda: rows(name, parameters))
 
 
 def retried(one: Callable[[], Answer]) -> Answer:
-    """Run one statement, and again when Postgres ends it to break a deadlock.
+    """Run one statement without BEGIN and COMMIT, and again after a deadlock.
 
-    It needs no BEGIN and no COMMIT: two waits less on the way of an OTP. Inside a transaction that
-    is already open it simply joins.
+    Joins an open transaction.
 
     Raises:
-        OperationalError: whatever else the database refused.
+        OperationalError: any other refusal of the database.
     """
     return one() if connection.in_atomic_block else _tried(one)
 

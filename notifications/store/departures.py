@@ -1,18 +1,15 @@
-"""Departures: may these deliveries leave through these providers now, and when?
+"""Departures: may deliveries leave through their providers now, and when?
 
-One Lua call answers for a whole batch: the breaker of each provider (or endpoint), and a slot in
-its bucket for each delivery. A provider that states no pace has no bucket until it throttles; what
-an operator has set in admin wins. With neither bucket nor trouble the answer is "all, now".
-
-While Redis is away everything may leave at once: for as long as that lasts, a provider that is down
-costs attempts, and a vendor's limit is kept by its own refusals.
+One Lua call answers for a batch: the breaker of every provider or endpoint, and a slot in the
+bucket for every delivery. A provider without a stated pace has no bucket until it throttles; an
+operator's pace wins. While Redis is away all deliveries may leave at once.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 from uuid import UUID
 
@@ -23,7 +20,7 @@ from notifications.rules import bucket
 from notifications.rules.breaker import Door, Forced, HealthKey
 from notifications.rules.lane import PACE, Priority
 from notifications.store import breakers, controls, state
-from notifications.store.breakers import MILLISECOND
+from notifications.store.breakers import AT_ONCE, MILLISECOND
 from notifications.store.controls import Controls
 from providers.contract import Pace
 
@@ -38,11 +35,11 @@ class Wanted:
     key: HealthKey
     priority: Priority
     count: int
-    """How many want a slot."""
+    """Deliveries that want a slot."""
     pace: Pace | None
-    """What its adapter says."""
+    """The pace of its adapter."""
     with_slot: int = 0
-    """How many more there are, which have a slot already."""
+    """Further deliveries, which have a slot already."""
     candidates: Sequence[UUID] = ()
     """Up to two deliveries of which one may be the probe."""
     is_alone: bool = True
@@ -51,52 +48,45 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What they are told."""
+    """The answer for one `Wanted`."""
 
     door: Door
     wait: dt.timedelta
-    """When to ask again, where the breaker is open; for a probe: when its answer will be there."""
+    """When to ask again, if the breaker is open; for a probe, when its answer is expected."""
     room: int
-    """How many the endpoint may be given, where the breaker is closed."""
+    """Deliveries that the endpoint may be given, if the breaker is closed."""
     slots: Sequence[dt.timedelta] | None
-    """How far away the slot of each is, in order, as many as were given one; None: all may, now."""
+    """Time until the slot of each delivery, in order; None: all may leave now."""
     probe: UUID | None = None
-    """The delivery that goes as the probe, or where none may go now: the last that did."""
+    """The delivery that goes as the probe; if none may go, the last probe."""
     next_slot: dt.timedelta = dt.timedelta(0)
-    """How far away the first slot is that was not given ..."""
+    """Time until the first slot that did not fit."""
     spacing: dt.timedelta = dt.timedelta(0)
-    """... and how far apart those after it will be."""
+    """Interval between later slots."""
 
 
 def ask(wanted: Sequence[Wanted]) -> list[Answer]:
-    """One answer for each; reserves the slots that it gives, and the probe that it allows."""
+    """Return one answer for each; reserves the given slots and the allowed probe."""
     now = controls.current()
     shut = [now.forced.get(each.key.pair) is Forced.OPEN for each in wanted]
     asks = [each for each, is_shut in zip(wanted, shut, strict=True) if not is_shut]
     try:
         answers = iter(_ask_redis(asks, now))
     except state.Away:
-        answers = iter([_all_now(each) for each in asks])
+        all_now = Answer(door=Door.CLOSED, wait=dt.timedelta(0), room=0, slots=None)
+        answers = iter([replace(all_now, room=each.count) for each in asks])
     return [_SHUT if is_shut else next(answers) for is_shut in shut]
 
 
 _SHUT: Final = Answer(door=Door.OPEN, wait=rules.PROBE_EVERY, room=0, slots=())
-"""Forced open: there is no next probe, so its time is as good as any to look again."""
-
-
-def _all_now(wanted: Wanted) -> Answer:
-    return Answer(door=Door.CLOSED, wait=dt.timedelta(0), room=wanted.count, slots=None)
-
-
-_AT_ONCE: Final = 100
-"""Endpoints of one Lua call: some ten milliseconds, in which Redis serves nobody else."""
+"""Forced open: there is no next probe, so this is only when to look again."""
 
 
 def _ask_redis(wanted: Sequence[Wanted], now: Controls) -> list[Answer]:
     return [
         answer
-        for start in range(0, len(wanted), _AT_ONCE)
-        for answer in _asked(wanted[start : start + _AT_ONCE], now)
+        for start in range(0, len(wanted), AT_ONCE)
+        for answer in _asked(wanted[start : start + AT_ONCE], now)
     ]
 
 
@@ -126,7 +116,7 @@ SHARED: Final = orjson.dumps({
     "urgent_every": rules.URGENT_PROBE_EVERY // MILLISECOND,
     "yields_for": rules.LAST_PROBE_YIELDS_FOR // MILLISECOND,
 })
-"""The numbers that all questions share, as `depart.lua` reads them."""
+"""Numbers for all questions, as `depart.lua` reads them."""
 
 
 def _arguments(wanted: Wanted, pace: Pace | None, breaker: str) -> list[str | int | float | bytes]:

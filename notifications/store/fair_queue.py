@@ -1,17 +1,16 @@
-"""Fair queue: within a lane of P2 or P3 no producer delays another one's messages by its backlog.
+"""Fair queue: in a lane of P2 or P3, one producer's backlog does not delay another producer.
 
-Start-time fair queueing. The relay publishes the rows of a lane by `due_at`, so `due_at` is the
-place in the queue. Each lane has a virtual time V: the place that the relay published last while
-rows were left over, or the present when none were. A producer's row gets the place
+Start-time fair queueing. The relay publishes the rows of a lane by `due_at`, which is the place in
+the queue. Each lane has a virtual time V: the last place that the relay published while rows were
+left over, or the present when none were. A producer's row gets the place
 
     max(V, the producer's last place in this lane) + 1 microsecond
 
 so a million rows of one producer take one second of places, and the first row of another producer
-comes next, at V. Two producers with a backlog each take turns.
+comes next, at V.
 
-V and the last places stand in the state Redis. Without it each row is due at once, behind all that
-wait. Rows that come back (from a hold, a retry, a dead worker) get a new place in the same way: the
-present would lie behind V for as long as the lane has a backlog.
+V and the last places stand in the state Redis. Without Redis each row is due at once. Rows that
+come back (from a hold, a retry, a dead worker) get a new place in the same way.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ from uuid import UUID
 
 from notifications.models import Notification
 from notifications.rules.ids import notification_of
-from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.lane import Lane, Priority
 from notifications.store import db, state
-from providers.contract import Channel
 
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
@@ -34,19 +32,14 @@ _FORGET: Final = "-"
 
 
 class Ask(NamedTuple):
-    """One row that is to be queued."""
+    """One row to queue."""
 
     lane: Lane
     producer_id: int
 
 
 def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
-    """The `due_at` of each of these rows, in their order.
-
-    Args:
-        asks: rows of P2 and P3.
-        now: Postgres's clock.
-    """
+    """Return the `due_at` of each of these P2 and P3 rows, in order; `now` is Postgres's clock."""
     if not asks:
         return []
     counts = Counter(asks)
@@ -66,10 +59,9 @@ def places(asks: Sequence[Ask], *, now: dt.datetime) -> list[dt.datetime]:
 
 
 def due_in(rows: Sequence[Mapping[str, Any]]) -> dict[UUID, dt.timedelta]:
-    """How soon rows of P2 and P3 that come back are due, as `intervals`; others are missing.
+    """Return how soon returning rows of P2 and P3 are due, as `intervals`.
 
-    Args:
-        rows: with `id`, `mode`, `priority` and `channel`, of one span of days.
+    `rows` have `id`, `mode`, `priority` and `channel`; all of one span of days.
     """
     patient = [row for row in rows if not Priority(row["priority"]).is_urgent]
     if not patient:
@@ -79,7 +71,7 @@ def due_in(rows: Sequence[Mapping[str, Any]]) -> dict[UUID, dt.timedelta]:
     producers = dict(found.values_list("id", "producer_id"))
     return intervals({
         row["id"]: Ask(
-            Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"])),
+            Lane.of(row["mode"], row["priority"], row["channel"]),
             producers[of[row["id"]]],
         )
         for row in patient
@@ -102,12 +94,7 @@ def intervals(asks: Mapping[UUID, Ask]) -> dict[UUID, dt.timedelta]:
 
 
 def note_published(lane: Lane, *, last: dt.datetime | None) -> None:
-    """Note how far the relay came in a lane.
-
-    Args:
-        lane: of P2 or P3.
-        last: the place that it published last while rows were left over; None: none were.
-    """
+    """Note the last published place of a P2 or P3 lane; None: no rows were left over."""
     v = _FORGET if last is None else str(_microseconds(last))
     try:
         state.call("fair_queue", [_key(lane)], [0, v, "", 0])

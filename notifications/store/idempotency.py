@@ -1,8 +1,7 @@
-"""The first answer to a key, for 24 hours: exact, in Postgres.
+"""Idempotency keys and their first answers, for 24 hours, in Postgres.
 
-A key is taken by inserting its row in the transaction that stores what it asks for, so an answer
-without its notifications, or notifications without their answer, cannot exist. The unique index
-decides between two that come at once: the second waits for the first, and then violates it.
+A key is inserted in the transaction that stores its notifications, so neither exists without the
+other. Of two concurrent inserts of a key, the second waits for the first and violates the index.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expir
 
 
 class Key(NamedTuple):
-    """An idempotency key, with whose it is."""
+    """An idempotency key and its owner."""
 
     producer_id: int
     mode: Mode
@@ -31,7 +30,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key with the body that came with it and the answer to it."""
+    """A key with its body and answer."""
 
     key: Key
     body_hash: bytes
@@ -39,7 +38,7 @@ class Entry:
 
 
 def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
-    """Entries to be inserted, in key order: two batches that share keys never deadlock."""
+    """Return entries to insert, in key order, so that two batches never deadlock."""
     expires_at = now + conf.current().idempotency_keys_kept
     records = [
         (*each.key, each.body_hash, orjson.dumps(each.response).decode(), expires_at)
@@ -49,9 +48,9 @@ def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
 
 
 def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
-    """Ask for the stored answers to those of these keys that are in use.
+    """Return the query for the stored answers to these keys.
 
-    Where several producers ask, one's answer to the name of another's key may be among them.
+    With several producers, answers to another producer's key of the same name may be among them.
     """
     whose = {(each.producer_id, each.mode) for each in keys}
     parameters = {
@@ -88,17 +87,10 @@ def keep(key: Key, response: Mapping[str, Any]) -> None:
 
 
 def forget_expired(keys: Collection[Key]) -> None:
-    """Delete those of these keys that are past their time."""
-    db.alone("forget_keys", _named(keys))
-
-
-def _named(keys: Collection[Key]) -> dict[str, object]:
-    wanted = sorted(keys)
-    return {
-        "producer_ids": [each.producer_id for each in wanted],
-        "modes": [each.mode for each in wanted],
-        "keys": [each.name for each in wanted],
-    }
+    """Delete those of these keys that have expired."""
+    producer_ids, modes, names = (list(column) for column in zip(*sorted(keys), strict=True))
+    parameters = {"producer_ids": producer_ids, "modes": modes, "keys": names}
+    db.alone("forget_keys", parameters)
 
 
 def _entry(producer_id: int, mode: int, name: str, body_hash: bytes, response: str) -> Entry:

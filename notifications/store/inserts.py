@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-import functools
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.lane import Lane
 from notifications.rules.states import Status
 from notifications.store import db, fair_queue
 from notifications.store.fair_queue import Ask
-from providers.contract import Channel
 
 _NOTIFICATION: Final = (
     "id",
@@ -41,29 +39,14 @@ _NOTIFICATION: Final = (
     "expires_at",
     "created_at",
 )
-_DELIVERY: Final = (
-    "id",
-    "mode",
-    "priority",
-    "channel",
-    "status",
-    "due_at",
-    "reason",
-    "recipient_id",
-    "contact_id",
-    "publishes",
-    "published_at",
-)
 _EVENT: Final = ("notification_id", "delivery_id", "status", "reason", "at")
-
-_DUE_AT: Final = _DELIVERY.index("due_at")
 
 NotificationRow = tuple[object, ...]
 """One value for each of the notification's columns, in their order."""
 
 
 class NewDelivery(NamedTuple):
-    """A delivery as it is born: its first columns, in their order."""
+    """Column values of a new delivery, in insert order; `is_published` is two columns."""
 
     id: UUID
     mode: int
@@ -75,7 +58,11 @@ class NewDelivery(NamedTuple):
     recipient_id: int
     contact_id: int | None
     is_published: bool
-    """The accepting process publishes it itself, at once."""
+    """The accepting process publishes the delivery at once."""
+
+
+_DUE_AT: Final = NewDelivery._fields.index("due_at")
+_DELIVERY: Final = (*NewDelivery._fields[:-1], "publishes", "published_at")
 
 
 def deliveries(
@@ -135,15 +122,10 @@ def _places(
     """Return the places of queued P2 and P3 deliveries in the fair queue."""
     producers = {row[0]: row[1] for row in notifications}
     asks = {
-        each.id: Ask(_lane(each.mode, each.priority, each.channel), producer)
+        each.id: Ask(Lane.of(each.mode, each.priority, each.channel), producer)
         for each, notification_id in zip(born, notification_ids, strict=True)
         if each.status == Status.QUEUED
         and not each.is_published
         and isinstance(producer := producers.get(notification_id), int)
     }
     return dict(zip(asks, fair_queue.places(list(asks.values()), now=now), strict=True))
-
-
-@functools.cache
-def _lane(mode: int, priority: int, channel: int) -> Lane:
-    return Lane(Mode(mode), Priority(priority), Channel(channel))

@@ -8,6 +8,7 @@ no evidence about a later call. A missing entry is no evidence: then, and withou
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -52,20 +53,14 @@ def write(entries: Iterable[Entry]) -> None:
         for each in entries
         if type(each.outcome).__name__.lower() in _DEFINITE
     }
-    if not values:
-        return
-    try:
-        state.set_many(values, seconds=_KEEP)
-    except state.Away:
-        return  # the settle that follows is the truth; the ledger only covers a crash before it
+    if values:
+        with contextlib.suppress(state.Away):
+            state.call("set_many", list(values), [_KEEP, *values.values()])
 
 
 def read(delivery_ids: Sequence[UUID]) -> dict[UUID, Entry]:
     """Return the entries of these deliveries; none while the state Redis is away."""
-    try:
-        found = state.get_many([_key(each) for each in delivery_ids])
-    except state.Away:
-        return {}
+    found = state.get_many([_key(each) for each in delivery_ids])
     entries = {
         delivery_id: _parsed(delivery_id, value.decode())
         for delivery_id, value in zip(delivery_ids, found, strict=True)

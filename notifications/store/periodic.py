@@ -7,7 +7,7 @@ restarts and deployments.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,15 +17,6 @@ PREFIX: Final = "sweep_"
 QUEUE: Final = "ops"
 _SHORTEST_LIFE: Final = 5
 """Seconds that a message may wait for a worker; a later message does its work."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class New:
-    """A sweep as its row is created."""
-
-    name: str
-    every: dt.timedelta
-    description: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,20 +58,16 @@ def set_interval(task: PeriodicTask, seconds: int) -> None:
     task.expire_seconds = max(seconds, _SHORTEST_LIFE)
 
 
-def create_missing(sweeps: Collection[New]) -> None:
-    """Create missing rows, and delete rows of removed sweeps."""
-    known = [task_name(sweep.name) for sweep in sweeps]
+def create_missing(sweeps: Mapping[str, tuple[dt.timedelta, str]]) -> None:
+    """Create missing rows (name -> interval and description), and delete rows of removed sweeps."""
+    known = list(map(task_name, sweeps))
     ours = PeriodicTask.objects.filter(task__startswith=PREFIX)
     ours.exclude(task__in=known).delete()
-    PeriodicTask.objects.filter(name="tick", task="tick").delete()  # of releases before 1.0
     there = set(PeriodicTask.objects.filter(task__in=known).values_list("task", flat=True))
-    for sweep in sweeps:
-        if task_name(sweep.name) not in there:
+    for name, (every, description) in sweeps.items():
+        if task_name(name) not in there:
             task = PeriodicTask(
-                name=sweep.name,
-                task=task_name(sweep.name),
-                queue=QUEUE,
-                description=sweep.description,
+                name=name, task=task_name(name), queue=QUEUE, description=description
             )
-            set_interval(task, int(sweep.every.total_seconds()))
+            set_interval(task, int(every.total_seconds()))
             task.save()

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
-import functools
 from collections.abc import Mapping
-from typing import Final
 
-from notifications import clock
 from notifications.models import RetryPreset
 from notifications.rules import retries
 from notifications.rules.lane import Priority
 from notifications.rules.retries import PRESETS, Jitter, Preset
+from notifications.store.fresh import Fresh
 from providers.contract import Channel
 
-_FRESH: Final = 1.0
-"""Seconds that the table is believed: an edit acts within two seconds everywhere."""
 
-
+@Fresh
 def every() -> Mapping[str, Preset]:
-    """Each preset by its name. A shipped preset without a row has its shipped values."""
-    return _presets(int(clock.monotonic() / _FRESH))
+    """Read each preset by its name. A shipped preset without a row has its shipped values."""
+    return {**PRESETS, **{row.name: preset_of(row) for row in RetryPreset.objects.all()}}
+
+
+forget = every.forget
 
 
 def preset_for(priority: Priority, channel: Channel, *, chosen: str) -> Preset:
@@ -51,14 +50,3 @@ def columns_of(preset: Preset) -> dict[str, object]:
         "jitter": preset.jitter.value,
         "drops": preset.drops,
     }
-
-
-def forget() -> None:
-    """Read the table anew on its next use."""
-    _presets.cache_clear()
-
-
-@functools.lru_cache(maxsize=1)
-def _presets(_moment: int) -> dict[str, Preset]:
-    stored = {row.name: preset_of(row) for row in RetryPreset.objects.all()}
-    return {**PRESETS, **stored}

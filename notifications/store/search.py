@@ -6,6 +6,7 @@ Hits come newest first and hold no address.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -50,65 +51,52 @@ def find(
 
     `address` is spelled as the contact has it; `any_id` is of a notification (all its deliveries)
     or of a delivery.
-
-    Raises:
-        ValueError: not exactly one of the four terms was given.
     """
-    match address, user_id, provider_message_id, any_id:
-        case str(), "", "", None if address:
-            contacts = list(Contact.objects.filter(address=address).values_list("pk", "recipient"))
-            recipients = {recipient for _, recipient in contacts}
-            return _hits(
-                _of_recipients(recipients, limit=limit),
-                mode=mode,
-                limit=limit,
-                contacts=[contact for contact, _ in contacts],
-            )
-        case "", str(), "", None if user_id:
-            recipients = set(Recipient.objects.filter(user_id=user_id).values_list("pk", flat=True))
-            return _hits(_of_recipients(recipients, limit=limit), mode=mode, limit=limit)
-        case "", "", str(), None if provider_message_id:
-            known_as = Delivery.objects.filter(provider_message_id=provider_message_id)
-            newest = list(known_as.order_by("-pk").values_list("pk", flat=True)[:limit])
-            return _hits(
-                [ids.notification_of(id_) for id_ in newest],
-                mode=mode,
-                limit=limit,
-                deliveries=newest,
-            )
-        case "", "", "", UUID():
-            only = [any_id] if ids.number_of(any_id) else None
-            return _hits([ids.notification_of(any_id)], mode=mode, limit=limit, deliveries=only)
-        case _:
-            msg = "search by exactly one of address, user_id, provider_message_id and id"
-            raise ValueError(msg)
+    contacts = deliveries = None
+    if any_id is not None:
+        notifications = [ids.notification_of(any_id)]
+        deliveries = [any_id] if ids.number_of(any_id) else None
+    elif provider_message_id:
+        known_as = Delivery.objects.filter(provider_message_id=provider_message_id)
+        deliveries = list(known_as.order_by("-pk").values_list("pk", flat=True)[:limit])
+        notifications = [ids.notification_of(each) for each in deliveries]
+    elif user_id:
+        recipients = Recipient.objects.filter(user_id=user_id).values_list("pk", flat=True)
+        notifications = _of_recipients(recipients, limit=limit)
+    else:
+        pairs = list(Contact.objects.filter(address=address).values_list("pk", "recipient"))
+        contacts = [contact for contact, _ in pairs]
+        notifications = _of_recipients({recipient for _, recipient in pairs}, limit=limit)
+    parameters = {
+        "notifications": notifications,
+        "mode": mode,
+        "contacts": contacts,
+        "deliveries": deliveries,
+        "limit": limit,
+    }
+    return [_hit(row) for row in db.rows("search_hits", parameters)]
 
 
-def _of_recipients(recipients: set[int], *, limit: int) -> list[UUID]:
+def find_any(term: str, *, limit: int = 200) -> list[Hit]:
+    """Find deliveries by whatever an operator has: an id, a user, an address, a provider's id."""
+    term = term.strip()
+    try:
+        return find(any_id=UUID(term), limit=limit)
+    except ValueError:
+        pass
+    if not term:
+        return []
+    return [
+        *find(user_id=term, limit=limit),
+        *find(address=term, limit=limit),
+        *find(provider_message_id=term, limit=limit),
+    ]
+
+
+def _of_recipients(recipients: Iterable[int], *, limit: int) -> list[UUID]:
     """Return their newest notifications, by `notification_by_recipient`."""
-    theirs = Notification.objects.filter(recipient_id__in=recipients)
+    theirs = Notification.objects.filter(recipient_id__in=list(recipients))
     return list(theirs.order_by("-pk").values_list("pk", flat=True)[:limit])
-
-
-def _hits(
-    notifications: list[UUID],
-    *,
-    mode: Mode | None,
-    limit: int,
-    contacts: list[int] | None = None,
-    deliveries: list[UUID] | None = None,
-) -> list[Hit]:
-    found = db.rows(
-        "search_hits",
-        {
-            "notifications": notifications,
-            "mode": mode,
-            "contacts": contacts,
-            "deliveries": deliveries,
-            "limit": limit,
-        },
-    )
-    return [_hit(row) for row in found]
 
 
 def _hit(row: dict[str, Any]) -> Hit:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -13,8 +13,7 @@ from notifications.models import ShortLink
 from notifications.store import db
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewLink:
+class NewLink(NamedTuple):
     """A link to store."""
 
     token: str
@@ -23,17 +22,11 @@ class NewLink:
     expires_at: dt.datetime
 
 
-def add(links: Collection[NewLink]) -> None:
+def add(links: Sequence[NewLink]) -> None:
     """Store links in one statement; an existing link stays."""
-    if not links:
-        return
-    parameters = {
-        "tokens": [link.token for link in links],
-        "deliveries": [link.delivery_id for link in links],
-        "targets": [link.target for link in links],
-        "expiries": [link.expires_at for link in links],
-    }
-    db.in_transaction(lambda: db.run("add_short_links", parameters))
+    if links:
+        parameters = db.columns(links)
+        db.in_transaction(lambda: db.run("add_short_links", parameters))
 
 
 def target(token: str) -> str | None:

@@ -12,7 +12,7 @@ late.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from psycopg import sql
 
 from notifications import clock
 from notifications.rules import ids
-from notifications.rules.lane import LANES, Lane
+from notifications.rules.lane import LANES
 from notifications.rules.states import OPEN, Status
 from notifications.store import db, partitions
 
@@ -42,15 +42,12 @@ _DUE_SOON: Final = sql.SQL(
 )
 
 
-def columns(lanes: tuple[Lane, ...] = LANES) -> dict[str, list[int]]:
-    """Lanes as parameters of a statement: three arrays side by side."""
-    return {
-        "modes": [lane.mode for lane in lanes],
-        "priorities": [lane.priority for lane in lanes],
-        "channels": [lane.channel for lane in lanes],
-    }
-
-
+LANE_COLUMNS: Final[Mapping[str, list[int]]] = {
+    "modes": [lane.mode for lane in LANES],
+    "priorities": [lane.priority for lane in LANES],
+    "channels": [lane.channel for lane in LANES],
+}
+"""All lanes as parameters of a statement: three arrays side by side."""
 _ONE_OPEN: Final = sql.SQL(
     # In the order of delivery_due, so that the planner takes that index and reads one entry.
     "(SELECT {} AS day FROM {} WHERE due_at IS NOT NULL"
@@ -59,13 +56,14 @@ _ONE_OPEN: Final = sql.SQL(
 
 
 class _Spans:
-    """The answer of the last look, for one process."""
+    """The ranges to sweep, with the answer of this process's last look at the older days."""
 
     def __init__(self) -> None:
         self._looked_at = float("-inf")
         self._older: list[dt.date] = []
 
     def current(self) -> list[Span]:
+        """Return the ranges to sweep now, the recent days first."""
         yesterday = clock.now().date() - _DAY
         if clock.monotonic() - self._looked_at > LOOK_EVERY:
             days = [day for day in partitions.existing() if day < yesterday]
@@ -75,20 +73,13 @@ class _Spans:
         return [_span(yesterday, yesterday + 3 * _DAY), *older]
 
     def forget(self) -> None:
+        """Look at the older days again on the next use."""
         self._looked_at = float("-inf")
 
 
 _spans = _Spans()
-
-
-def current() -> list[Span]:
-    """The ranges to sweep now, the recent days first."""
-    return _spans.current()
-
-
-def forget() -> None:
-    """Look at the older days again on the next use."""
-    _spans.forget()
+current = _spans.current
+forget = _spans.forget
 
 
 def around(any_ids: Collection[UUID]) -> Span:
@@ -132,5 +123,5 @@ def _is_due(day: dt.date) -> bool:
     """Whether a row of this day is due before the next look."""
     statement = _DUE_SOON.format(_table(day))
     with db.cursor() as running:
-        running.execute(statement, {**columns(), "statuses": _WITH_DUE_TIME, "ahead": _AHEAD})
+        running.execute(statement, {**LANE_COLUMNS, "statuses": _WITH_DUE_TIME, "ahead": _AHEAD})
         return running.fetchone() is not None

@@ -64,10 +64,7 @@ class Endpoints:
 def of(keys: Iterable[HealthKey]) -> dict[HealthKey, Standing]:
     """Return how these breakers stand; without Redis all are closed."""
     wanted = list(keys)
-    try:
-        kept = state.get_many([breakers.key(each) for each in wanted])
-    except state.Away:
-        kept = [None] * len(wanted)
+    kept = state.get_many([breakers.key(each) for each in wanted])
     forced = controls.current().forced
     return {
         each: _standing(value, forced.get(each.pair, Forced.AUTO))
@@ -90,12 +87,15 @@ def noted() -> dict[Pair, tuple[Row, Standing]]:
 
 def endpoints(pair: Pair, *, limit: int) -> Endpoints:
     """Count a provider's resting endpoints, and return up to `limit`; none without Redis."""
-    since = (clock.now() - breakers.KEPT_OPEN).timestamp() * 1000
+    key, since = breakers.resting_key(pair), (clock.now() - breakers.KEPT_OPEN).timestamp() * 1000
     try:
-        count, names = state.newest(breakers.resting_key(pair), since=since, limit=limit)
+        with state.asked() as redis, redis.pipeline(transaction=False) as together:
+            together.zcount(key, since, "+inf")
+            together.zrange(key, "+inf", since, desc=True, byscore=True, offset=0, num=limit)
+            count, names = together.execute()
     except state.Away:
         return Endpoints()
-    found = of(HealthKey(*pair, name) for name in names)
+    found = of(HealthKey(*pair, name.decode()) for name in names)
     return Endpoints(
         count=count,
         shown=[(key.endpoint, standing) for key, standing in found.items() if standing.since],

@@ -1,14 +1,14 @@
-"""The state Redis: sent-ledger, rate limits, news, tallies. Losing it loses nothing.
+"""The state Redis: sent-ledger, rate limits, breakers, tallies. Postgres has the truth.
 
-Everything here is an optimisation or a second opinion; Postgres has the truth. So each caller says
-what holds while it is away, and after one failure this process leaves it alone for a moment instead
-of waiting on every call.
+Losing the state Redis loses no notification. Each caller says what holds while it is away. After a
+failure this process does not ask it again for two seconds, instead of waiting on every call.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -27,24 +27,14 @@ _REST: Final = 2.0
 
 
 class Away(Exception):
-    """The state Redis cannot be asked now. Do what the caller's docstring says of that."""
+    """The state Redis cannot be asked now. The caller's docstring says what holds then."""
 
 
 class _Circuit:
-    """Remembers for a moment that the last call failed."""
+    """Whether the last call failed a moment ago."""
 
-    def __init__(self) -> None:
-        self._rests_until = 0.0
-
-    def check(self) -> None:
-        if clock.monotonic() < self._rests_until:
-            raise Away
-
-    def trip(self) -> None:
-        self._rests_until = clock.monotonic() + _REST
-
-    def reset(self) -> None:
-        self._rests_until = 0.0
+    rests_until = 0.0
+    """Monotonic seconds."""
 
 
 _circuit = _Circuit()
@@ -52,7 +42,7 @@ _circuit = _Circuit()
 
 @functools.cache
 def client() -> redis.Redis:
-    """This process's client (it pools its connections and is safe in threads)."""
+    """This process's client: it pools connections and is safe in threads."""
     return redis.Redis.from_url(
         conf.current().state_url,
         socket_timeout=_SOCKET_TIMEOUT,
@@ -68,190 +58,42 @@ def _script(name: str) -> Script:
 
 
 def forget() -> None:
-    """Connect anew on the next call: the settings have changed."""
+    """Connect anew on the next call, because the settings have changed."""
     client.cache_clear()
     _script.cache_clear()
-    _circuit.reset()
+    _circuit.rests_until = 0.0
+
+
+@contextmanager
+def asked() -> Iterator[redis.Redis]:
+    """Give the client for commands of redis-py.
+
+    Raises:
+        Away: the state Redis did not answer, or failed less than two seconds ago.
+    """
+    if clock.monotonic() < _circuit.rests_until:
+        raise Away
+    try:
+        yield client()
+    except redis.RedisError as error:
+        _circuit.rests_until = clock.monotonic() + _REST
+        raise Away from error
 
 
 def call(script: str, keys: list[str], arguments: list[str | int | float | bytes]) -> object:
     """Run `lua/<script>.lua`.
 
     Raises:
-        Away: the state Redis did not answer, or failed a moment ago.
+        Away: as `asked`.
     """
-    _circuit.check()
-    try:
+    with asked():
         return _script(script)(keys=keys, args=arguments)
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-
-
-def set_many(entries: Mapping[str, str], *, seconds: int) -> None:
-    """SET many keys with one expiry in one round trip.
-
-    Raises:
-        Away: as `call`.
-    """
-    values: list[str | int | float | bytes] = [seconds, *entries.values()]
-    call("set_many", list(entries), values)
 
 
 def get_many(keys: list[str]) -> list[bytes | None]:
-    """MGET.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
+    """Read the values of keys in one MGET; while the state Redis is away each is None."""
     try:
-        return cast("list[bytes | None]", client().mget(keys)) if keys else []
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-
-
-def increase(key: str, counts: Mapping[str, int]) -> None:
-    """HINCRBY for each field, in one round trip.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        with client().pipeline(transaction=False) as together:
-            for field, count in counts.items():
-                together.hincrby(key, field, count)
-            together.execute()
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-
-
-def counters(key: str) -> dict[str, int]:
-    """HGETALL of what `increase` counted.
-
-    Raises:
-        Away: as `call`.
-    """
-    return {field: int(count) for field, count in notes(key).items()}
-
-
-def note(key: str, values: Mapping[str, str]) -> None:
-    """HSET.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        client().hset(key, items=[part for pair in values.items() for part in pair])
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-
-
-def notes(key: str) -> dict[str, str]:
-    """HGETALL of what `note` set.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        found = cast("dict[bytes, bytes]", client().hgetall(key))
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-    return {field.decode(): value.decode() for field, value in found.items()}
-
-
-def unnote(key: str, fields: Sequence[str]) -> None:
-    """HDEL; nothing for no fields.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        if fields:
-            client().hdel(key, *fields)
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-
-
-def publish(channel: str, message: str) -> None:
-    """PUBLISH to whoever listens.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        client().publish(channel, message)
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-
-
-def newest(key: str, *, since: float, limit: int) -> tuple[int, list[str]]:
-    """Of a sorted set: how many members score over `since`, and up to `limit`, highest first.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        with client().pipeline(transaction=False) as together:
-            together.zcount(key, since, "+inf")
-            together.zrange(key, "+inf", since, desc=True, byscore=True, offset=0, num=limit)
-            count, found = together.execute()
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-    return count, [each.decode() for each in found]
-
-
-def members(key: str) -> set[str]:
-    """SMEMBERS.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        found = cast("set[bytes]", client().smembers(key))
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-    return {each.decode() for each in found}
-
-
-def add(key: str, member: str) -> None:
-    """SADD.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        client().sadd(key, member)
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
-
-
-def remove(key: str, member: str) -> None:
-    """SREM.
-
-    Raises:
-        Away: as `call`.
-    """
-    _circuit.check()
-    try:
-        client().srem(key, member)
-    except redis.RedisError as error:
-        _circuit.trip()
-        raise Away from error
+        with asked() as redis_:
+            return cast("list[bytes | None]", redis_.mget(keys)) if keys else []
+    except Away:
+        return [None] * len(keys)

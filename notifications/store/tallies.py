@@ -7,12 +7,13 @@ nothing is counted; after its loss the tallies begin at zero, as after a restart
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from django.db import transaction
 
@@ -59,8 +60,8 @@ def moves() -> dict[tuple[str, str], int]:
     Raises:
         state.Away: the state Redis is away.
     """
-    found = state.counters(_MOVES).items()
-    return {(name.partition(" ")[0], name.partition(" ")[2]): count for name, count in found}
+    counts = _read(_MOVES).items()
+    return {(name.partition(" ")[0], name.partition(" ")[2]): int(count) for name, count in counts}
 
 
 def opt_outs() -> dict[str, int]:
@@ -69,17 +70,15 @@ def opt_outs() -> dict[str, int]:
     Raises:
         state.Away: the state Redis is away.
     """
-    return state.counters(_OPT_OUTS)
+    return {cause: int(count) for cause, count in _read(_OPT_OUTS).items()}
 
 
 def note_in_flight(provider: str, *, limit: int, in_flight: int) -> None:
     """Report this process's limit and number of calls in flight at a provider."""
     process = f"{socket.gethostname()}:{os.getpid()}"
     figure = f"{clock.now().timestamp():.0f} {limit} {in_flight}"
-    try:
-        state.note(_IN_FLIGHT, {f"{provider} {process}": figure})
-    except state.Away:
-        return  # as the module says: a figure less
+    with contextlib.suppress(state.Away), state.asked() as redis:
+        redis.hset(_IN_FLIGHT, f"{provider} {process}", figure)
 
 
 def in_flight() -> dict[str, InFlight]:
@@ -91,14 +90,16 @@ def in_flight() -> dict[str, InFlight]:
     oldest = clock.now().timestamp() - _FRESH_SECONDS
     found: dict[str, InFlight] = {}
     ended: list[str] = []
-    for field, figure in state.notes(_IN_FLIGHT).items():
+    for field, figure in _read(_IN_FLIGHT).items():
         noted_at, limit, count = (int(part) for part in figure.split())
         if noted_at < oldest:
             ended.append(field)
             continue
         provider = field.partition(" ")[0]
         found[provider] = found.get(provider, InFlight()) + InFlight(limit, count)
-    state.unnote(_IN_FLIGHT, ended)
+    if ended:
+        with state.asked() as redis:
+            redis.hdel(_IN_FLIGHT, *ended)
     return found
 
 
@@ -108,7 +109,17 @@ def _count(key: str, counts: Mapping[str, int]) -> None:
 
 
 def _add(key: str, counts: Mapping[str, int]) -> None:
-    try:
-        state.increase(key, counts)
-    except state.Away:
-        return  # as the module says: a figure less
+    with (
+        contextlib.suppress(state.Away),
+        state.asked() as redis,
+        redis.pipeline(transaction=False) as together,
+    ):
+        for field, count in counts.items():
+            together.hincrby(key, field, count)
+        together.execute()
+
+
+def _read(key: str) -> dict[str, str]:
+    with state.asked() as redis:
+        found = cast("dict[bytes, bytes]", redis.hgetall(key))
+    return {field.decode(): value.decode() for field, value in found.items()}

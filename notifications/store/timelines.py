@@ -1,12 +1,10 @@
 """What API and admin show of a notification: its deliveries, their attempts and the timeline.
 
-A notification spans its deliveries as one range of the primary key, so everything of it is read
-with four range scans of one daily partition. Sensitive variables never leave this module in the
-clear: they are masked here, for every reader alike.
+A notification's deliveries are one range of the primary key, so four range scans of one daily
+partition read all of it. Sensitive variables are masked here for every reader.
 
-The promise of `listing`: a page costs at most SCANNED rows, however few of them match and however
-old the producer's last notification is. What pays for it: a page can hold fewer than its limit and
-still have a next one.
+A page of `listing` reads at most SCANNED rows, so a page can hold fewer lines than its limit and
+still have a next page.
 """
 
 from __future__ import annotations
@@ -31,23 +29,6 @@ SCANNED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptView:
-    """One provider call."""
-
-    number: int
-    provider: str
-    outcome: str
-    code: str
-    detail: str
-    started_at: dt.datetime
-    latency_ms: int
-    segments: int | None
-    http_status: int | None
-    retry_after_s: int | None
-    signed_with: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryView:
     """The effort to reach one contact on one channel."""
 
@@ -60,19 +41,7 @@ class DeliveryView:
     due_at: dt.datetime | None
     sent_at: dt.datetime | None
     delivered_at: dt.datetime | None
-    attempts: tuple[AttemptView, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventView:
-    """One line of the timeline."""
-
-    seq: int
-    at: dt.datetime
-    delivery_id: UUID | None
-    status: Status | None
-    reason: str
-    detail: str
+    attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +51,7 @@ class Timeline:
     notification: Notification
     template: Template | None
     deliveries: tuple[DeliveryView, ...]
-    events: tuple[EventView, ...]
+    events: tuple[Event, ...]
 
     @property
     def status(self) -> Status:
@@ -104,31 +73,17 @@ def of(notification_id: UUID) -> Timeline | None:
         return None
     return Timeline(
         notification=notification,
-        template=_template(notification.template),
+        template=Template.objects.filter(pk=notification.template or 0).first(),
         deliveries=_deliveries(notification_id),
-        events=tuple(
-            EventView(
-                seq=event.seq,
-                at=event.at,
-                delivery_id=event.delivery_id,
-                status=None if event.status is None else Status(event.status),
-                reason=event.reason,
-                detail=event.detail,
-            )
-            for event in Event.objects.filter(notification_id=notification_id).order_by("seq")
-        ),
+        events=tuple(Event.objects.filter(notification_id=notification_id).order_by("seq")),
     )
-
-
-def _template(row: int | None) -> Template | None:
-    return None if row is None else Template.objects.filter(pk=row).first()
 
 
 def _deliveries(notification_id: UUID) -> tuple[DeliveryView, ...]:
     last = ids.last_delivery_of(notification_id)
     attempts = Attempt.objects.filter(delivery_id__gt=notification_id, delivery_id__lte=last)
     made = {
-        delivery_id: tuple(_attempt(row) for row in rows)
+        delivery_id: tuple(rows)
         for delivery_id, rows in groupby(
             attempts.order_by("delivery_id", "number"), key=lambda row: row.delivery_id
         )
@@ -148,22 +103,6 @@ def _deliveries(notification_id: UUID) -> tuple[DeliveryView, ...]:
             attempts=made.get(row.id, ()),
         )
         for row in found
-    )
-
-
-def _attempt(row: Attempt) -> AttemptView:
-    return AttemptView(
-        number=row.number,
-        provider=row.provider,
-        outcome=row.outcome,
-        code=row.code,
-        detail=row.detail,
-        started_at=row.started_at,
-        latency_ms=row.latency_ms,
-        segments=row.segments,
-        http_status=row.http_status,
-        retry_after_s=row.retry_after_s,
-        signed_with=row.signed_with,
     )
 
 

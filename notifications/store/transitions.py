@@ -1,12 +1,13 @@
 """The only code that writes a status: one transition of `rules.transitions` is one guarded UPDATE.
 
-The sources of the transition stand in the WHERE, and the same statement writes the events. A row
-that has moved on stays as it is, so every caller may run twice.
+The sources of the transition stand in the WHERE, and the same statement writes the events. A row in
+another status stays as it is, so every caller may run twice.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -14,6 +15,7 @@ from uuid import UUID
 
 from notifications.rules import ids as id_rules
 from notifications.rules.lane import Mode
+from notifications.rules.outcomes import Decision
 from notifications.rules.states import Status
 from notifications.rules.transitions import ACCEPT_LATE, REPLAY, Transition
 from notifications.store import db, tallies
@@ -24,11 +26,11 @@ class Move(NamedTuple):
 
     id: UUID
     reason: str = ""
-    """A member of `rules.reasons`; empty where the status says all."""
+    """A member of `rules.reasons`; empty if the status needs none."""
     detail: str = ""
     """A sentence for the timeline, redacted, up to 500 characters."""
     due_in: dt.timedelta | None = None
-    """When the row must be looked at again, from Postgres's now; None: the row is final."""
+    """When to look at the row again, from Postgres's now; None: the row is final."""
     provider_message_id: str = ""
 
 
@@ -38,7 +40,7 @@ class UnderClaim:
 
     token: UUID
     only_uncalled: bool = False
-    """Only rows of which this claim has begun no provider call."""
+    """Only rows without a provider call under this claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +50,14 @@ class StillDue:
 
 @dataclass(frozen=True, slots=True)
 class FromProvider:
-    """Guard for receipts: only rows of which this provider had a call."""
+    """Guard for receipts: only rows that this provider was called for."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Anyone:
-    """No guard but the transition's sources: for an operator, a producer, or a lock held before."""
+    """No further guard: for an operator, a producer, or a lock held before."""
 
 
 Guard = UnderClaim | StillDue | FromProvider | Anyone
@@ -65,13 +67,7 @@ _REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
 
 
 def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[UUID]:
-    """Move deliveries; returns the ids of those that moved.
-
-    Args:
-        transition: the target, its legal sources, and its side effects.
-        moves: each delivery at most once.
-        guard: which rows may move.
-    """
+    """Move deliveries that the guard allows, each at most once; returns the ids that moved."""
     batch = sorted(moves, key=lambda each: each.id)
     if not batch:
         return []
@@ -102,8 +98,30 @@ def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[U
     return db.in_transaction(work)
 
 
+def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
+    """Write decisions, one statement for each transition; returns the deliveries that moved."""
+    by_transition: dict[Transition, list[Move]] = defaultdict(list)
+    for delivery_id, decision in decisions.items():
+        move = Move(
+            id=delivery_id,
+            reason=decision.reason,
+            detail=decision.detail[:500],
+            due_in=decision.due_in,
+            provider_message_id=decision.provider_message_id[:255],
+        )
+        by_transition[decision.transition].append(move)
+
+    def work() -> set[UUID]:
+        moved: set[UUID] = set()
+        for transition, moves in by_transition.items():
+            moved.update(apply(transition, moves, guard))
+        return moved
+
+    return work() if len(by_transition) == 1 else db.in_transaction(work)
+
+
 def _counted(to: Status, moved: Sequence[Mapping[str, Any]]) -> list[UUID]:
-    """Tell `tallies` of rows that moved; returns their ids."""
+    """Report moved rows to `tallies`; returns their ids."""
     if to in tallies.COUNTED:
         tallies.count_moves(to, (row["reason"] for row in moved if row["mode"] == Mode.LIVE))
     return [row["id"] for row in moved]
@@ -137,13 +155,14 @@ class Revival:
     id: UUID
     contact_id: int | None
     new_key: bool
-    """The provider refused the old one for certain, so the next call is a new message to it."""
+    """Use a new idempotency key: the provider rejected the previous one and would reject it again.
+    """
     due_in: dt.timedelta = dt.timedelta(0)
-    """Its place in the lane: `fair_queue` gives it."""
+    """The place in the lane, from `fair_queue`."""
 
 
 def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
-    """Queue dead deliveries again with a fresh budget; returns those that were dead."""
+    """Queue dead deliveries again with new attempts; returns those that were dead."""
     batch = sorted(revivals, key=lambda each: each.id)
     parameters = {
         "ids": [each.id for each in batch],
@@ -158,10 +177,7 @@ def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
 
 
 def accept_late(moves: Sequence[Move]) -> list[UUID]:
-    """Settle as sent what a worker reports after it lost its lease.
-
-    Unless another is calling right now.
-    """
+    """Settle as sent what a worker reports after it lost its lease, unless a call is running."""
     parked = [
         row["id"]
         for row in db.rows(

@@ -1,18 +1,13 @@
-"""The router's table: what a type of notification means, believed for a second."""
+"""The router's table: what a type of notification means."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from notifications import clock
 from notifications.models import NotificationType
 from notifications.rules.lane import Priority
-
-_FRESH: Final = 1.0
-"""Seconds that the table is believed: an edit acts within two seconds everywhere."""
+from notifications.store.fresh import Fresh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +21,9 @@ class TypeRule:
     """Template of one message in place of many that a cap held back; empty: none."""
 
 
-@functools.lru_cache(maxsize=1)
-def _types(_moment: int) -> dict[str, TypeRule]:
+@Fresh
+def every() -> Mapping[str, TypeRule]:
+    """Read each type's rule by its name."""
     return {
         row.name: TypeRule(
             priority=Priority(row.priority),
@@ -39,11 +35,4 @@ def _types(_moment: int) -> dict[str, TypeRule]:
     }
 
 
-def every() -> Mapping[str, TypeRule]:
-    """Each type's rule by its name, read again each second."""
-    return _types(int(clock.monotonic() / _FRESH))
-
-
-def forget() -> None:
-    """Read the table anew on its next use."""
-    _types.cache_clear()
+forget = every.forget

@@ -1,37 +1,17 @@
 """Beat's work: what makes every promise hold after a crash.
 
-Each sweep is a module of this package with one function,
+Each sweep is a function `run_once(*, now, limit) -> Swept` and a line in SWEEPS. Beat sends each as
+a task of its own (`sweep_relay`), in the interval of its periodic task in the database. Several
+`ops` processes may run the same sweep at once: sweeps over deliveries share the lanes and skip
+locked rows (`rounds`); the other sweeps lock the rows that they change.
 
-    run_once(*, now, limit) -> Swept
-
-and a line in SWEEPS. Beat sends each as a task of its own (`sweep_relay`), in the interval that its
-periodic task has in the database; SWEEPS names the interval of a new installation. Several `ops`
-processes may run the same sweep at once: sweeps over deliveries share the lanes and skip rows that
-are locked (`rounds`), the others lock the rows that they change.
-
-    relay            publish what is queued                                         every 1 s
-    release          queue what was scheduled or held                               every 1 s
-    digests          merge or queue what a cap held                                 every 10 s
-    rescue           settle or queue rows whose lease ran out                       every 3 s
-    retry            queue what is due for its next try                             every 10 s
-    resume           release what a breaker held, now that it is closed             every 5 s
-    replays          work off replay jobs                                           every 10 s
-    erasures         remove what was sent to people who were erased                 every 10 s
-    ordering         wake heads whose wake-up was lost, forget ordering keys        every 5 s
-    recheck_unknown  resend once, or close, what nobody answered                    every 10 s
-    schedules        make notifications of what recurs, a day ahead                 every 10 s
-    dead_letters     alert on growth, discard past retention                        each minute
-    breakers         resolve alerts whose cause is gone, bound breakers' events     each minute
-    housekeeping     wipe secrets, delete expired keys, bound the rejected log      each minute
-    partitions       make days ahead, drop days past retention                      each hour
-
-Safe to run twice (every move is guarded by the status it expects), to run late (rows stay due),
-never to run (nothing is lost; it waits; the web process raises an alert). An exception in one sweep
-stops no other: it raises the alert `sweep_failed`, which the next run without one resolves.
+Safe to run twice (every move is guarded by the status that it expects), late (rows stay due) or
+never (rows wait, and the web process raises an alert). An exception in one sweep stops no other: it
+raises the alert `sweep_failed`, which the next run without an exception resolves.
 
 A run ends within a second although rows may be left, so that the relay is not kept waiting. Its
-task then sends a further one at once, which any `ops` process takes (`help_out`). So a backlog is
-worked off without a pause, by as many `ops` processes as there are.
+task then sends a further run at once, which any `ops` process takes (`help_out`), so all `ops`
+processes work off a backlog without a pause.
 """
 
 from __future__ import annotations
@@ -39,7 +19,7 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 from django.db import Error, connection
@@ -52,29 +32,20 @@ from notifications.sweeps import (
     breakers,
     dead_letters,
     digests,
+    due_rows,
     erasures,
     housekeeping,
     ordering,
     partitions,
-    recheck_unknown,
     relay,
     release,
     replays,
-    rescue,
     resume,
-    retry,
     schedules,
 )
-from notifications.sweeps.rounds import Swept
+from notifications.sweeps.rounds import RunOnce, Swept
 
 _log = structlog.get_logger(__name__)
-
-
-class RunOnce(Protocol):
-    """A sweep's one function."""
-
-    def __call__(self, *, now: dt.datetime, limit: int) -> Swept:
-        """Work in batches of up to `limit` rows; returns what came of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,148 +58,73 @@ class Sweep:
     limit: int
     run_once: RunOnce
     stops: str
-    """What an operator stops by switching it off."""
+    """What an operator stops by switching the sweep off."""
 
 
-_SECOND: Final = dt.timedelta(seconds=1)
-_MINUTE: Final = dt.timedelta(minutes=1)
 _EARLY: Final = 0.9
 """Part of the interval after which a run may begin: a message can come a little early."""
-
+_EVERY: Final = (
+    ("relay", 1, 20_000, relay.run_once),
+    ("release", 1, 500, release.run_once),
+    ("digests", 10, 500, digests.run_once),
+    ("rescue", 3, 500, due_rows.rescue_lost),
+    ("retry", 10, 500, due_rows.retry),
+    ("resume", 5, 5_000, resume.run_once),
+    ("replays", 10, 500, replays.run_once),
+    ("erasures", 10, 500, erasures.run_once),
+    ("recheck_unknown", 10, 500, due_rows.recheck_unknown),
+    ("schedules", 10, 50, schedules.run_once),
+    ("dead_letters", 60, 5_000, dead_letters.run_once),
+    ("breakers", 60, 5_000, breakers.run_once),
+    ("ordering", 5, 1_000, ordering.run_once),
+    ("housekeeping", 60, 5_000, housekeeping.run_once),
+    ("partitions", 3_600, 500, partitions.run_once),
+)
+"""Name, seconds between two runs in a new installation, rows of one batch, function."""
+_STOPS: Final = {
+    "relay": "P2 and P3 are not published; P0 and P1 that were not published at once stay.",
+    "release": "Scheduled notifications, quiet hours and holds do not end.",
+    "digests": "What a cap held waits five minutes longer, and leaves one by one.",
+    "rescue": "What a killed worker was sending stays where it is.",
+    "retry": "A retry whose message was lost does not come.",
+    "resume": "P0 and P1 that a breaker held wait longer than it rests.",
+    "replays": "Replays of dead letters stand still.",
+    "erasures": "What was sent to people who were erased is kept until retention.",
+    "recheck_unknown": "What no provider answered is neither sent again nor closed.",
+    "schedules": "Recurring schedules make no notifications.",
+    "dead_letters": "Dead letters raise no alert and are kept for ever.",
+    "breakers": "Alerts of breakers that have closed stay open.",
+    "ordering": "A line whose wake-up was lost stands still, and its keys are kept.",
+    "housekeeping": "Secrets, expired keys and refused requests are kept.",
+    "partitions": "No days are made ahead: after two weeks nothing is accepted. None is dropped.",
+}
 SWEEPS: Final = {
-    sweep.name: sweep
-    for sweep in (
-        Sweep(
-            "relay",
-            _SECOND,
-            20_000,
-            relay.run_once,
-            "P2 and P3 are not published; P0 and P1 that were not published at once stay.",
-        ),
-        Sweep(
-            "release",
-            _SECOND,
-            500,
-            release.run_once,
-            "Scheduled notifications, quiet hours and holds do not end.",
-        ),
-        Sweep(
-            "digests",
-            10 * _SECOND,
-            500,
-            digests.run_once,
-            "What a cap held waits five minutes longer, and leaves one by one.",
-        ),
-        Sweep(
-            "rescue",
-            3 * _SECOND,
-            500,
-            rescue.run_once,
-            "What a killed worker was sending stays where it is.",
-        ),
-        Sweep(
-            "retry",
-            10 * _SECOND,
-            500,
-            retry.run_once,
-            "A retry whose message was lost does not come.",
-        ),
-        Sweep(
-            "resume",
-            5 * _SECOND,
-            5_000,
-            resume.run_once,
-            "P0 and P1 that a breaker held wait longer than it rests.",
-        ),
-        Sweep(
-            "replays",
-            10 * _SECOND,
-            500,
-            replays.run_once,
-            "Replays of dead letters stand still.",
-        ),
-        Sweep(
-            "erasures",
-            10 * _SECOND,
-            500,
-            erasures.run_once,
-            "What was sent to people who were erased is kept until retention.",
-        ),
-        Sweep(
-            "recheck_unknown",
-            10 * _SECOND,
-            500,
-            recheck_unknown.run_once,
-            "What no provider answered is neither sent again nor closed.",
-        ),
-        Sweep(
-            "schedules",
-            10 * _SECOND,
-            50,
-            schedules.run_once,
-            "Recurring schedules make no notifications.",
-        ),
-        Sweep(
-            "dead_letters",
-            _MINUTE,
-            5_000,
-            dead_letters.run_once,
-            "Dead letters raise no alert and are kept for ever.",
-        ),
-        Sweep(
-            "breakers",
-            _MINUTE,
-            5_000,
-            breakers.run_once,
-            "Alerts of breakers that have closed stay open.",
-        ),
-        Sweep(
-            "ordering",
-            5 * _SECOND,
-            1_000,
-            ordering.run_once,
-            "A line whose wake-up was lost stands still, and its keys are kept.",
-        ),
-        Sweep(
-            "housekeeping",
-            _MINUTE,
-            5_000,
-            housekeeping.run_once,
-            "Secrets, expired keys and refused requests are kept.",
-        ),
-        Sweep(
-            "partitions",
-            60 * _MINUTE,
-            500,
-            partitions.run_once,
-            "No days are made ahead: after two weeks nothing is accepted. None is dropped.",
-        ),
-    )
+    name: Sweep(name, dt.timedelta(seconds=seconds), limit, run_once, _STOPS[name])
+    for name, seconds, limit, run_once in _EVERY
 }
 """By name."""
 
 
 def create_periodic_tasks() -> None:
     """Give each sweep a periodic task, unless it has one."""
-    periodic.create_missing([
-        periodic.New(name=each.name, every=each.every, description=f"If off: {each.stops}")
-        for each in SWEEPS.values()
-    ])
+    periodic.create_missing({
+        each.name: (each.every, f"If off: {each.stops}") for each in SWEEPS.values()
+    })
 
 
 def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
-    """Run one sweep, unless a run of it began within its interval.
-
-    Never raises: an exception is logged and becomes an alert.
+    """Run one sweep, unless a run began within the interval. Raises nothing.
 
     Args:
         name: the sweep's.
-        every: the interval; without it that of its periodic task.
+        every: the interval; default: as set in the periodic task.
     """
     sweep = SWEEPS[name]
     try:
-        interval = _interval(sweep) if every is None else every
-        if not sweep_runs.begin(name, every=interval * _EARLY):
+        if every is None:
+            rhythm = periodic.rhythms().get(name)
+            every = (rhythm and rhythm.every) or sweep.every
+        if not sweep_runs.begin(name, every=every * _EARLY):
             return Swept()
         swept, detail = _fenced(sweep)
         ended = sweep_runs.end(name, moved=swept.moved, failed=swept.failed)
@@ -270,13 +166,8 @@ def _is_on(name: str) -> bool:
     return rhythm is None or rhythm.is_on
 
 
-def _interval(sweep: Sweep) -> dt.timedelta:
-    rhythm = periodic.rhythms().get(sweep.name)
-    return rhythm.every if rhythm and rhythm.every else sweep.every
-
-
 def _fenced(sweep: Sweep) -> tuple[Swept, str]:
-    """Run it; also what an operator reads when something failed."""
+    """Run a sweep; also returns the operator's text about failures."""
     try:
         swept = sweep.run_once(now=clock.now(), limit=sweep.limit)
     except Exception as error:  # noqa: BLE001 - a sweep that fails, however, must not stop the others

@@ -1,4 +1,4 @@
-"""Housekeeping: what must not be kept, and what must not grow."""
+"""Housekeeping: delete expired data in batches."""
 
 from __future__ import annotations
 
@@ -14,15 +14,12 @@ from notifications.sweeps.rounds import Swept
 _REJECTED_KEPT: Final = 10_000
 """Rejected requests that operators can look back on."""
 _SECONDS: Final = 45.0
-"""How long one run goes on: less than its interval of a minute."""
+"""Seconds of one run: less than its interval of a minute."""
 _ALERTS_KEPT: Final = dt.timedelta(days=7)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Wipe and delete what is past its use, in batches of `limit` rows, until nothing is left.
-
-    After _SECONDS the run ends, and the next one goes on. Safe at any time.
-    """
+    """Wipe and delete expired rows, `limit` at a time, until none is left or _SECONDS are over."""
     ends_at = clock.monotonic() + _SECONDS
     deletions: list[Callable[[], int]] = [
         lambda: vault.wipe_expired(limit=limit),

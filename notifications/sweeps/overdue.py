@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from notifications import clock
 from notifications.models import Alert, SweepRun
@@ -32,8 +31,7 @@ PATIENCE: Final = dt.timedelta(seconds=30)
 _INTERVALS: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class Trouble(NamedTuple):
     """One problem of the sweeps."""
 
     kind: AlertKind
@@ -61,9 +59,9 @@ def look() -> list[Trouble]:
 def _unfinished(now: dt.datetime) -> list[Trouble]:
     return [
         Trouble(
-            kind=AlertKind.SWEEP_UNFINISHED,
-            subject=name,
-            text=f"{name} began {age.total_seconds():.0f} s ago and has not ended",
+            AlertKind.SWEEP_UNFINISHED,
+            name,
+            f"{name} began {age.total_seconds():.0f} s ago and has not ended",
         )
         for name, age in sweep_runs.unfinished(now=now).items()
     ]
@@ -74,11 +72,7 @@ def _troubles(
 ) -> list[Trouble]:
     off = {name for name, rhythm in rhythms.items() if not rhythm.is_on and name in SWEEPS}
     found = [
-        Trouble(
-            kind=AlertKind.SWEEP_OFF,
-            subject=name,
-            text=f"{name} is switched off: {SWEEPS[name].stops}",
-        )
+        Trouble(AlertKind.SWEEP_OFF, name, f"{name} is switched off: {SWEEPS[name].stops}")
         for name in sorted(off)
     ]
     if dead := _dead_beat(runs, now):
@@ -88,7 +82,7 @@ def _troubles(
         every = (rhythm and rhythm.every) or SWEEPS[name].every
         if name not in off and now - run.started_at > every * _INTERVALS + PATIENCE:
             text = f"{name} last began at {run.started_at:%Y-%m-%d %H:%M}"
-            found.append(Trouble(kind=AlertKind.SWEEP_LATE, subject=name, text=text))
+            found.append(Trouble(AlertKind.SWEEP_LATE, name, text))
     return found
 
 
@@ -99,4 +93,4 @@ def _dead_beat(runs: Mapping[str, SweepRun], now: dt.datetime) -> Trouble | None
         text = f"sweeps last ran {age.total_seconds():.0f} s ago: beat or the ops worker is dead"
     else:
         return None
-    return Trouble(kind=AlertKind.BEAT_DEAD, subject=BEAT, text=text)
+    return Trouble(AlertKind.BEAT_DEAD, BEAT, text)

@@ -1,18 +1,14 @@
 """Relay: publish queued rows that are due, lane by lane.
 
-The broker holds at most `NOTIFY_BROKER_MESSAGES` of a lane: the rest waits as rows, where it costs
-nothing, survives a wiped broker, and can still be cancelled. `due_at` is moved and committed before
-the publish, under the lane's advisory lock, so two relays never publish one row at once; a publish
-that fails makes its rows due again. Each `ops` process can add one room to a lane at the same
-moment, so with n of them at most n rooms wait in the broker.
+The broker holds at most `NOTIFY_BROKER_MESSAGES` of a lane; the rest waits as rows, which survive a
+wiped broker and can be cancelled. `due_at` is moved and committed before the publish, under the
+lane's advisory lock, so two relays never publish one row at once; after a failed publish the rows
+are due again. Each of n `ops` processes can add one room to a lane at the same moment.
 
-The relay also notices that the broker has lost messages: rows that were published and never
-claimed, while no message is ready in their lane. That one sign covers a wiped, restarted or
-restored broker. Such rows are published again, and their new `published_at` keeps the next look
-from finding them.
+Rows that were published and never claimed, while no message is ready in their lane, were lost by a
+wiped, restarted or restored broker. The relay publishes them again with a new `published_at`.
 
-Rows that were claimed several times without an end may be what kills their worker. They leave in
-smaller messages, then alone (`rules.suspects`), so that the innocent ones beside them get through.
+Rows with several claims without a result leave in smaller messages, then alone (`rules.suspects`).
 """
 
 from __future__ import annotations
@@ -40,21 +36,16 @@ from notifications.sweeps.rounds import Swept
 _log = structlog.get_logger(__name__)
 
 LOST_AFTER: Final = dt.timedelta(seconds=15)
-"""A published row that no worker claimed for this long, in a lane with nothing ready, was lost."""
+"""A published row without a claim for this long, in a lane with no ready message, was lost."""
 URGENT_LOST_AFTER: Final = dt.timedelta(seconds=3)
-"""The same for P0 and P1, whose messages no worker holds for long. A row that a worker holds after
-all is published twice and claimed once."""
+"""The same for P0 and P1, whose messages no worker holds for long. A row that a worker does hold is
+published twice and claimed once."""
 AT_ONCE: Final = dt.timedelta(0)
 _EVER: Final = dt.timedelta(days=1_000)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Publish what is due and fits; counts the ids that were published.
-
-    Args:
-        now: unused; Postgres's clock decides what is due.
-        limit: lost rows made due of one lane in one run.
-    """
+    """Publish what is due and fits; counts the ids. `limit`: lost rows of one lane in one run."""
     del now
     recent, *older = spans.current()
     waiting = [
@@ -102,19 +93,14 @@ def _publish(lane: Lane, span: Span, free: int, *, is_recent: bool) -> int:
 def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence[UUID]]:
     """Take up to `free` due rows of a lane, cut into messages; moves their next look.
 
-    The caller publishes or delivers them, or makes them due again.
-
-    Args:
-        lane: whose rows.
-        span: the range of ids to look in.
-        free: how many at most.
-        is_recent: whether `span` is the first of `spans.current()`.
+    The caller publishes or delivers them, or makes them due again. `is_recent`: `span` is the first
+    of `spans.current()`.
     """
     if free <= 0:
         return []
     with transaction.atomic():
         if not locks.try_for_transaction(f"relay {lane.name}"):
-            return []
+            return []  # another relay has the lane
         rows = db.rows("publish", {**span, **_of(lane), "room": free})
     if is_recent and not lane.priority.is_urgent:
         fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
@@ -124,7 +110,7 @@ def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence
 
 
 def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
-    """Cut rows into messages: those that were claimed equally often in vain share messages."""
+    """Cut rows into messages; rows with the same number of failed claims share messages."""
     by_size: dict[int, list[UUID]] = defaultdict(list)
     for row in rows:
         by_size[suspects.most_together(row["claims"])].append(row["id"])
@@ -136,7 +122,7 @@ def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UU
 
 
 def make_lost_due(lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta) -> None:
-    """Make rows due now that were published so long ago and that no worker has claimed."""
+    """Make rows due now that were published so long ago and never claimed."""
     parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit}
     if lost := db.run("publish_again", parameters):
         _log.warning("lost_by_broker", lane=lane.name, count=lost)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from notifications import clock
@@ -41,8 +41,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     del now
     by_pair: dict[Pair, set[str]] = defaultdict(set)
     try:
-        for name in state.members(breakers.CLOSED):
-            key = breakers.health_of(name)
+        with state.asked() as redis:
+            closed = cast("set[bytes]", redis.smembers(breakers.CLOSED))
+        for name in closed:
+            key = breakers.health_of(name.decode())
             by_pair[key.pair].add(key.endpoint)
         if by_pair:
             controls.forget()  # an operator's word may be younger than what this process knows
@@ -64,8 +66,8 @@ def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
         moved += count
         is_all = is_all and count < limit
     if is_all:
-        for each in endpoints:
-            state.remove(breakers.CLOSED, breakers.key(HealthKey(*pair, each)))
+        with state.asked() as redis:
+            redis.srem(breakers.CLOSED, *(breakers.key(key) for key in standing))
     return moved
 
 

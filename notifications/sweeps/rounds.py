@@ -1,12 +1,11 @@
 """Rounds: how a sweep works through the due rows of all lanes.
 
-A round takes one batch from each lane, urgent lanes first, and acts on it; rounds follow each other
-until nothing is due or the sweep's time is used up. Each batch is one transaction that locks its
-rows and skips locked ones, so several `ops` processes share a lane, none repeats another's work,
-and a row that somebody else has locked is left for the next run.
+A round acts on one batch of each lane, urgent lanes first; rounds follow until no row is due or the
+time is over. A batch is one transaction that locks its rows and skips locked rows, so several `ops`
+processes share a lane, and the next run sees the skipped rows.
 
-An exception stops neither the other lanes nor the other rows: a batch that fails is cut in halves
-until the failing rows stand alone. Those are logged, counted and left as they are.
+An exception stops neither other lanes nor other rows: a failing batch is halved until the failing
+rows stand alone. Failing rows are logged, counted and left as they are.
 """
 
 from __future__ import annotations
@@ -14,18 +13,17 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
 
 from notifications import broker, clock
-from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.lane import Lane
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store import db, spans
 from notifications.store.spans import Span
-from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
 
@@ -35,44 +33,51 @@ Act = Callable[[Sequence[Any], Span], int]
 """Moves rows of one lane; returns how many moved. Runs in the sweep's transaction."""
 
 RETRY_GRACE: Final = dt.timedelta(seconds=5)
-"""How long a retry message goes first: the message is quick, the sweep is certain."""
+"""How long the sweep leaves a row to its retry message."""
 DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
-"""A lock that was not granted in time or a lost connection: no row's fault, so the lane waits."""
+"""A lock that was not granted, or a lost connection: no row's fault, so the lane waits."""
 NO_GRACE: Final = dt.timedelta(0)
 LOOKED_AT: Final = 5_000
 """Due rows of a lane, from the longest due, among which a batch looks for rows of a reason: the
 cost of a look must not grow with what else is due."""
 SECONDS: Final = 0.8
-"""How long a run goes on with new rounds: under its interval, so that runs do not pile up in the
-threads of `ops` and keep the relay waiting."""
+"""Seconds of one run: less than its interval, so that runs do not pile up in the threads of `ops`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one run of a sweep came to."""
+    """The result of one run of a sweep."""
 
     moved: int = 0
     """Rows that it changed or published."""
     failed: int = 0
-    """Rows, lanes or schedules that raised an exception; the log says which."""
+    """Rows, lanes or schedules that raised an exception."""
     more: bool = False
-    """Its time was used up while rows were left."""
+    """The time was used up while rows were left."""
 
     def __add__(self, other: Swept) -> Swept:
         """Both together."""
         return Swept(self.moved + other.moved, self.failed + other.failed, self.more or other.more)
 
 
+class RunOnce(Protocol):
+    """The function of a sweep."""
+
+    def __call__(self, *, now: dt.datetime, limit: int) -> Swept:
+        """Work in batches of up to `limit` rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Which rows a sweep takes."""
+    """The rows that a sweep takes."""
 
     sweep: str
     status: Status
     limit: int
     """Rows of one batch."""
     grace: dt.timedelta = NO_GRACE
-    """For how long a row has been due before the sweep takes it."""
+    """How long a row is due before the sweep takes it."""
     caps_after: dt.timedelta = NO_GRACE
     """The same for a row that a cap held."""
     statement: str = "due"
@@ -80,18 +85,12 @@ class Due:
 
 
 def deadline() -> float:
-    """When a run that begins now ends, on the monotonic clock."""
+    """Return when a run that begins now ends, on the monotonic clock."""
     return clock.monotonic() + SECONDS
 
 
 def work(due: Due, act: Act, *, ends_at: float | None = None) -> Swept:
-    """Act on all rows that are due, batch by batch, until the run ends; at least one batch a lane.
-
-    Args:
-        due: which rows.
-        act: what is done with those of one batch.
-        ends_at: as `deadline` gives it; None: a whole run from now on.
-    """
+    """Act on all due rows until `ends_at` (default: `deadline()`); at least one batch a lane."""
     ends_at = deadline() if ends_at is None else ends_at
     done = Swept()
     for span in spans.current():
@@ -109,21 +108,21 @@ def work(due: Due, act: Act, *, ends_at: float | None = None) -> Swept:
 
 
 def retry_grace() -> dt.timedelta:
-    """How long a sweep leaves a row to its retry message; no time while the broker is away."""
+    """Return how long a row is left to its retry message; zero while the broker is away."""
     return RETRY_GRACE if broker.takes_messages() else NO_GRACE
 
 
 def lanes_due(status: Status, span: Span, *, within: dt.timedelta) -> list[Lane]:
-    """Lanes with a row of this status that is due within this time from now, urgent ones first."""
-    parameters = {**spans.columns(), **span, "status": status, "within": within}
+    """Return lanes with a row of this status that is due within this time, urgent ones first."""
+    parameters = {**spans.LANE_COLUMNS, **span, "status": status, "within": within}
     return sorted(
-        Lane(Mode(row["mode"]), Priority(row["priority"]), Channel(row["channel"]))
+        Lane.of(row["mode"], row["priority"], row["channel"])
         for row in db.rows("lanes_due", parameters)
     )
 
 
 def _batch(due: Due, lane: Lane, span: Span, act: Act) -> tuple[Swept, bool]:
-    """One batch of one lane; also whether the lane may have more."""
+    """Act on one batch of one lane; also whether the lane may have more."""
     try:
         with transaction.atomic():
             rows = db.rows(due.statement, _parameters(due, lane, span))

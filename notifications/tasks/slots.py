@@ -17,29 +17,26 @@ _URGENT: Final = frozenset(each.name.lower() for each in Priority if each.is_urg
 _PATIENT_SLOTS: Final = 8
 """Tasks of P2 and P3 at one time that keep a processor busy, with some to wait for answers."""
 PATIENCE_SECONDS: Final = 1.0
-"""How long a task waits for a slot before it goes back. As long as a worker's poll of its queues,
-in which it leaves out those that it can do nothing for; without what waits here it would run dry
-meanwhile."""
+"""How long a task waits for a slot before its message goes back: as long as a worker polls its
+queues."""
 _QUIET_SECONDS: Final = 5.0
-"""How long no task of another priority has come before P3 may use what is idle."""
+"""P3 may use idle slots when no task of another priority has come for this long."""
 
 
 class Slots:
-    """How many of a process's slots may work for one channel, and how many for marketing.
+    """How many of a process's slots may work for one channel, and how many for P3.
 
-    A channel gets half of them where the process serves several, so that a hung provider holds up
-    its own lanes only. P3 gets a quarter while other priorities have work, so that they find a free
-    processor and a database that is not busy. When none of them has come for some seconds, P3 gets
-    all but a quarter: the next one still finds a free slot. A process that serves nothing else
-    gives P3 all of them.
+    A channel gets half of the slots where the process serves several channels, so that a hung
+    provider holds up its own lanes only. P3 gets a quarter while other priorities have work, all
+    but a quarter after some seconds without other work, and all slots of a process that serves only
+    P3.
 
     A task of P0 or P1 is mostly one message, and holds its slot until the provider has answered, so
     a process that serves them has many slots. A task of P2 or P3 has up to 500 messages: of such a
     process these get no more than a process with `_PATIENT_SLOTS` would give them.
 
-    Half as many more of a group's tasks may wait for a moment. What comes on top goes back, and the
-    group's queues rest until a slot is free, so that a long backlog does not circle through the
-    worker.
+    Half as many more tasks of a group may wait for a moment. Further ones go back, and the group's
+    queues rest until a slot is free, so that a backlog does not circle through the worker.
     """
 
     def __init__(
@@ -74,7 +71,7 @@ class Slots:
 
     @contextmanager
     def taken(self, lane: str) -> Iterator[bool]:
-        """Hold one slot for this lane; yields False when its groups have their shares already."""
+        """Hold one slot for this lane; yields False if its groups have their shares already."""
         free = self.take(lane, patience_seconds=self._patience)
         try:
             yield free
@@ -96,7 +93,7 @@ class Slots:
             return free
 
     def give_back(self, lane: str) -> None:
-        """A slot that was taken for this lane is free again."""
+        """Free a slot that was taken for this lane."""
         groups = self._groups(lane)
         with self._changed:
             self._busy.subtract(groups)

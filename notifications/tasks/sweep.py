@@ -1,9 +1,8 @@
 """The sweeps' tasks, `sweep_relay`, `sweep_rescue` and so on: beat sends each in its own interval.
 
-Those that run every few seconds send no events: Flower would show nothing else. Their last run and
-its result are in the admin, under Periodic tasks.
+Sweeps that run every few seconds send no events to Flower; the admin shows their last run.
 
-A run that ends while rows are left sends a further one at once (`sweeps.help_out`). There are never
+A run that ends while rows are left sends a further run at once (`sweeps.help_out`). There are never
 more of them than `ops` processes: a process that runs one drops the next.
 """
 
@@ -19,7 +18,7 @@ from notifications import broker, stopping, sweeps
 from notifications.store import periodic
 
 _SHOWN_FROM: Final = dt.timedelta(minutes=1)
-"""Sweeps with at least this interval are seen in Flower."""
+"""Flower shows sweeps with at least this interval."""
 _EXPIRES_SECONDS: Final = 5
 """A further run that no process has taken for so long is not needed: all are busy."""
 

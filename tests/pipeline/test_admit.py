@@ -62,8 +62,7 @@ def _redis_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object, **__: object) -> object:
         raise state.Away
 
-    for name in ("call", "get_many", "set_many"):
-        monkeypatch.setattr(state, name, away)
+    monkeypatch.setattr(state, "asked", away)
 
 
 def _row(delivery: Delivery) -> Delivery:

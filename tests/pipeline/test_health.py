@@ -317,7 +317,7 @@ def test_what_waits_behind_an_endpoint_is_released_when_that_endpoint_answers(
     breakers.report({gone: Tally(accepted=1, calls=1, probe=Probe.ACCEPTED)})
     assert resume.run_once(now=clock.now(), limit=10).moved == 2
     assert [_row(each).due_at == later for each in rows] == [False, True, False]
-    assert state.members(breakers.CLOSED) == set()
+    assert not state.client().exists(breakers.CLOSED)
 
 
 def test_an_operator_who_closes_a_breaker_releases_what_it_held(reach: Reach, take: Accept) -> None:

@@ -12,7 +12,7 @@ from notifications import clock
 from notifications.models import Delivery, NotificationType, Suppression, Template, TemplateText
 from notifications.pipeline import batch, deliver, render, unsubscribe
 from notifications.pipeline.accept import Caller
-from notifications.pipeline.links import Book
+from notifications.pipeline.render import Book
 from notifications.pipeline.unsubscribe import Choice
 from notifications.rules import request
 from notifications.rules.lane import Priority

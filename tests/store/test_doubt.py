@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 
 import pytest
+from django.db import OperationalError
 
 from notifications.models import Alert, BreakerEvent
 from notifications.rules.breaker import (
@@ -203,10 +204,19 @@ def test_while_redis_is_away_everything_leaves_and_a_batch_speaks_for_itself(
     def away(*_: object, **__: object) -> object:
         raise state.Away
 
-    for name in ("call", "get_many", "newest"):
-        monkeypatch.setattr(state, name, away)
+    monkeypatch.setattr(state, "asked", away)
     assert ask().door is Door.CLOSED
     assert ask().slots is None
     assert not standings.of([PUSH])[PUSH].is_open
     believed = [report(PUSH, refused(50, after=after)) for after in (0, 50)]
     assert [verdict and verdict.believed for verdict in believed] == [REFUSALS_BELIEVED, 50]
+
+
+def test_outcomes_are_reported_while_postgres_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> object:
+        raise OperationalError
+
+    monkeypatch.setattr(controls, "current", away)
+    verdict = report(PUSH, refused(50))
+    assert verdict is not None
+    assert verdict.believed == REFUSALS_BELIEVED

@@ -8,7 +8,7 @@ from notifications import clock
 from notifications.models import Contact, Preference, Recipient, Suppression
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
-from notifications.store import contacts, opt_outs, suppressions
+from notifications.store import address_book, contacts, suppressions
 from notifications.store.address_book import TAKEN_AWAY
 from notifications.store.suppressions import Entry
 from providers.contract import Channel
@@ -96,15 +96,15 @@ def test_neither_a_test_contact_nor_a_push_token_enters_the_list() -> None:
 def test_leaving_a_category_twice_is_once_and_keeps_the_others() -> None:
     person = Recipient.objects.create(user_id="maria")
     Preference.objects.create(recipient=person, categories_off=["social"])
-    assert opt_outs.leave(person.pk, category="marketing")
-    assert not opt_outs.leave(person.pk, category="marketing")
+    assert address_book.leave_category(person.pk, category="marketing")
+    assert not address_book.leave_category(person.pk, category="marketing")
     assert Preference.objects.get().categories_off == ["social", "marketing"]
 
 
 def test_who_never_said_anything_leaves_a_category_too_and_who_is_erased_does_not() -> None:
     person = Recipient.objects.create(user_id="maria")
-    assert opt_outs.leave(person.pk, category="marketing")
-    assert not opt_outs.leave(person.pk + 1, category="marketing")
+    assert address_book.leave_category(person.pk, category="marketing")
+    assert not address_book.leave_category(person.pk + 1, category="marketing")
     assert Preference.objects.get().channels_off == []
 
 

@@ -56,13 +56,13 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
     status = {"status": Status.SCHEDULED}
     caps = {"cap": "cap", "caps_after": _SECOND, "looked_at": 5_000}
     return [
-        ("lanes_due", {**spans.columns(), **span, **status, "within": -_SECOND}, 3),
+        ("lanes_due", {**spans.LANE_COLUMNS, **span, **status, "within": -_SECOND}, 3),
         ("due", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 3),
         ("due_by_caps", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 6),
         ("publish", {**lane, **span, **queued, "room": 12_000}, 3),
         ("publish_again", {**lane, **span, **queued, "older_than": _SECOND, "limit": 20_000}, 3),
         ("due_now", {**queued, **span, "ids": one}, 3),
-        ("backlog_lanes", {**spans.columns(), **span, "statuses": [2, 4], "counted": 10_000}, 3),
+        ("backlog_lanes", {**spans.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 10_000}, 3),
         (
             "wipe_secrets",
             {**day, "ids": one, "open": sorted(OPEN), "unknown": Status.UNKNOWN},

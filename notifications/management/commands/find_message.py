@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from django.core.management.base import BaseCommand, CommandError
 
 from notifications.management import arguments
-from notifications.store import finding
+from notifications.store import search
 
 
 class Command(BaseCommand):
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         Raises:
             CommandError: nothing was found (exit code 1, for scripts).
         """
-        hits = finding.find(term)
+        hits = search.find_any(term)
         if not hits:
             raise CommandError("Nothing found.")
         for hit in hits:

@@ -19,6 +19,7 @@ from babel.core import get_global
 DEFAULT: Final = "en"
 """For recipients of an unknown language."""
 _REGION_LENGTH: Final = 2
+_LONGEST_REGION: Final = 3
 _SCRIPT_LENGTH: Final = 4
 _MACROLANGUAGES: Final = {"no": "nb"}
 """Names for several languages, and the most written one; CLDR has them as parents."""
@@ -55,11 +56,12 @@ def cldr(tag: str) -> Locale:
 
 
 def is_known(tag: str) -> bool:
-    """Tell whether CLDR knows the language, and the tag is one."""
-    try:
-        return bool(Locale.parse(normalised(tag), sep="-"))
-    except (UnknownLocaleError, ValueError):
-        return False
+    """Whether CLDR has a name for each part of a tag: an unnamed part is a typing mistake.
+
+    Any language goes with any region: `en-SE` is an English reader in Sweden.
+    """
+    language, *rest = normalised(tag).split("-")
+    return language in _subtags()[0] and all(map(_is_known_subtag, rest))
 
 
 def direction(tag: str) -> str:
@@ -112,6 +114,25 @@ def _likely_script(tag: str) -> str:
 def _table(name: str) -> Mapping[str, str]:
     table: Mapping[str, str] = get_global(name)  # type: ignore[arg-type]  # one of Babel's names
     return table
+
+
+@functools.cache
+def _subtags() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    english = Locale("en")
+    return (
+        frozenset(english.languages) - {"und"},
+        frozenset(english.scripts),
+        frozenset(english.territories),
+    )
+
+
+def _is_known_subtag(subtag: str) -> bool:
+    _, scripts, regions = _subtags()
+    if len(subtag) <= _LONGEST_REGION:
+        return subtag in regions
+    # CLDR lists no variants (`ca-valencia`, `de-1996`).
+    is_script = len(subtag) == _SCRIPT_LENGTH and subtag.isalpha()
+    return not is_script or subtag in scripts
 
 
 def _subtag(subtag: str) -> str:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 from notifications.rules.language import formats
 
@@ -141,8 +141,6 @@ def _fault(wanted: Type, value: object) -> str:
             return _fault_of_number(wanted, value)
         case Type.DATETIME | Type.DATE | Type.MONEY:
             return _fault_of_format(wanted, value)
-        case never:
-            assert_never(never)
 
 
 def _fault_of_number(wanted: Type, value: object) -> str:

@@ -100,16 +100,13 @@ def _inlined(source: str) -> str:
             continue
         mark = f"\ue000{len(kept)}\ue001"
         kept.append(text)
-        page += mark if kind == "variable" or _is_within_tag(page) else f"<!--{mark}-->"
+        is_within_tag = page.rfind("<") > page.rfind(">")
+        page += mark if kind == "variable" or is_within_tag else f"<!--{mark}-->"
     done = _inliner().inline(page)
     order = [int(found[1] or found[2]) for found in _MARK.finditer(done)]
     if order != list(range(len(kept))) or _ATTRIBUTE in done:
         return source
     return _MARK.sub(lambda found: kept[int(found[1] or found[2])], done)
-
-
-def _is_within_tag(page: str) -> bool:
-    return page.rfind("<") > page.rfind(">")
 
 
 @functools.cache

@@ -1,14 +1,12 @@
-"""How much work the HTML of a mail is for whoever builds a tree of it.
+"""Limits on the HTML of a mail, checked before the CSS inliner builds a tree.
 
-The inliner is native code and recurses: thirty thousand unclosed `<div>` end the whole process, not
-the call. A formatting element left open is made anew in every paragraph after it, and each
-declaration is written on each element that it fits. Python's own tokenizer starts again at every
-tag that is never closed. So tags are counted here first, in one pass.
+The inliner is native code and recurses: thirty thousand unclosed `<div>` end the whole process. An
+open formatting element is repeated in every later paragraph, and each declaration is written on
+each matching element. So one pass counts tags first.
 
-Promise: a tree of what was measured is at most about twice MAX_OPEN deep and has at most `elements`
-elements. What keeps it: a tag is closed in any case where it is closed here. So tags are read more
-strictly than browsers do (`<`, `>` and stray quotes stand in no tag), and elements in which other
-rules hold (`REFUSED`) have no place.
+The tree of accepted HTML is at most about twice MAX_OPEN deep and has at most `elements` elements,
+because tags are read more strictly than in browsers (`<`, `>` and stray quotes stand in no tag) and
+elements with rules of their own (`REFUSED`) are refused.
 """
 
 from __future__ import annotations
@@ -20,17 +18,17 @@ from typing import Final, NoReturn
 from notifications.rules.language.syntax import BrokenTemplate, TemplateFault
 
 MAX_OPEN: Final = 250
-"""Elements open at once; a table in a table in a table has thirty. Eight megabytes of stack are
-enough for more than ten times as many."""
+"""Elements open at once; nested tables have thirty. A stack of eight megabytes is enough for more
+than ten times as many."""
 MAX_ELEMENTS: Final = 50_000
 """Ten times a long newsletter; building them takes a tenth of a second."""
 REFUSED: Final = frozenset(
     {"frameset", "iframe", "math", "noembed", "noframes", "noscript", "plaintext", "script"}
     | {"select", "svg", "template", "textarea", "xmp"}
 )
-"""Mail programs leave all of these out."""
+"""Elements that mail programs leave out."""
 _RAW: Final = frozenset({"style", "title"})
-"""What they hold is no markup."""
+"""Elements without markup inside."""
 _FORMATTING: Final = frozenset(
     {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt"}
     | {"u"}
@@ -46,7 +44,7 @@ _CLOSING: Final = {
     **dict.fromkeys(("blockquote", "center", "div", "dl", "ol", "td", "th", "ul"), _UNCLOSED),
     **dict.fromkeys(("table", "tbody", "tfoot", "thead", "tr"), _UNCLOSED | _CELLS),
 }
-"""Element -> those within it that its end closes, too."""
+"""Element -> elements within it that its end closes, too."""
 _TAG: Final = re.compile(
     r"</?+(?P<name>[a-z][^\s\"'<>/=]*+)"
     r"(?:[\s/]++|[^\s\"'<>/=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))?+)*+>"
@@ -60,19 +58,19 @@ _CONDITION: Final = re.compile(r"<!\[(?:if|else|endif)\b[^<>\]]*+\]>")
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """What was counted."""
+    """Counts of a source."""
 
     elements: int
-    """At most that many."""
+    """Upper bound."""
     declarations: int
-    """Of its style sheets, at most; selectors count too."""
+    """Upper bound for its style sheets; selectors count too."""
 
 
 def measured(html: str) -> Markup:
-    """Count, over the HTML of a source without its variables and statements.
+    """Count the HTML of a source without its variables and statements.
 
     Raises:
-        BrokenTemplate: it is too much, or a tag is not closed.
+        BrokenTemplate: it is too large, or a tag is not closed.
     """
     scan = _Scan(html.lower())
     while (at := scan.html.find("<", scan.at)) >= 0:
@@ -93,7 +91,7 @@ class _Scan:
         self._formatting = 0
 
     def step(self) -> None:
-        """Take the tag, the comment or the bare `<` at `at`."""
+        """Read the tag, the comment or the bare `<` at `at`."""
         following = self.html[self.at + 1 : self.at + 2]
         if self.html.startswith("<!--", self.at):
             self._comment()
@@ -158,7 +156,7 @@ class _Scan:
             self._formatting -= name in _FORMATTING
 
     def _past(self, name: str, begin: int) -> int:
-        """Where the text of a style sheet or title ends."""
+        """Return the end of a style sheet or title."""
         end = self.html.find(f"</{name}", begin)
         if end < 0:
             self._refuse(f"{name} is not closed")

@@ -1,11 +1,10 @@
 """The text part of a mail whose author wrote only HTML.
 
-Read from the template's source, once for each version: `{{ name }}` and `{% for %}` are text to an
-HTML tokenizer and come through as they are. Libraries for this build a tree first, and a tree has
-no place for a loop between two table rows.
+Derived from the template's source, once for each version: `{{ name }}` and `{% for %}` are text to
+an HTML tokenizer. Libraries build a tree, which has no place for a loop between two table rows.
 
-Paragraphs, headings and list items begin lines; the cells of a row stand on one; a link's target
-follows its words. Styles, scripts and pictures are left out (a picture leaves its `alt`).
+Paragraphs, headings and list items begin lines; the cells of a row share one; a link's target
+follows its text. Styles, scripts and pictures are left out (a picture leaves its `alt`).
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ _BREAKS: Final = {
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6", "section", "article"), 2),
     **dict.fromkeys(("header", "footer"), 2),
 }
-"""Line ends before and after what an element holds."""
+"""Line ends before and after an element."""
 _MARK: Final = re.compile("[\ue000\ue002](\\d+)\ue001")
 _STATEMENT: Final = re.compile("(\ue002\\d+\ue001)")
 _SPACE: Final = re.compile(r"[ \t\r\n\f]+")
 
 
 def derived(html: str) -> str:
-    """The text source for an HTML source. What is escaped in HTML is plain text in it.
+    """Return the text source for an HTML source.
 
     Raises:
-        BrokenTemplate: it cannot be taken apart.
+        BrokenTemplate: a tag is not closed.
     """
     kept: list[str] = []
     page: list[str] = []
@@ -66,7 +65,7 @@ def _without_comments(page: str) -> str:
 
 
 class _Reader(HTMLParser):
-    """Writes down what a reader of the page would read."""
+    """Collects the text of a page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

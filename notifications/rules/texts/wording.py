@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from notifications.rules.language import locales, needs, templating
 from notifications.rules.language.templating import CompiledText, Reader, Rendered
@@ -26,6 +26,11 @@ from notifications.rules.texts import (
 )
 from providers.contract import Channel
 
+COLUMNS: Final = (
+    *("locale", "title", "body", "html"),
+    *("transliterate", "max_segments", "shorten_links"),
+)
+"""Fields of a `Source` besides its channel, which are columns of the table as well."""
 Shorten = Callable[[str], str]
 """Returns a short link for a long one."""
 

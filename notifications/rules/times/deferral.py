@@ -4,9 +4,9 @@
     quiet hours        until their window ends, by the recipient's clock
     producer's night   P3 to a recipient of unknown timezone goes by the producer's clock
 
-P0 never waits. A waiting message is never dropped, but its time to live may end; it is checked
-again when it comes due. Many messages wait for the same instant, so P2 and P3 are spread over a
-ramp behind it, each at a place that its id decides.
+P0 never waits. A waiting message is never dropped, but the time to live may end; the message is
+checked again when it comes due. Many messages wait for the same instant, so P2 and P3 are spread
+over a ramp behind the instant, at places that their ids decide.
 """
 
 from __future__ import annotations

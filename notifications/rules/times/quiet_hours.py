@@ -1,18 +1,15 @@
-"""Quiet hours: when a person wants no message, and when the next one may come.
+"""Quiet hours: when a recipient wants no message, and when the next one may come.
 
     mon  22:00 ─────────┐ 07:00 tue       a window belongs to the day on which it begins
     tue  ...            22:00 ── 07:00    and may end on the next
 
-Wall times are the person's. A window begins at the first instant at which their clock shows its
-start (or has skipped it) and ends at the last at which it shows its end, so an hour that comes
-twice is quiet both times. Windows that touch or overlap are one stretch.
+Wall times are the recipient's. A window begins at the first instant at which the clock shows its
+start (or has skipped it) and ends at the last at which it shows its end, so a repeated hour is
+quiet both times. Windows that touch or overlap are one stretch.
 
-Promises, for any zone and any instant: a release is never inside a window, it is the first instant
-that is not, and what is held later is never released earlier. So nothing waits longer than its
-stretch lasts: under 24 hours where windows are shorter than a day (by what the zone turns back
-meanwhile) and do not touch. Whole days of quiet wait for the end of all of them. Meanwhile the
-message's time to live goes on. Windows that leave no minute of the week are refused where they are
-entered: that is a channel that is off.
+For any zone and instant, a release is the first instant outside every window, and a later hold is
+never released earlier. The message's time to live goes on meanwhile. Windows that leave no minute
+of the week are refused at entry: that is a channel that is off.
 """
 
 from __future__ import annotations
@@ -41,9 +38,9 @@ from notifications.rules.times import local_time
 from providers.contract import Channel
 
 MAX_WINDOWS: Final = 50
-"""Of one person: one for each day and channel, and some."""
+"""Of one recipient."""
 LOOK_AHEAD: Final = dt.timedelta(days=8)
-"""How far a stretch is followed: a week and a day. What is still quiet then is asked again then."""
+"""How far a stretch is followed; a longer one is checked again then."""
 _DAY: Final = dt.timedelta(days=1)
 _MINUTE: Final = dt.timedelta(minutes=1)
 _WEEK_MINUTES: Final = 7 * 24 * 60
@@ -100,7 +97,7 @@ _OnChannel = Annotated[AskedChannel, PlainSerializer(lambda channel: channel.lab
 
 
 class Window(BaseModel):
-    """One stretch of quiet, on each of its days and channels."""
+    """One quiet time, on each of its days and channels."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -131,7 +128,7 @@ def check(windows: Sequence[Window]) -> None:
     """Refuse windows that leave no minute.
 
     Raises:
-        ValueError: a channel would be quiet all week; the message says which.
+        ValueError: the named channel would be quiet all week.
     """
     for channel in Channel:
         quiet: set[int] = set()
@@ -147,16 +144,15 @@ def check(windows: Sequence[Window]) -> None:
 
 
 def stored(windows: Iterable[Window]) -> list[dict[str, Any]]:
-    """Windows as the JSON that a row keeps."""
+    """Return windows as the JSON of a row."""
     return [window.model_dump(mode="json") for window in windows]
 
 
 @functools.lru_cache(maxsize=4096)
 def read(kept: str) -> Windows:
-    """Windows from a row's JSON text.
+    """Read windows from a row's JSON text.
 
-    A field that a newer release wrote is ignored. A window that cannot be read quietens nothing,
-    and the others count: one row must not stop its lane.
+    Unknown fields of a newer release, and unreadable windows, are ignored.
     """
     try:
         found = from_json(kept)
@@ -172,14 +168,7 @@ def read(kept: str) -> Windows:
 def quiet_until(
     windows: Windows, *, channel: Channel, zone: str, now: dt.datetime
 ) -> dt.datetime | None:
-    """The end of the stretch of quiet that `now` lies in; None: it is not quiet now.
-
-    Args:
-        windows: the person's.
-        channel: what the message would go by.
-        zone: a name of the tz database.
-        now: aware.
-    """
+    """Return the end of the quiet stretch at `now` (aware); None: it is not quiet."""
     horizon = now + LOOK_AHEAD
     end = now
     while end < horizon:
@@ -193,7 +182,7 @@ def quiet_until(
 def _end_after(
     windows: Windows, channel: Channel, zone: str, now: dt.datetime
 ) -> dt.datetime | None:
-    """The latest end of the windows that `now` lies in."""
+    """Return the latest end of the windows at `now`."""
     today = now.astimezone(local_time.zone(zone)).date()
     spans = _spans(windows, channel, zone, today)
     return max((end for begin, end in spans if begin <= now < end), default=None)
@@ -203,9 +192,9 @@ def _end_after(
 def _spans(
     windows: Windows, channel: Channel, zone: str, today: dt.date
 ) -> tuple[tuple[dt.datetime, dt.datetime], ...]:
-    """The instants between which each window is quiet that can hold an instant of `today`.
+    """Return the instants of each window that can hold an instant of `today`.
 
-    The morrow's too: where a zone repeats the hour after midnight, its windows begin in today.
+    The next day counts too: where a zone repeats the hour after midnight, its windows begin today.
     """
     place = local_time.zone(zone)
     found = []

@@ -1,12 +1,11 @@
 """Recurrence: an RFC 5545 rule, and the local times at which it occurs.
 
-The rule runs on the wall clock of a zone, so that 09:00 stays 09:00 when the clocks change; where a
-local time does not exist or comes twice, `local_time` says which instant it is.
+The rule runs on the wall clock of a zone, so 09:00 stays 09:00 when the clocks change (`local_time`
+resolves skipped and repeated times).
 
-A rule comes from outside and dateutil would look for the next occurrence of `30 February` until the
-year 9999. So only rules are taken of which something soon occurs: known parts, nothing under a
-minute, an INTERVAL only beside parts that are finer than it, and a date that exists. Where a rule
-began years ago, counting starts near the asked instant.
+dateutil would look for the next `30 February` until the year 9999, so a rule is accepted only if it
+surely occurs soon: known parts, nothing under a minute, INTERVAL only beside finer parts, and a
+date that exists. If a rule began years ago, counting starts near the asked instant.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _SHAPES: Final[Mapping[str, str]] = MappingProxyType({
     "BYSETPOS": r"-?[1-4](,-?[1-4]){0,3}",
     "WKST": "MO|TU|WE|TH|FR|SA|SU",
 })
-"""Part -> what it may say. UNTIL is the schedule's own `ends_at`."""
+"""Part -> its form. The schedule's `ends_at` replaces UNTIL."""
 _RANGES: Final[Mapping[str, tuple[int, int]]] = MappingProxyType({
     "BYMONTH": (1, 12),
     "BYMONTHDAY": (1, 31),
@@ -54,7 +53,7 @@ _LIMITS: Final[Mapping[str, str]] = MappingProxyType({
     "BYMONTHDAY": "DAILY",
     "BYMONTH": "MONTHLY",
 })
-"""Part -> the finest frequency of which it leaves occurrences out instead of adding some."""
+"""Part -> the finest frequency of which it removes occurrences instead of adding some."""
 _ALWAYS_A_DATE: Final = 28
 _LONGEST_MONTH: Final = {2: 29, **dict.fromkeys((4, 6, 9, 11), 30)}
 _STEPS: Final[Mapping[str, dt.timedelta]] = MappingProxyType({
@@ -63,19 +62,19 @@ _STEPS: Final[Mapping[str, dt.timedelta]] = MappingProxyType({
     "DAILY": dt.timedelta(days=1),
     "WEEKLY": dt.timedelta(weeks=1),
 })
-"""Frequencies whose steps are all of one length on the wall clock."""
+"""Frequencies with steps of one length on the wall clock."""
 _YEAR_MONTHS: Final = 12
 _MARGIN: Final = dt.timedelta(days=3)
 """No zone's clocks are this far from UTC's."""
 
 
 class BadRule(ValueError):
-    """The rule is not taken; the message says why and how to mend it."""
+    """The rule is refused; the message says why and how to mend it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that was checked."""
+    """A checked rule."""
 
     parts: Mapping[str, str]
 
@@ -89,7 +88,7 @@ def parse(text: str) -> Rule:
     """Check a rule like `FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=9;BYMINUTE=0`.
 
     Raises:
-        BadRule: it cannot be taken.
+        BadRule: the rule is refused.
     """
     if len(text) > MAX_LENGTH:
         raise BadRule(f"a rule may have {MAX_LENGTH} characters")
@@ -107,13 +106,9 @@ def parse(text: str) -> Rule:
 def occurrences(
     rule: Rule, *, begins: dt.datetime, zone: dt.tzinfo, after: dt.datetime
 ) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-    """Each occurrence after an instant: its local time, and its instant in UTC. In order; endless.
+    """Yield the local time and the UTC instant of each occurrence after an instant, without end.
 
-    Args:
-        rule: what recurs.
-        begins: the instant from which on; it gives the time of day where the rule does not.
-        zone: on whose wall clock.
-        after: an instant.
+    `begins` gives the time of day if the rule does not; `zone` is that of the wall clock.
     """
     start = begins.astimezone(zone).replace(tzinfo=None, microsecond=0, fold=0)
     near = max(after, begins).astimezone(dt.UTC).replace(tzinfo=None) - _MARGIN
@@ -127,7 +122,7 @@ def occurrences(
 
 
 def _near(rule: Rule, start: dt.datetime, near: dt.datetime) -> dt.datetime:
-    """A beginning from which the same times recur, not long before the asked one."""
+    """Return a beginning shortly before the asked instant from which the same times recur."""
     if "COUNT" in rule.parts or near <= start:
         return start
     interval = int(rule.parts.get("INTERVAL", "1"))
@@ -142,7 +137,7 @@ def _near(rule: Rule, start: dt.datetime, near: dt.datetime) -> dt.datetime:
 
 
 def _months_later(start: dt.datetime, months: int, *, stride: int) -> dt.datetime:
-    """That much later, or the last time before it at which its day exists, stride by stride."""
+    """Return the last time until then at which its day exists, stride by stride."""
     for later in range(months, 0, -stride):
         year, month = divmod(start.year * _YEAR_MONTHS + start.month - 1 + later, _YEAR_MONTHS)
         with contextlib.suppress(ValueError):
@@ -151,10 +146,10 @@ def _months_later(start: dt.datetime, months: int, *, stride: int) -> dt.datetim
 
 
 def _check_part(name: str, value: str) -> None:
-    """One part by itself.
+    """Check one part by itself.
 
     Raises:
-        BadRule: it is unknown, or says nothing that we take.
+        BadRule: the part or its value is unknown.
     """
     if name not in _SHAPES:
         known = ", ".join(_SHAPES)
@@ -169,7 +164,7 @@ def _check_part(name: str, value: str) -> None:
 
 
 def _check_together(parts: Mapping[str, str]) -> None:
-    """That something soon occurs.
+    """Check that the rule occurs soon.
 
     Raises:
         BadRule: it may not.
@@ -190,10 +185,10 @@ def _check_together(parts: Mapping[str, str]) -> None:
 
 
 def _check_weekdays(parts: Mapping[str, str]) -> None:
-    """First and last weekdays, in the two ways that there are.
+    """Check first and last weekdays.
 
     Raises:
-        BadRule: there is nothing that it could pick from.
+        BadRule: there is no weekday to choose from.
     """
     numbered = bool(re.search(r"\d", parts.get("BYDAY", "")))
     if numbered and parts["FREQ"] not in {"MONTHLY", "YEARLY"}:
@@ -207,7 +202,7 @@ def _check_weekdays(parts: Mapping[str, str]) -> None:
 
 
 def _check_dates(parts: Mapping[str, str], *, every: int) -> None:
-    """A date that no year has would be looked for until the end of time.
+    """Check that the date exists in some year.
 
     Raises:
         BadRule: it may never come.

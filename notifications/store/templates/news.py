@@ -29,8 +29,8 @@ Hear = Callable[[str], None]
 
 def tell(template_id: str) -> None:
     """Publish that a template changed; does nothing while the state Redis is away."""
-    with contextlib.suppress(state.Away):
-        state.publish(CHANNEL, template_id)
+    with contextlib.suppress(state.Away), state.asked() as redis:
+        redis.publish(CHANNEL, template_id)
 
 
 class Ears:

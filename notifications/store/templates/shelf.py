@@ -1,7 +1,7 @@
-"""The shelf: template versions as messages are made of them, kept in the process.
+"""The shelf: template versions for messages, kept in the process.
 
-Promise: an edit acts within two seconds in every process, with and without news of it; a version
-that was pinned at accept is the one that is rendered.
+An edit acts within two seconds in every process, with and without news of it; a version that was
+pinned at accept is the one that is rendered.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from notifications.rules import faults
 from notifications.rules.language import locales, syntax, templating, variables
 from notifications.rules.language.variables import Variable
 from notifications.rules.texts import wording
-from notifications.rules.texts.wording import Source, Wording
+from notifications.rules.texts.wording import COLUMNS, Source, Wording
 from notifications.store import db
 from notifications.store.templates import news
 from providers.contract import Channel
@@ -32,14 +32,15 @@ _FRESH: Final = 1.0
 _MOST_NAMES: Final = 1_000
 """Names that a wrong one is compared with."""
 _KEPT: Final = 300.0
-"""Seconds that a pinned version is believed. It never changes, but a database can be restored."""
+"""Seconds that a pinned version is believed, because a database can be restored."""
+
 _MOST_KEPT: Final = 1_000
 """Pinned versions that a process holds: each has its texts, parsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateVersion:
-    """A pinned version; a text is compiled when it is first used."""
+    """A version; a text is compiled on its first use."""
 
     id: int
     template_id: str
@@ -48,7 +49,7 @@ class TemplateVersion:
     declared: tuple[Variable, ...]
     """What producers must send; empty: whatever the texts need."""
     needed: Mapping[Channel, frozenset[str]]
-    """Where nothing is declared: the variables that a channel's texts cannot do without."""
+    """Variables that a channel's texts need, where none are declared."""
     texts: Mapping[Channel, Mapping[str, Source]]
     """Channel -> locale -> text."""
     mentioned: frozenset[str] | None
@@ -56,10 +57,10 @@ class TemplateVersion:
     _chosen: dict[tuple[Channel, str], Wording | None] = field(
         default_factory=dict, compare=False, repr=False
     )
-    """What `text` has answered: there are few locales, and it is asked for each message."""
+    """Earlier answers of `text`."""
 
     def text(self, channel: Channel, locale: str) -> Wording | None:
-        """The text for a channel in the nearest locale that there is; None for a broken one."""
+        """Return the text for a channel in the nearest locale; None for a broken one."""
         wanted = channel, locale
         if wanted not in self._chosen:
             found = self.texts.get(channel, {})
@@ -69,11 +70,7 @@ class TemplateVersion:
 
 
 class _Shelf:
-    """Template versions of this process: by name until there is news, by id for much longer.
-
-    A version that was pinned never changes. What is current does: news of it are heard within
-    milliseconds, and without them it is believed for _FRESH seconds.
-    """
+    """Template versions of this process, by name and by id."""
 
     def __init__(self) -> None:
         self._by_id: dict[int, tuple[float, TemplateVersion]] = {}
@@ -81,7 +78,8 @@ class _Shelf:
         self._heard = 0
         self._ears = news.Ears(self._hear)
 
-    def clear(self) -> None:
+    def forget(self) -> None:
+        """Read every template anew on its next use."""
         self._by_id.clear()
         self._by_name.clear()
 
@@ -93,9 +91,9 @@ class _Shelf:
             self._by_name.clear()
 
     def by_id(self, wanted: Collection[int]) -> dict[int, TemplateVersion]:
-        now = clock.monotonic()
-        stale = [each for each in wanted if self._by_id.get(each, (-_KEPT, None))[0] + _KEPT < now]
-        held = self._by_id
+        """Return pinned versions; a deleted version is missing."""
+        held, now = self._by_id, clock.monotonic()
+        stale = [each for each in wanted if held.get(each, (-_KEPT, None))[0] + _KEPT < now]
         if stale:
             # A new dict takes the place of the old one: other threads look at the same time.
             held = {**held, **{version.id: (now, version) for version in _load(ids=stale)}}
@@ -103,6 +101,7 @@ class _Shelf:
         return {each: held[each][1] for each in wanted if each in held}
 
     def by_name(self, wanted: Collection[str]) -> dict[str, TemplateVersion]:
+        """Return the current version of each name; an unknown or unpublished one is missing."""
         self._ears.open()
         heard, now = self._heard, clock.monotonic()
         held = {name: self._by_name.get(name) for name in wanted}
@@ -132,16 +131,8 @@ def _newest(
 
 
 _shelf = _Shelf()
-
-
-def by_id(wanted: Collection[int]) -> dict[int, TemplateVersion]:
-    """Pinned versions; one that was deleted is missing."""
-    return _shelf.by_id(wanted)
-
-
-def by_name(wanted: Collection[str]) -> dict[str, TemplateVersion]:
-    """The current version of each name; an unknown or unpublished one is missing."""
-    return _shelf.by_name(wanted)
+by_id = _shelf.by_id
+by_name = _shelf.by_name
 
 
 def did_you_mean(name: str) -> str:
@@ -151,7 +142,7 @@ def did_you_mean(name: str) -> str:
 
 def forget() -> None:
     """Read every template anew on its next use."""
-    _shelf.clear()
+    _shelf.forget()
     _names.cache_clear()
 
 
@@ -181,10 +172,8 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
     for row in rows:
         if row["channel"] not in _CHANNELS:  # of a newer release
             continue
-        source = Source(
-            channel=Channel(row["channel"]),
-            **{name: row[name] for name in _SOURCE_COLUMNS},
-        )
+        columns = {name: row[name] for name in COLUMNS}
+        source = Source(channel=Channel(row["channel"]), **columns)
         if source.shorten_links and wording.mentioned(source) & sensitive:
             source = dataclasses.replace(source, shorten_links=False)
         texts[source.channel][source.locale] = source
@@ -197,17 +186,16 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
         declared=declared,
         needed={}
         if declared
-        else {channel: _needed_by_all(of.values()) for channel, of in texts.items()},
+        else {
+            channel: frozenset[str]().union(*map(_needed, of.values()))
+            for channel, of in texts.items()
+        },
         texts=texts,
         mentioned=_mentioned(declared, [each for of in texts.values() for each in of.values()]),
     )
 
 
 _CHANNELS: Final = frozenset(Channel)
-_SOURCE_COLUMNS: Final = (
-    *("locale", "title", "body", "html"),
-    *("transliterate", "max_segments", "shorten_links"),
-)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -217,10 +205,6 @@ def _compiled(source: Source) -> Wording | None:
     with contextlib.suppress(syntax.BrokenTemplate):
         return wording.compiled(source)
     return None
-
-
-def _needed_by_all(sources: Iterable[Source]) -> frozenset[str]:
-    return frozenset[str]().union(*map(_needed, sources))
 
 
 def _mentioned(declared: Iterable[Variable], sources: Sequence[Source]) -> frozenset[str] | None:

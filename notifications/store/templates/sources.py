@@ -7,22 +7,14 @@ from notifications.models import Template, TemplateText
 from notifications.rules.language import variables
 from notifications.rules.language.variables import MalformedDeclaration
 from notifications.rules.templates import publishing
-from notifications.rules.texts.wording import Source
+from notifications.rules.texts.wording import COLUMNS, Source
 from providers.contract import Channel
 
 
 def source_of(text: TemplateText) -> Source:
     """Return one text, as its author wrote it."""
-    return Source(
-        channel=Channel(text.channel),
-        locale=text.locale,
-        title=text.title,
-        body=text.body,
-        html=text.html,
-        transliterate=text.transliterate,
-        max_segments=text.max_segments,
-        shorten_links=text.shorten_links,
-    )
+    columns = {name: getattr(text, name) for name in COLUMNS}
+    return Source(channel=Channel(text.channel), **columns)
 
 
 def objections(template: Template) -> list[str]:

@@ -26,6 +26,7 @@ from notifications import clock
 from notifications.models import Template, TemplateEvent, TemplateText
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import Content
+from notifications.rules.texts.wording import COLUMNS
 from notifications.store import db
 from notifications.store.templates import news, sources
 
@@ -161,13 +162,7 @@ def _write(version: Template, content: Content) -> None:
         TemplateText(
             template=version,
             channel=text.channel,
-            locale=text.locale,
-            title=text.title,
-            body=text.body,
-            html=text.html,
-            transliterate=text.transliterate,
-            max_segments=text.max_segments,
-            shorten_links=text.shorten_links,
+            **{name: getattr(text, name) for name in COLUMNS},
         )
         for text in content.texts
     )
