@@ -38,13 +38,14 @@ _LOUD: Final = {"NOTIFY_LOG_LEVEL": "debug", "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "ye
 
 
 class _Echo(http.server.BaseHTTPRequestHandler):
-    """An endpoint that refuses what it gets and repeats it in its answer."""
+    """An endpoint that refuses what it gets and repeats the text in its answer."""
 
     got: ClassVar[list[bytes]] = []
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.got.append(body)
+        body = json.loads(body)["data"]["body"].encode()
         self.send_response(410 if "gone" in self.path else 500)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
