@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -71,3 +72,15 @@ def test_tasks_are_named_by_channel_and_tell_lane_and_count(world: World) -> Non
         ("deliver_email", "p1.email, 37 deliveries"),
         ("deliver_sms", "p2.sms, 1 delivery"),
     }
+
+
+@pytest.mark.usefixtures("flower")
+def test_every_page_asks_for_the_password(world: World) -> None:
+    for path in ("/", "/metrics", "/api/workers", "/tasks"):
+        for password in ("", "wrong", "größe"):
+            token = base64.b64encode(f"operator:{password}".encode()).decode()
+            headers = {"Authorization": f"Basic {token}"} if password else {}
+            request = Request(f"http://{LOOPBACK}:{world.ports.flower}{path}", headers=headers)
+            with pytest.raises(HTTPError) as refused:
+                urlopen(request, timeout=10)  # noqa: S310 - a loopback address of our own
+            assert refused.value.code == 401, (path, password)
