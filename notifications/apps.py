@@ -21,13 +21,14 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have partitions, periodic tasks and the sessions' settings from the first moment.
+        """Have partitions, periodic tasks, roles and the sessions' settings from the first moment.
 
         Every migrate, which every deployment runs, makes those that are missing.
         """
         post_migrate.connect(_store_session_settings, sender=self)
         post_migrate.connect(_make_partitions, sender=self)
         post_migrate.connect(_make_periodic_tasks, sender=self)
+        post_migrate.connect(_keep_roles, sender=self)
         checks.register(_check_session_settings, checks.Tags.database)
         request_started.connect(_drop_broken_connection)
         gc.freeze()  # what is loaded by now stays: no need to look at it again
@@ -74,6 +75,12 @@ def _drop_broken_connection(**_signal: Any) -> None:  # noqa: ANN401 - Django's 
     from notifications.store import db  # noqa: PLC0415 - the models are ready only now
 
     db.drop_broken()
+
+
+def _keep_roles(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
+    from notifications.store import role_groups  # noqa: PLC0415 - the models are ready only now
+
+    role_groups.keep()
 
 
 def _make_periodic_tasks(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol

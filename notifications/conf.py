@@ -81,6 +81,10 @@ class Conf:
     """How long dead letters are kept."""
     audit_kept: dt.timedelta = dt.timedelta(days=730)
     """How long the audit log is kept."""
+    contact_notice: bool = True
+    """Whether the old address is told when a producer changes where a person is reached."""
+    requires_second_factor: bool = False
+    """Whether an operator without a second factor sees nothing but the page that sets one up."""
     dead_letters_alert: int = 20
     """More new dead letters in five minutes raise an alert: a single dead address is daily life."""
     broker_messages: int = 24

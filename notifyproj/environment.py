@@ -201,6 +201,17 @@ class Environment(WebEnvironment):
         default=730,
         description="a number of days from 90 to 3650 that the audit log is kept",
     )
+    contact_notice: bool = Field(
+        alias="NOTIFY_CONTACT_NOTICE",
+        default=True,
+        description="yes or no: whether a person's old number or mailbox is told when a producer"
+        " changes it",
+    )
+    require_second_factor: bool = Field(
+        alias="NOTIFY_REQUIRE_SECOND_FACTOR",
+        default=False,
+        description="yes or no: whether each operator must set up a second factor (TOTP)",
+    )
     dead_letter_alert: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         alias="NOTIFY_DEAD_LETTER_ALERT",
         default=20,

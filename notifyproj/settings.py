@@ -42,6 +42,8 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
     "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
@@ -53,11 +55,14 @@ MIDDLEWARE = [
     "notifications.api.body_limits.BodyLimits",
     "notifications.api.address_limits.AddressLimits",
     "django.middleware.security.SecurityMiddleware",
+    "notifyproj.csp.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "notifyproj.sign_in.SecondFactor",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -103,7 +108,16 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 10 * 60 * 60  # seconds: a shift and its hand-over
+OTP_TOTP_ISSUER = "Notifications"
+OTP_ADMIN_HIDE_SENSITIVE_DATA = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.public_url.startswith("https:")
+SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if SESSION_COOKIE_SECURE else 0
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # other hosts below the domain are the company's to decide about
+    "security.W008",  # the proxy redirects; producers beside the service may call it by HTTP
+    "security.W021",  # so is the browsers' preload list
+]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_REFERRER_POLICY = "same-origin"
 LOGIN_REDIRECT_URL = "admin:index"
@@ -116,6 +130,7 @@ UNFOLD = {
     "SHOW_VIEW_ON_SITE": False,
     "ENVIRONMENT": "notifications.admin.dashboard.environment",
     "DASHBOARD_CALLBACK": "notifications.admin.dashboard.add_figures",
+    "LOGIN": {"form": "notifyproj.sign_in.SignInForm"},
     "SIDEBAR": {"show_search": True, "navigation": "notifications.admin.menu.navigation"},
 }
 
@@ -166,6 +181,8 @@ NOTIFICATIONS = Conf(
     retention=dt.timedelta(days=ENVIRONMENT.retention_days),
     dead_letters_kept=dt.timedelta(days=ENVIRONMENT.dead_letter_days),
     audit_kept=dt.timedelta(days=ENVIRONMENT.audit_days),
+    contact_notice=ENVIRONMENT.contact_notice,
+    requires_second_factor=ENVIRONMENT.require_second_factor,
     dead_letters_alert=ENVIRONMENT.dead_letter_alert,
     broker_messages=ENVIRONMENT.broker_messages,
     release_ramp=dt.timedelta(seconds=ENVIRONMENT.release_ramp_seconds),

@@ -14,6 +14,8 @@
     schedules                    what recurs, paused by hand; who stands in which line
     periodic_tasks               what beat sends: interval, on or off, last run and result
     notification_types, alerts, housekeeping
+    audited, audit_log           each change is logged; the log
+    second_factor, sessions, users   who gets in, and what they may do
 
 Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
 by index); nothing here writes a delivery's status but through `pipeline.replay`; an address is
@@ -23,6 +25,7 @@ only view can change nothing. A new page keeps them by building on `reading`.
 
 from notifications.admin import (
     alerts,
+    audit_log,
     breakers,
     dead_letters,
     deliveries,
@@ -37,13 +40,16 @@ from notifications.admin import (
     replays,
     retry_presets,
     schedules,
+    sessions,
     short_links,
     suppressions,
     templates,
+    users,
 )
 
 __all__ = [
     "alerts",
+    "audit_log",
     "breakers",
     "dead_letters",
     "deliveries",
@@ -58,7 +64,9 @@ __all__ = [
     "replays",
     "retry_presets",
     "schedules",
+    "sessions",
     "short_links",
     "suppressions",
     "templates",
+    "users",
 ]

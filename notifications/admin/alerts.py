@@ -10,8 +10,10 @@ from unfold.decorators import display
 from notifications import clock
 from notifications.admin import reading
 from notifications.admin.actions import action
+from notifications.admin.audited import name_of
 from notifications.models import Alert
 from notifications.rules.alerts import sentence
+from notifications.store import audit
 
 
 class OpenFilter(admin.EmptyFieldListFilter):
@@ -55,5 +57,6 @@ class AlertAdmin(reading.ReadOnlyAdmin):
     @action("Resolve", permissions=["resolve"])
     def resolve(self, request: HttpRequest, queryset: QuerySet[Alert]) -> None:
         """It comes back by itself if its cause is still there."""
-        count = queryset.filter(resolved_at=None).update(resolved_at=clock.now())
+        with audit.changes(name_of(request), "resolve_alert", queryset):
+            count = queryset.filter(resolved_at=None).update(resolved_at=clock.now())
         self.message_user(request, f"{count} alerts resolved.", messages.SUCCESS)

@@ -16,10 +16,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from notifications.admin import reading
+from notifications.admin.audited import name_of
 from notifications.models import Breaker, BreakerEvent
 from notifications.pipeline import route
 from notifications.rules.breaker import Forced
-from notifications.store import breakers, standings
+from notifications.store import audit, breakers, standings
 from notifications.store.controls import Pair
 from notifications.store.standings import Endpoints, Standing
 from providers.contract import Channel
@@ -97,7 +98,9 @@ class BreakerAdmin(reading.ReadOnlyAdmin):
 
     def _force(self, request: HttpRequest) -> HttpResponse:
         pair, forced = _read(request)
-        breakers.force(pair, forced, by=request.user.get_username())
+        row = Breaker.objects.filter(provider=pair[0], channel=pair[1])
+        with audit.changes(name_of(request), "force_breaker", row):
+            breakers.force(pair, forced, by=name_of(request))
         said = {
             Forced.AUTO: "is decided by its calls again",
             Forced.OPEN: "is forced open: its deliveries are held",

@@ -23,12 +23,13 @@ from unfold.widgets import UnfoldBooleanWidget
 
 from notifications.admin import reading, selection
 from notifications.admin.actions import action
+from notifications.admin.audited import name_of
 from notifications.admin.letter_filters import FILTERS
 from notifications.models import DeadLetter
 from notifications.pipeline import replay
 from notifications.rules import ids, reasons
 from notifications.rules.letters import LetterFilter
-from notifications.store import dead_letters
+from notifications.store import audit, dead_letters
 
 _CHUNK: Final = 10_000
 """Letters discarded in one statement: its locks are held for a fraction of a second."""
@@ -188,12 +189,14 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         form = ReplayForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             try:
-                job = replay.start(
-                    wanted,
-                    requested_by=request.user.get_username(),
-                    forced=form.cleaned_data["forced"],
-                    renews_ttl=form.cleaned_data["renews_ttl"],
-                )
+                with audit.changes(name_of(request), "replay_dead_letters") as made:
+                    job = replay.start(
+                        wanted,
+                        requested_by=name_of(request),
+                        forced=form.cleaned_data["forced"],
+                        renews_ttl=form.cleaned_data["renews_ttl"],
+                    )
+                    made.append(job)
             except replay.Refused as error:
                 self.message_user(request, str(error), messages.ERROR)
             else:
@@ -207,7 +210,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         if request.method == "POST":
             chosen = list(dead_letters.matching(wanted).values_list("pk", flat=True))
             discarded = sum(
-                replay.discard(chosen[start : start + _CHUNK], by=request.user.get_username())
+                _discarded(chosen[start : start + _CHUNK], by=name_of(request))
                 for start in range(0, len(chosen), _CHUNK)
             )
             self.message_user(request, f"{discarded} dead letters discarded.", messages.SUCCESS)
@@ -251,6 +254,11 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
             title=f"{verb} dead letters",
             context=context,
         )
+
+
+def _discarded(letters: list[int], *, by: str) -> int:
+    with audit.changes(by, "discard_dead_letter", DeadLetter.objects.filter(pk__in=letters)):
+        return replay.discard(letters, by=by)
 
 
 def _to_question(verb: str, query: dict[str, str]) -> HttpResponseRedirect:

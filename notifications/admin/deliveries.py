@@ -13,11 +13,12 @@ from unfold.decorators import display
 
 from notifications.admin import reading
 from notifications.admin.actions import action
+from notifications.admin.audited import name_of
 from notifications.models import Delivery
 from notifications.pipeline import replay
 from notifications.rules import ids
 from notifications.rules.states import Status
-from notifications.store import search
+from notifications.store import audit, search
 
 
 @admin.register(Delivery)
@@ -91,8 +92,10 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Delivery], *, as_sent: bool
     ) -> None:
         wanted = queryset.filter(status=Status.UNKNOWN).values_list("pk", flat=True)
-        moved = replay.resolve_unknown(
-            list(wanted[: reading.COUNTED]), as_sent=as_sent, by=request.user.get_username()
-        )
+        rows = Delivery.objects.filter(pk__in=list(wanted[: reading.COUNTED]))
+        with audit.changes(name_of(request), "resolve_unknown", rows):
+            moved = replay.resolve_unknown(
+                [row.pk for row in rows], as_sent=as_sent, by=name_of(request)
+            )
         word = "sent" if as_sent else "not sent"
         self.message_user(request, f"{moved} unknown deliveries are now {word}.", messages.SUCCESS)

@@ -52,6 +52,16 @@ _MENU: Final = (
         ),
     ),
     (
+        "Operators",
+        (
+            ("Audit log", "policy", "auditentry"),
+            ("Sessions", "devices", "signin"),
+            ("Second factor", "password", "second_factor"),
+            ("Users", "manage_accounts", "auth.user"),
+            ("Groups", "groups", "auth.group"),
+        ),
+    ),
+    (
         "Machine room",
         (
             ("Providers", "cell_tower", "providers"),
@@ -64,8 +74,14 @@ _MENU: Final = (
 )
 """Group -> (title, symbol, model or page); `app.model` is a model of another app."""
 
-_PAGES: Final = {"index": "admin:index", "providers": "admin:notifications_providers"}
+_PAGES: Final = {
+    "index": "admin:index",
+    "providers": "admin:notifications_providers",
+    "second_factor": "admin:second_factor",
+}
 """What is a page of its own and no list of a model."""
+_OPEN: Final = frozenset({"index", "second_factor", "signin"})
+"""Items that everybody sees."""
 
 
 def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
@@ -111,6 +127,6 @@ def _may_view(model: str) -> Callable[[HttpRequest], bool]:
     app, name = _names("providerroute" if model == "providers" else model)
 
     def allowed(request: HttpRequest) -> bool:
-        return model == "index" or request.user.has_perm(f"{app}.view_{name}")
+        return model in _OPEN or request.user.has_perm(f"{app}.view_{name}")
 
     return allowed

@@ -6,9 +6,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from notifications.admin.audited import AuditedAdmin
 from notifications.models import NotificationType
 from notifications.store import retry_presets
 
@@ -28,7 +28,7 @@ class NotificationTypeForm(forms.ModelForm[NotificationType]):
 
 
 @admin.register(NotificationType)
-class NotificationTypeAdmin(ModelAdmin):
+class NotificationTypeAdmin(AuditedAdmin):
     """Plain editing; what was already accepted keeps the values that it was accepted with."""
 
     form = NotificationTypeForm

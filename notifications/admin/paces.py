@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import admin
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from notifications.admin.audited import AuditedAdmin
 from notifications.models import ProviderPace
 from notifications.pipeline import route
 
@@ -22,7 +22,7 @@ class ProviderPaceForm(forms.ModelForm[ProviderPace]):
 
 
 @admin.register(ProviderPace)
-class ProviderPaceAdmin(ModelAdmin):
+class ProviderPaceAdmin(AuditedAdmin):
     """Plain editing. Deleting a row gives its adapter's own pace back."""
 
     form = ProviderPaceForm

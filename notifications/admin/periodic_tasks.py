@@ -16,10 +16,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django_celery_beat.models import PeriodicTask
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldBooleanSwitchWidget
 
+from notifications.admin.audited import AuditedAdmin
 from notifications.models import SweepRun
 from notifications.store import periodic
 from notifications.sweeps import SWEEPS
@@ -76,7 +76,7 @@ admin.site.unregister(PeriodicTask)
 
 
 @admin.register(PeriodicTask)
-class PeriodicTaskAdmin(ModelAdmin):
+class PeriodicTaskAdmin(AuditedAdmin):
     """One row for each sweep."""
 
     form = PeriodicTaskForm

@@ -14,7 +14,7 @@ import functools
 import json
 import operator
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -93,15 +93,23 @@ class Line:
     efforts: Sequence[Effort]
 
 
-def context(person: Recipient) -> dict[str, Any]:
-    """What the card on the recipient's page shows."""
-    where = clock_of(person)
-    now = clock.now()
+def context(person: Recipient, *, may_view: Callable[[str], bool]) -> dict[str, Any]:
+    """What the card on the recipient's page shows.
+
+    Args:
+        person: the recipient.
+        may_view: whether the operator may view a model; what they may not is None.
+    """
+    where, now = clock_of(person), clock.now()
+    sees_contacts = may_view("contact")
+    sees_messages = may_view("notification") and may_view("delivery")
+    listed = may_view("suppression")
     return {
         "clock": where,
         "now": now,
-        "contacts": list(_contacts(person, where, now)),
-        "lately": _lately(person),
+        "contacts": list(_contacts(person, where, now, listed=listed)) if sees_contacts else None,
+        "sees_suppressions": listed,
+        "lately": _lately(person) if sees_messages else None,
         "latest": LATELY,
     }
 
@@ -126,16 +134,18 @@ def effort(delivery: Delivery | DeliveryView, *, expires_at: dt.datetime) -> Eff
     )
 
 
-def _contacts(person: Recipient, where: Clock, now: dt.datetime) -> Iterator[Reached]:
+def _contacts(
+    person: Recipient, where: Clock, now: dt.datetime, *, listed: bool
+) -> Iterator[Reached]:
     spelled = Func("channel", "address", function="suppressible", output_field=TextField())
     found = list(person.contacts.annotate(spelled=spelled).order_by("channel", "-is_primary", "pk"))
-    listed = _listed(person, [contact.spelled for contact in found])
+    rows = _listed(person, [contact.spelled for contact in found]) if listed else {}
     wishes = Preference.objects.filter(pk=person.pk).first() or Preference()
     for contact in found:
         channel = Channel(contact.channel)
         yield Reached(
             contact=contact,
-            suppressions=listed[channel, contact.spelled],
+            suppressions=rows.get((channel, contact.spelled), ()),
             is_off=channel in wishes.channels_off,
             wait=_wait(wishes, channel, where, now),
         )

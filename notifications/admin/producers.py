@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import datetime as dt
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from unfold.admin import ModelAdmin
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from unfold.decorators import display
+from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from notifications import clock
 from notifications.admin import reading
 from notifications.admin.actions import action
+from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.admin.fields import known_zone, several
 from notifications.models import ApiKey, Producer
 from notifications.models.choices import PRIORITIES
+from notifications.rules import access
 from notifications.rules.access import GRANTABLE
 from notifications.rules.lane import Mode
-from notifications.store import keys
+from notifications.store import audit, keys
 
 
 class ProducerForm(forms.ModelForm[Producer]):
@@ -33,7 +38,7 @@ class ProducerForm(forms.ModelForm[Producer]):
 
 
 @admin.register(Producer)
-class ProducerAdmin(ModelAdmin):
+class ProducerAdmin(AuditedAdmin):
     """Services that may call. Switching one off is better than deleting it: its messages stay."""
 
     form = ProducerForm
@@ -60,8 +65,25 @@ class ApiKeyForm(forms.ModelForm[ApiKey]):
         fields = ("producer", "mode", "scopes", "note", "expires_at")
 
 
+class RotateForm(forms.Form):
+    """How long both keys work."""
+
+    hours = forms.IntegerField(
+        min_value=0,
+        max_value=720,
+        initial=24,
+        label="Hours that the old key works on",
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """With the hours as a span."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        return {"overlap": dt.timedelta(hours=cleaned.get("hours", 0)), **cleaned}
+
+
 @admin.register(ApiKey)
-class ApiKeyAdmin(ModelAdmin):
+class ApiKeyAdmin(AuditedAdmin):
     """Made, looked at and revoked; never changed, so that a key means one thing all its life."""
 
     form = ApiKeyForm
@@ -69,7 +91,11 @@ class ApiKeyAdmin(ModelAdmin):
     list_filter = ("mode", "producer")
     search_fields = ("prefix__exact",)
     actions = ("revoke",)
-    readonly_shown: ClassVar[tuple[str, ...]] = ("prefix", "created_at", "revoked_at")
+    actions_detail = ("rotate",)  # type: ignore[assignment]  # unfold types its default, an empty tuple
+    readonly_shown: ClassVar[tuple[str, ...]] = (
+        *("prefix", "created_at", "created_by", "replaces"),
+        *("revoked_at", "revoked_by"),
+    )
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> tuple[str, ...]:
         """What is asked of a new key; of an existing one also what became of it."""
@@ -101,14 +127,19 @@ class ApiKeyAdmin(ModelAdmin):
     @action("Revoke", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         """At once, as far as `store.keys` remembers a key."""
-        count = queryset.filter(revoked_at=None).update(revoked_at=clock.now())
+        with audit.changes(name_of(request), "revoke_key", queryset):
+            count = keys.revoke(queryset, by=name_of(request))
         self.message_user(request, f"{count} keys revoked.", messages.SUCCESS)
+        heirs = ApiKey.objects.filter(replaces__in=queryset, revoked_at=None)
+        if working := ", ".join(heirs.values_list("prefix", flat=True)):
+            said = f"Keys that replaced them still work: {working}. Revoke those too after a leak."
+            self.message_user(request, said, messages.WARNING)
 
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: ApiKey, form: forms.Form, change: object
     ) -> None:
         """Let `store.keys` make the key."""
-        del request, change
+        del change
         wanted = form.cleaned_data
         made, secret = keys.issue(
             wanted["producer"],
@@ -116,9 +147,61 @@ class ApiKeyAdmin(ModelAdmin):
             scopes=wanted["scopes"],
             note=wanted["note"],
             expires_at=wanted["expires_at"],
+            by=name_of(request),
         )
         obj.pk, obj.prefix = made.pk, made.prefix
         obj.secret = secret  # type: ignore[attr-defined]  # for the one page that shows it
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: ApiKey | None = None,
+        change: Any = False,  # noqa: ANN401, FBT002 - Django's signature
+        **kwargs: Any,  # noqa: ANN401 - Django's signature
+    ) -> type[forms.ModelForm[ApiKey]]:
+        """Offer the scopes that the operator's own rights cover: a key does no more than they."""
+        made: type[forms.ModelForm[ApiKey]] = super().get_form(request, obj, change, **kwargs)
+        if "scopes" in made.base_fields:
+            rights = lambda right: request.user.has_perm(f"notifications.{right}")  # noqa: E731 - one use
+            field = cast("forms.MultipleChoiceField", made.base_fields["scopes"])
+            field.choices = [(scope, scope) for scope in access.scopes_within(rights)]
+        return made
+
+    def has_rotate_permission(self, request: HttpRequest, object_id: object = None) -> bool:
+        """Who may make keys, and could have made this one."""
+        if not request.user.has_perm("notifications.add_apikey"):
+            return False
+        key = ApiKey.objects.filter(pk=str(object_id)).first() if object_id else None
+        rights = lambda right: request.user.has_perm(f"notifications.{right}")  # noqa: E731 - one use
+        return key is None or set(key.scopes) <= set(access.scopes_within(rights))
+
+    @action("Rotate", permissions=["rotate"], url_path="rotate", icon="autorenew")
+    def rotate(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Ask how long both keys work, then show the new one."""
+        key = get_object_or_404(ApiKey, pk=object_id)
+        back = reverse("admin:notifications_apikey_change", args=[key.pk])
+        form = RotateForm(request.POST if request.method == "POST" else None)
+        if form.is_valid():
+            try:
+                with audit.changes(name_of(request), "rotate_key", _itself(key)) as news:
+                    made, secret = keys.rotate(
+                        key, overlap=form.cleaned_data["overlap"], by=name_of(request)
+                    )
+                    news.append(made)
+            except keys.NotRotatable as error:
+                self.message_user(request, f"Not done: {error}.", messages.ERROR)
+                return HttpResponseRedirect(back)
+            made.secret = secret  # type: ignore[attr-defined]  # for the one page that shows it
+            return self.response_add(request, made)
+        context = {
+            "form": form,
+            "verb": "Rotate",
+            "consequence": "A new key that may do the same is made and shown once. The old one"
+            " works for so many hours longer.",
+            "back": back,
+        }
+        template = "admin/suppression_form.html"
+        return reading.page(self, request, template, title=f"Rotate {key}", context=context)
 
     def response_add(
         self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None
@@ -134,3 +217,7 @@ class ApiKeyAdmin(ModelAdmin):
         )
         answer["Cache-Control"] = "no-store"
         return answer
+
+
+def _itself(key: ApiKey) -> QuerySet[ApiKey]:
+    return ApiKey.objects.filter(pk=key.pk)

@@ -13,12 +13,12 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from notifications import conf
 from notifications.admin import providers
+from notifications.admin.audited import AuditedAdmin
 from notifications.models import ProviderRoute
 from notifications.pipeline import route
 from providers.contract import Provider
@@ -59,7 +59,7 @@ def _names(row: ProviderRoute) -> list[str]:
 
 
 @admin.register(ProviderRoute)
-class ProviderRouteAdmin(ModelAdmin):
+class ProviderRouteAdmin(AuditedAdmin):
     """The router's rows. Rank, weight and the switch can be changed in the list: it is night."""
 
     form = ProviderRouteForm

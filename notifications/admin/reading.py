@@ -20,6 +20,7 @@ from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 
 from notifications import clock
+from notifications.admin.audited import AuditedAdmin
 from notifications.rules import ids
 from notifications.rules.states import Status
 
@@ -68,7 +69,7 @@ def page(
     )
 
 
-class ReadOnlyAdmin(ModelAdmin):
+class ReadOnlyAdmin(AuditedAdmin):
     """A model that the machine writes: to be looked at, never edited."""
 
     show_full_result_count = False

@@ -7,21 +7,23 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from unfold.admin import ModelAdmin, StackedInline
+from unfold.admin import StackedInline
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from notifications import clock
 from notifications.admin import person, reading
 from notifications.admin.actions import action
+from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.admin.fields import CapsField, ChannelOrderField, known_zone, several
 from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
 from notifications.pipeline import signing
 from notifications.rules.language import locales
-from notifications.store import address_book, addresses, dead_letters, suppressions
+from notifications.store import address_book, addresses, audit, dead_letters, suppressions
 from providers.contract import Channel
 
 
@@ -81,7 +83,7 @@ class PreferenceInline(StackedInline):
 
 
 @admin.register(Recipient)
-class RecipientAdmin(ModelAdmin):
+class RecipientAdmin(AuditedAdmin):
     """People, live and test apart."""
 
     form = RecipientForm
@@ -108,6 +110,10 @@ class RecipientAdmin(ModelAdmin):
         there = Contact.objects.filter(address=search_term.strip()).values("recipient")
         return found | queryset.filter(pk__in=there), may_repeat
 
+    def audited_with(self, obj: Model) -> list[Model]:
+        """With what was done to the person's contacts."""
+        return [*super().audited_with(obj), *Contact.objects.filter(recipient=obj.pk)]
+
     def render_change_form(
         self,
         request: HttpRequest,
@@ -119,7 +125,9 @@ class RecipientAdmin(ModelAdmin):
     ) -> HttpResponse:
         """With the card that answers why something came, or did not."""
         if obj is not None:
-            context["person"] = person.context(obj)
+            context["person"] = person.context(
+                obj, may_view=lambda name: request.user.has_perm(f"notifications.view_{name}")
+            )
         return super().render_change_form(request, context, add, change, form_url, obj)
 
 
@@ -160,7 +168,7 @@ class NeedsCheckFilter(admin.SimpleListFilter):
 
 
 @admin.register(Contact)
-class ContactAdmin(ModelAdmin):
+class ContactAdmin(AuditedAdmin):
     """Addresses: searched by exactly what stands in them, shown on their own page only."""
 
     form = ContactForm
@@ -173,7 +181,10 @@ class ContactAdmin(ModelAdmin):
     search_fields = ("address__exact",)
     search_help_text = "The whole address."
     autocomplete_fields = ("recipient",)
-    readonly_fields = ("invalidated_at", "invalid_reason", "suppressed_for", "created_at")
+    readonly_fields = (
+        *("invalidated_at", "invalid_reason", "suppressed_for"),
+        *("created_at", "created_by", "changed_at", "changed_by"),
+    )
     show_full_result_count = False
     paginator = reading.BoundedPaginator
     ordering = ("-pk",)
@@ -208,6 +219,10 @@ class ContactAdmin(ModelAdmin):
         self, request: HttpRequest, obj: Contact, form: forms.Form, change: object
     ) -> None:
         """A new number may be another country's."""
+        if change:
+            obj.changed_at, obj.changed_by = clock.now(), name_of(request)
+        else:
+            obj.created_by = name_of(request)
         super().save_model(request, obj, form, change)
         address_book.note_zone(obj.recipient)
 
@@ -225,7 +240,8 @@ class ContactAdmin(ModelAdmin):
     @action("Valid again", permissions=["change"])
     def make_valid(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
         """The person has repaired it, or the provider was wrong."""
-        repaired = queryset.exclude(invalidated_at=None).update(
-            invalidated_at=None, invalid_reason=""
-        )
+        with audit.changes(name_of(request), "make_contact_valid", queryset):
+            repaired = queryset.exclude(invalidated_at=None).update(
+                invalidated_at=None, invalid_reason=""
+            )
         self.message_user(request, f"{repaired} contacts are valid again.", messages.SUCCESS)

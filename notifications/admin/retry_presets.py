@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from notifications.admin.audited import AuditedAdmin
 from notifications.models import NotificationType, RetryPreset
 from notifications.rules import retries
 from notifications.rules.retries import PRESETS, Try
@@ -23,7 +23,7 @@ _THINNEST: Final = 0.6
 
 
 @admin.register(RetryPreset)
-class RetryPresetAdmin(ModelAdmin):
+class RetryPresetAdmin(AuditedAdmin):
     """A change acts within two seconds, on the next retry of what is already waiting too."""
 
     list_display = ("name", "delays", "attempts", "jitter", "gives_up_after", "drops", "origin")

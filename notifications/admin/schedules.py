@@ -19,9 +19,11 @@ from unfold.decorators import display
 from notifications import clock
 from notifications.admin import reading
 from notifications.admin.actions import action
+from notifications.admin.audited import name_of
 from notifications.models import Occurrence, OrderingKey, Schedule
 from notifications.pipeline import arrange, recur
 from notifications.rules.times import local_time
+from notifications.store import audit
 
 _PREVIEWED: Final = 10
 """Occurrences on a schedule's page: to come, and made."""
@@ -98,13 +100,13 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
     @action("Pause: withdraw what has not left", permissions=["pause"])
     def pause(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
         """Nothing of them leaves until they are resumed."""
-        arrange.set_paused(queryset, to=True)
+        _set_paused(request, queryset, to=True)
         self.message_user(request, f"{queryset.count()} paused.", messages.SUCCESS)
 
     @action("Resume", permissions=["pause"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
         """From now on; what would have occurred meanwhile is not made up for."""
-        arrange.set_paused(queryset, to=False)
+        _set_paused(request, queryset, to=False)
         self.message_user(request, f"{queryset.count()} resumed.", messages.SUCCESS)
 
     @action("Pause", permissions=["pause"], url_path="pause", icon="pause")
@@ -133,12 +135,18 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
         schedule = get_object_or_404(Schedule, pk=object_id)
         back = reverse("admin:notifications_schedule_change", args=[schedule.pk])
         if request.method == "POST":
-            arrange.set_paused([schedule], to=paused)
+            _set_paused(request, Schedule.objects.filter(pk=schedule.pk), to=paused)
             self.message_user(request, f"{schedule}: {verb.lower()}d.", messages.SUCCESS)
             return HttpResponseRedirect(back)
         context = {"verb": verb, "consequence": consequence, "back": back}
         title = f"{verb}: {schedule}"
         return reading.page(self, request, "admin/ask.html", title=title, context=context)
+
+
+def _set_paused(request: HttpRequest, schedules: QuerySet[Schedule], *, to: bool) -> None:
+    operation = "pause_schedule" if to else "resume_schedule"
+    with audit.changes(name_of(request), operation, schedules):
+        arrange.set_paused(schedules, to=to)
 
 
 def _on_both_clocks(at: dt.datetime, zone: str) -> str:

@@ -10,22 +10,23 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from notifications.admin import reading
 from notifications.admin.actions import action
+from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.pipeline import suppression_files
 from notifications.rules.suppression import Cause, address_fault
-from notifications.store import suppressions
+from notifications.store import audit, suppressions
 from notifications.store.suppressions import Entry
 from providers.contract import Channel
 
@@ -78,7 +79,7 @@ class UploadForm(forms.Form):
 
 
 @admin.register(Suppression)
-class SuppressionAdmin(ModelAdmin):
+class SuppressionAdmin(AuditedAdmin):
     """Found by the whole address, which is shown on the entry's own page alone."""
 
     form = SuppressionForm
@@ -151,9 +152,9 @@ class SuppressionAdmin(ModelAdmin):
         form = UndoForm(request.POST if request.method == "POST" else None)
         if form.is_valid():
             rows = Suppression.objects.filter(pk=row.pk)
-            done = suppressions.undo(
-                rows, by=request.user.get_username(), note=form.cleaned_data["note"]
-            )
+            by = name_of(request)
+            with audit.changes(by, "undo_suppression", rows):
+                done = suppressions.undo(rows, by=by, note=form.cleaned_data["note"])
             said = f"{row} is undone." if done else f"{row} was undone before."
             self.message_user(request, said, messages.SUCCESS)
             page = reverse("admin:notifications_suppression_change", args=[row.pk])
@@ -191,10 +192,14 @@ class SuppressionAdmin(ModelAdmin):
 
     def _read(self, request: HttpRequest, form: UploadForm) -> suppression_files.Imported | None:
         try:
-            return suppression_files.read(form.cleaned_data["file"], by=request.user.get_username())
+            with transaction.atomic():
+                done = suppression_files.read(form.cleaned_data["file"], by=name_of(request))
+                counted = {"added": done.added, "known": done.known, "refused": done.refused}
+                audit.record(name_of(request), "import_suppressions", Suppression(), after=counted)
         except suppression_files.NoTable as error:
             form.add_error("file", str(error))
             return None
+        return done
 
     def _form(self, request: HttpRequest, *, title: str, context: dict[str, Any]) -> HttpResponse:
         back = reverse("admin:notifications_suppression_changelist")

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -33,6 +34,7 @@ from notifications.rules.templates import contents, previews
 from notifications.rules.templates.contents import UNTITLED
 from notifications.rules.templates.previews import Preview
 from notifications.rules.texts.wording import Source
+from notifications.store import audit
 from notifications.store.templates import sources as stored
 from notifications.store.templates import versions
 from providers.contract import Channel
@@ -109,6 +111,7 @@ def show(
             "variables": json.dumps(samples, indent=2, ensure_ascii=False),
             "objections": stored.objections(version) if is_draft else [],
             "may_write": may_write(request),
+            "may_publish": request.user.has_perm("notifications.publish_template"),
             "is_draft": is_draft,
             "is_current": version == versions.current(version.template_id),
         },
@@ -179,7 +182,9 @@ def _save(version: Template, typed: Sequence[Source], *, by: str) -> list[str]:
     others = (text for text in content.texts if text.locale != typed[0].locale)
     changed = contents.content([*others, *kept], content.settings)
     if changed != content:
-        versions.edit(version, changed, by=by)
+        with transaction.atomic():
+            versions.edit(version, changed, by=by)
+            audit.record(by, "edit_template", version, after={"locale": typed[0].locale})
     return []
 
 

@@ -8,21 +8,23 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db import transaction
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from unfold.admin import ModelAdmin
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
 from notifications.admin import reading, template_archive, template_compare, template_editor
 from notifications.admin.actions import action
+from notifications.admin.audited import AuditedAdmin
 from notifications.admin.template_forms import TemplateForm, TextInline, is_draft
 from notifications.models import Template, TemplateEvent
 from notifications.rules.templates.file_format import BrokenFiles
+from notifications.store import audit
 from notifications.store.templates import versions
 from notifications.store.templates.versions import Verb
 
@@ -34,6 +36,8 @@ _LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
 class _Step:
     """One of a version's life, as its button says it."""
 
+    operation: str
+    """As OpenAPI names it."""
     verb: str
     consequence: str
     outcome: str
@@ -42,7 +46,7 @@ class _Step:
 
 
 @admin.register(Template)
-class TemplateAdmin(ModelAdmin):
+class TemplateAdmin(AuditedAdmin):
     """Versions of templates; the highest published one is what producers get."""
 
     form = TemplateForm
@@ -77,8 +81,12 @@ class TemplateAdmin(ModelAdmin):
         return obj is not None and is_draft(obj) and super().has_delete_permission(request, obj)
 
     def has_write_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Who may change templates may publish them and begin new drafts."""
+        """Who may change templates may begin new drafts."""
         return bool(request.user.has_perm("notifications.change_template"))
+
+    def has_publish_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
+        """Publishing is a right of its own: what is published goes to everybody."""
+        return bool(request.user.has_perm("notifications.publish_template"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Template]:
         """With the version of each name that producers get."""
@@ -131,9 +139,10 @@ class TemplateAdmin(ModelAdmin):
         verb = Verb.EDITED if change else Verb.DRAFTED
         versions.record(form.instance, verb, by=_name(request))
 
-    def delete_model(self, request: HttpRequest, obj: Template) -> None:
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
         """With a line of who did it."""
-        versions.record(obj, Verb.DELETED, by=_name(request))
+        if isinstance(obj, Template):
+            versions.record(obj, Verb.DELETED, by=_name(request))
         super().delete_model(request, obj)
 
     @action("Editor", url_path="editor", permissions=["view"], icon="edit_note")
@@ -149,10 +158,11 @@ class TemplateAdmin(ModelAdmin):
         """What changed since another version."""
         return template_compare.show(self, request, get_object_or_404(Template, pk=object_id))
 
-    @action("Publish", url_path="publish", permissions=["write"], icon="publish")
+    @action("Publish", url_path="publish", permissions=["publish"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """From now on producers get this version."""
         step = _Step(
+            operation="publish_template",
             verb="Publish",
             consequence="Producers get this version from now on; it cannot be edited any more.",
             outcome="is published",
@@ -160,10 +170,11 @@ class TemplateAdmin(ModelAdmin):
         )
         return self._step(request, object_id, step)
 
-    @action("Roll back to this", url_path="roll-back", permissions=["write"], icon="history")
+    @action("Roll back to this", url_path="roll-back", permissions=["publish"], icon="history")
     def roll_back(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """From now on producers get these words again."""
         step = _Step(
+            operation="roll_back_template",
             verb="Roll back",
             consequence="These words become a new version, published at once.",
             outcome="is published",
@@ -175,6 +186,7 @@ class TemplateAdmin(ModelAdmin):
     def new_draft(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """A copy with the next version's number."""
         step = _Step(
+            operation="create_template",
             verb="Make a draft",
             consequence="A copy with the next number; nothing changes until it is published.",
             outcome="is a draft",
@@ -195,17 +207,22 @@ class TemplateAdmin(ModelAdmin):
 
         Raises:
             BadRequest: the form came without one.
+            PermissionDenied: it is to be published, and the operator may not publish.
         """
         if request.method != "POST":
             return reading.page(
                 self, request, "admin/template_upload.html", title="Upload templates", context={}
             )
         publish = bool(request.POST.get("publish"))
+        if publish and not self.has_publish_permission(request):
+            raise PermissionDenied
         given = request.FILES.get("archive")
         if not isinstance(given, UploadedFile):
             raise BadRequest("there is no archive in the form")
         try:
-            changes = template_archive.load(given, by=_name(request), publish=publish)
+            with transaction.atomic():
+                changes = template_archive.load(given, by=_name(request), publish=publish)
+                audit.record(_name(request), "import_templates", Template(), after=changes)
         except BrokenFiles as error:
             self.message_user(request, f"Nothing was imported: {error}", messages.ERROR)
         else:
@@ -228,8 +245,11 @@ class TemplateAdmin(ModelAdmin):
                     "back": _page_of(version),
                 },
             )
+        own = Template.objects.filter(pk=version.pk)
         try:
-            made = step.take(version, by=_name(request))
+            with audit.changes(_name(request), step.operation, own) as news:
+                made = step.take(version, by=_name(request))
+                news.extend([made] * (made.pk != version.pk))
         except versions.NotPublishable as error:
             self.message_user(request, f"Not done: {error}.", messages.ERROR)
             return HttpResponseRedirect(_page_of(version))

@@ -12,7 +12,6 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from notifications.api import correlation
 from notifications.api.address_limits import check_failures, refuse_failed
 from notifications.api.problems import refuse
 from notifications.pipeline.check import Caller
@@ -20,7 +19,6 @@ from notifications.rules import access
 from notifications.rules.access import Rule, Scope
 from notifications.rules.problems import Kind, Problem
 from notifications.store import keys
-from notifications.store.audit import Actor
 from notifications.store.keys import KnownKey
 
 if TYPE_CHECKING:
@@ -108,11 +106,10 @@ def key_of(request: Request) -> KnownKey:
     return cast("KnownKey", request.auth)
 
 
-def actor_of(request: Request) -> Actor:
+def actor_of(request: Request) -> str:
     """The key, as the audit log and the columns `created_by` and `undone_by` name it."""
     key = key_of(request)
-    name = f"producer {key.producer_name} ({key.prefix})"
-    return Actor(name=name, request_id=correlation.trace_id(request))
+    return f"producer {key.producer_name} ({key.prefix})"
 
 
 def caller_of(request: Request) -> Caller:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -145,6 +145,11 @@ class ContactAnswer(Answer):
     address: str
     primary: bool
     valid: bool
+    created_at: dt.datetime
+    created_by: str
+    """An operator, or a producer and the prefix of its key."""
+    changed_at: dt.datetime | None
+    changed_by: str
     invalid_reason: str
     suppressed_for: list[Cause]
     """Why its address is on the suppression list, by which nothing is sent to it; empty: it is not
@@ -213,3 +218,18 @@ class PreferencesAnswer(Answer):
     quiet_hours: list[Window]
     do_not_disturb_until: dt.datetime | None
     caps: dict[str, str]
+
+
+class ChangeLine(Answer):
+    """One change of a recipient, a contact or the preferences."""
+
+    at: dt.datetime
+    operation: str
+    by: str
+    """An operator, or a producer and the prefix of its key."""
+    object_type: str
+    object_id: str
+    before: dict[str, Any]
+    """The fields that differ, as they were; addresses are masked."""
+    after: dict[str, Any]
+    request_id: str

@@ -6,7 +6,8 @@ and preferences have scopes of their own: a contact decides who reads a one-time
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 from django.db import transaction
@@ -22,6 +23,7 @@ from notifications.api.idempotency import idempotent
 from notifications.api.pages import AnyOf, NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
 from notifications.api.recipient_shapes import (
+    ChangeLine,
     ContactAnswer,
     ContactRequest,
     ErasureJobAnswer,
@@ -34,10 +36,11 @@ from notifications.api.recipient_shapes import (
     RecipientRequest,
 )
 from notifications.models import Contact, ErasureJob, Preference, Recipient
+from notifications.pipeline import contact_changes
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import UserId
 from notifications.store import address_book, audit, dead_letters, erasure, suppressions
-from notifications.store.address_book import Address
+from notifications.store.address_book import Address, Change
 from providers.contract import Channel
 
 _USER_ID: Final = TypeAdapter(UserId)
@@ -99,9 +102,13 @@ class One(Door):
         mode, user_id = key_of(request).mode, _checked(user_id)
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
-            with _changes(request, "put_recipient", user_id):
+            with _changes(request, "put_recipient", user_id), _by(request, user_id) as change:
                 recipient, created = address_book.put(
-                    mode=mode, user_id=user_id, profile=wanted.profile(), addresses=contacts
+                    mode=mode,
+                    user_id=user_id,
+                    profile=wanted.profile(),
+                    addresses=contacts,
+                    change=change,
                 )
         return _told(request, recipient, status=201 if created else 200)
 
@@ -119,9 +126,12 @@ class One(Door):
         contacts = _addresses(request, wanted.contacts)
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
-            with _changes(request, "change_recipient", user_id):
+            with _changes(request, "change_recipient", user_id), _by(request, user_id) as change:
                 recipient = address_book.merge(
-                    _known(request, user_id), profile=wanted.profile(), addresses=contacts or ()
+                    _known(request, user_id),
+                    profile=wanted.profile(),
+                    addresses=contacts or (),
+                    change=change,
                 )
         return _told(request, recipient)
 
@@ -193,8 +203,11 @@ class Contacts(Door):
         """A known address is changed instead of added twice."""
         wanted = shaped(request.data, ContactRequest)
         recipient = _known(request, user_id)
-        with audit.changes(actor_of(request), "add_contact", recipient.contacts.all()):
-            added = address_book.add(recipient, wanted.as_address())
+        with (
+            audit.changes(actor_of(request), "add_contact", recipient.contacts.all()),
+            _by(request, user_id) as change,
+        ):
+            added = address_book.add(recipient, wanted.as_address(), change)
         contact = suppressions.told(recipient.contacts.all()).get(pk=added.pk)
         return Response(_contact(contact).wire(), status=201)
 
@@ -213,8 +226,11 @@ class OneContact(Door):
         recipient = _known(request, user_id)
         if contact_id > MAX_ID:
             absent("contact")
-        with audit.changes(actor_of(request), "remove_contact", recipient.contacts.all()):
-            removed = address_book.take_away(recipient, contact_id=contact_id)
+        with (
+            audit.changes(actor_of(request), "remove_contact", recipient.contacts.all()),
+            _by(request, user_id) as change,
+        ):
+            removed = address_book.take_away(recipient, contact_id=contact_id, change=change)
         if not removed:
             absent("contact")
         return Response(status=204)
@@ -268,6 +284,40 @@ class Preferences(Door):
             changed = _preferred(request, _known(request, user_id), wanted)
         told = PreferencesAnswer.model_validate(changed).wire()
         return etags.tagged(request, told, etags.tag_of(told))
+
+
+class Changes(Door):
+    """A recipient's changes."""
+
+    @extend_schema(
+        operation_id="list_recipient_changes",
+        summary="List who changed a recipient, newest first",
+        parameters=schema.parameters(NumberedPageQuery),
+        responses={200: schema.page_of(ChangeLine)},
+        tags=["Recipients"],
+    )
+    def get(self, request: Request, user_id: str) -> Response:
+        """By API keys and operators, with what was and what is."""
+        query, recipient = asked(request, NumberedPageQuery), _known(request, user_id)
+        preferences = Preference(recipient=recipient)
+        found = audit.of_object(recipient, preferences, *recipient.contacts.all())
+        if query.cursor is not None:
+            found = found.filter(pk__lt=query.cursor)
+        lines = list(found.order_by("-pk")[: query.limit + 1])
+        shown = lines[: query.limit]
+        following = shown[-1].pk if len(lines) > query.limit else None
+        answers = [ChangeLine.model_validate(line).wire() for line in shown]
+        return page(request, answers, following=following)
+
+
+@contextmanager
+def _by(request: Request, user_id: str) -> Iterator[Change]:
+    """Bound how often contacts change, and name who changes them."""
+    try:
+        with contact_changes.watched(key_of(request).mode, user_id) as losing:
+            yield Change(by=actor_of(request), losing=losing)
+    except contact_changes.TooOften as error:
+        refuse(error.problem)
 
 
 def _preferred(request: Request, recipient: Recipient, wanted: PreferencesRequest) -> Preference:
@@ -369,6 +419,10 @@ def _contact(contact: Contact) -> ContactAnswer:
         address=contact.address,
         primary=contact.is_primary,
         valid=contact.invalidated_at is None,
+        created_at=contact.created_at,
+        created_by=contact.created_by,
+        changed_at=contact.changed_at,
+        changed_by=contact.changed_by,
         invalid_reason=contact.invalid_reason,
         suppressed_for=suppressions.causes_of(contact),
         needs_check=bool(getattr(contact, "needs_check", False)),

@@ -19,7 +19,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from drf_spectacular.views import SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 from pydantic import BaseModel, create_model
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -37,6 +37,7 @@ IDEMPOTENCY_KEY: Final = OpenApiParameter(
 )
 _CAN_CONFLICT: Final = frozenset({
     ("post", "/v1/dead-letters"),
+    ("post", "/v1/keys"),
     ("patch", "/v1/notifications"),
     ("patch", "/v1/recipients"),
     ("post", "/v1/schedules"),
@@ -245,7 +246,7 @@ class Schema(OpenDoor):
         return Response(document())
 
 
-class Docs(SpectacularSwaggerView):
+class Docs(SpectacularSwaggerSplitView):
     """The document to read and try, with every script and style from our own static files."""
 
     url_name = "schema"

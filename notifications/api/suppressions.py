@@ -43,7 +43,6 @@ from notifications.rules.suppression import (
     address_fault,
 )
 from notifications.store import audit, suppressions
-from notifications.store.audit import Actor
 from notifications.store.keys import KnownKey
 from notifications.store.suppressions import Entry
 
@@ -191,7 +190,7 @@ class Suppressions(Door):
         with audit.changes(
             actor, "suppress", suppressions.of_address(wanted.channel, wanted.address)
         ):
-            suppressions.add([entry], by=actor.name)
+            suppressions.add([entry], by=actor)
         row = suppressions.active(wanted.channel, wanted.address, cause=Cause.MANUAL)
         return Response(SuppressionAnswer.model_validate(row).wire(), status=201)
 
@@ -234,7 +233,7 @@ class One(Door):
             refuse(Problem(Kind.FORBIDDEN, why))
         actor = actor_of(request)
         with audit.changes(actor, "undo_suppression", rows):
-            undone = suppressions.undo(rows, by=actor.name, note=query.note)
+            undone = suppressions.undo(rows, by=actor, note=query.note)
         if not undone:
             absent("suppression in force")
         return Response(status=204)
@@ -250,10 +249,10 @@ def _found(query: SuppressionQuery) -> QuerySet[Suppression]:
     return found.filter(reason__in=query.reason) if query.reason else found
 
 
-def _imported(raw: bytes, *, by: Actor) -> SuppressionsImported:
+def _imported(raw: bytes, *, by: str) -> SuppressionsImported:
     try:
         with transaction.atomic():
-            done = suppression_files.read(raw.decode(), by=by.name)
+            done = suppression_files.read(raw.decode(), by=by)
             counted = {"added": done.added, "known": done.known, "refused": done.refused}
             audit.record(by, "import_suppressions", Suppression(), after=counted)
     except UnicodeDecodeError:

@@ -9,6 +9,7 @@ from notifications.api import (
     dead_letters,
     front,
     health,
+    keys,
     links,
     me,
     notifications,
@@ -48,6 +49,7 @@ urlpatterns = [
     path(_RECIPIENT, recipients.One.as_view()),
     path(f"{_RECIPIENT}/contacts", recipients.Contacts.as_view()),
     path(f"{_RECIPIENT}/contacts/<int:contact_id>", recipients.OneContact.as_view()),
+    path(f"{_RECIPIENT}/changes", recipients.Changes.as_view()),
     path(f"{_RECIPIENT}/preferences", recipients.Preferences.as_view()),
     path("v1/erasure-jobs/<int:job_id>", recipients.OneErasureJob.as_view()),
     path("v1/suppressions", suppressions.Suppressions.as_view()),
@@ -69,5 +71,6 @@ urlpatterns = [
     path("v1/replay-jobs/<int:job_id>", dead_letters.OneReplayJob.as_view()),
     path("v1/alerts", alerts.Alerts.as_view()),
     path("v1/alerts/<int:alert_id>/resolve", alerts.Resolve.as_view()),
+    path("v1/keys/rotate", keys.Rotate.as_view()),
     path("v1/search", search.Search.as_view()),
 ]

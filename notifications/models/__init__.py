@@ -18,6 +18,7 @@
     OrderingKey --< OrderedDelivery         who waits for whom
     IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun
     AuditEntry                              who changed what; append-only
+    SignIn                                  operators' sessions
 
 Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no
 foreign keys; a delivery's id tells its notification's (see `rules.ids`). They are written by
@@ -39,6 +40,7 @@ from notifications.models.retry_preset import RetryPreset
 from notifications.models.route import ProviderRoute
 from notifications.models.schedule import Occurrence, Schedule
 from notifications.models.short_link import ShortLink
+from notifications.models.sign_in import SignIn
 from notifications.models.suppression import Suppression
 from notifications.models.template import Template, TemplateEvent, TemplateText
 
@@ -71,6 +73,7 @@ __all__ = [
     "RetryPreset",
     "Schedule",
     "ShortLink",
+    "SignIn",
     "Suppression",
     "SweepRun",
     "Template",

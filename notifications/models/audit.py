@@ -37,3 +37,8 @@ class AuditEntry(models.Model):
     def __str__(self) -> str:
         """What was done to what."""
         return f"{self.operation} {self.object_name or self.object_id}"
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of the fields that differ."""
+        return sorted({*self.before, *self.after})

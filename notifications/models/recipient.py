@@ -54,6 +54,11 @@ class Contact(models.Model):
     address = models.CharField(max_length=2048)
     is_primary = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.CharField(
+        max_length=150, blank=True, db_default="", help_text="An operator, or a producer's key."
+    )
+    changed_at = models.DateTimeField(null=True, blank=True)
+    changed_by = models.CharField(max_length=150, blank=True, db_default="")
     invalidated_at = models.DateTimeField(null=True, blank=True)
     invalid_reason = models.CharField(max_length=200, blank=True)
     secret_version = models.PositiveSmallIntegerField(

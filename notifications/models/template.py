@@ -53,6 +53,7 @@ class Template(models.Model):
         """A version once."""
 
         ordering = ("template_id", "-version")
+        permissions = (("publish_template", "Can publish template"),)
         constraints = (
             models.UniqueConstraint(
                 fields=("template_id", "version"), name="template_version_once"

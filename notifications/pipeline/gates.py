@@ -22,6 +22,7 @@ from notifications.rules import channels
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
+from notifications.rules.suppression import CONTACT_CHANGED
 from notifications.rules.times import deferral, quiet_hours
 from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
 from notifications.rules.transitions import CANCEL, EXPIRE, HOLD, SUPPRESS, Transition
@@ -86,7 +87,9 @@ def _consent(job: Job, _now: dt.datetime) -> Verdict:
 
 
 def _contact(job: Job, _now: dt.datetime) -> Verdict:
-    return None if job.destination.is_valid else _stop(SUPPRESS, Reason.NO_CONTACT)
+    there = job.destination
+    is_notice = there.is_taken_away and job.asked.type == CONTACT_CHANGED
+    return None if there.is_valid or is_notice else _stop(SUPPRESS, Reason.NO_CONTACT)
 
 
 def _quiet(job: Job, now: dt.datetime) -> Verdict:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
@@ -80,6 +80,8 @@ class Scope(StrEnum):
         "operations:read",
         "Read dead letters, replay jobs and alerts, and search, of every producer.",
     )
+
+    KEYS_ROTATE = "keys:rotate", "Rotate itself: get a new key that may do the same."
 
     @property
     def wildcard(self) -> str:
@@ -170,6 +172,7 @@ TABLE: Final = (
     Rule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
     Rule(f"POST {_RECIPIENT}/contacts", Scope.CONTACTS_WRITE, BOTH, "add_contact"),
     Rule(f"DELETE {_CONTACT}", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    Rule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
     Rule(f"GET {_RECIPIENT}/preferences", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     Rule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
     Rule(f"PATCH {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
@@ -193,6 +196,7 @@ TABLE: Final = (
     Rule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
     Rule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
     Rule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
+    Rule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
     Rule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
 )
 """Every operation, by noun."""
@@ -215,6 +219,24 @@ def rule_of(method: str, route: str, part: str = "") -> Rule | None:
     return _BY_OPERATION.get(f"{asked} /{path} {part}".rstrip())
 
 
+def scopes_within(rights: Callable[[str], bool]) -> list[str]:
+    """The scopes that somebody with these rights may give to a key, sorted.
+
+    Args:
+        rights: whether the person has a right of the admin, `change_alert`.
+    """
+    return sorted(scope for scope in GRANTABLE if _is_within(scope, rights))
+
+
+def _is_within(scope: str, rights: Callable[[str], bool]) -> bool:
+    opened = [rule for rule in TABLE if isinstance(rule.needs, Scope) and _names(scope, rule.needs)]
+    return all(rights(rule.right) for rule in opened if rule.right)
+
+
+def _names(scope: str, needed: Scope) -> bool:
+    return scope in {needed.value, needed.wildcard}
+
+
 def useless(scopes: Iterable[str], mode: Mode) -> list[str]:
     """Those of the scopes that open nothing to a key of this mode, sorted."""
     return sorted(scope for scope in set(scopes) if not _opens(scope, mode))
@@ -224,5 +246,5 @@ def _opens(scope: str, mode: Mode) -> bool:
     return any(
         mode in rule.modes
         for rule in TABLE
-        if isinstance(rule.needs, Scope) and scope in {rule.needs.value, rule.needs.wildcard}
+        if isinstance(rule.needs, Scope) and _names(scope, rule.needs)
     )

@@ -17,6 +17,7 @@ HIDDEN_FIELDS: Final = frozenset({
 ADDRESS_FIELDS: Final = frozenset({"address"})
 LONGEST: Final = 200
 """Characters of a value."""
+_EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 _SHOWN: Final = 2
 """Characters that a masked address shows at its ends."""
 
@@ -33,7 +34,7 @@ def masked(address: str) -> str:
 
 def shown(name: str, value: object) -> object:
     """A field's value as an entry shows it."""
-    if value in (None, "", [], {}):
+    if value in _EMPTY:
         return value
     if name in HIDDEN_FIELDS:
         return HIDDEN
@@ -45,11 +46,16 @@ def shown(name: str, value: object) -> object:
 
 
 def difference(before: Facts, after: Facts) -> tuple[dict[str, object], dict[str, object]]:
-    """The fields that differ, as they were and as they are, redacted."""
-    changed = sorted(
-        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
-    )
+    """The fields that differ, as they were and as they are, redacted.
+
+    Of an object that came or went, the fields that say something.
+    """
+    if before and after:
+        changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    else:
+        there = {**before, **after}
+        changed = {name for name, value in there.items() if value not in _EMPTY}
     return (
-        {name: shown(name, before[name]) for name in changed if name in before},
-        {name: shown(name, after[name]) for name in changed if name in after},
+        {name: shown(name, before[name]) for name in sorted(changed) if name in before},
+        {name: shown(name, after[name]) for name in sorted(changed) if name in after},
     )

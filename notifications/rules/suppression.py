@@ -27,6 +27,8 @@ class Cause(StrEnum):
     """From a file."""
 
 
+CONTACT_CHANGED: Final = "CONTACT_CHANGED"
+"""The type of the notice that goes to an address which a producer took away."""
 BY_PERSON: Final = frozenset({Cause.COMPLAINT, Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
 """Entries that the person made: only the person or an operator undoes them."""
 BY_PRODUCER: Final = frozenset({Cause.MANUAL, Cause.IMPORT})

@@ -7,7 +7,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +22,14 @@ from providers.contract import Channel
 
 TAKEN_AWAY: Final = "taken away by its producer"
 """The only reason after which a repeated address is valid again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Who changes contacts, and what is to happen before a primary contact stops being used."""
+
+    by: str = ""
+    losing: Callable[[Contact], None] = lambda _contact: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +59,26 @@ def find(*, mode: Mode, user_id: str) -> Recipient | None:
 
 
 def put(
-    *, mode: Mode, user_id: str, profile: Mapping[str, str], addresses: Sequence[Address] | None
+    *,
+    mode: Mode,
+    user_id: str,
+    profile: Mapping[str, str],
+    addresses: Sequence[Address] | None,
+    change: Change,
 ) -> tuple[Recipient, bool]:
     """Create or change a recipient; also returns whether it is new.
 
     `profile` has `locale` and `timezone`, where they change; `addresses` are all contacts from now
-    on, None leaves them as they are.
+    on, None leaves them as they are; `change` says who changes them.
     """
     with transaction.atomic():
         recipient, created = Recipient.objects.select_for_update().update_or_create(
             mode=mode, user_id=user_id, defaults=profile
         )
         if addresses is not None:
-            _take_away(recipient, keep=addresses)
+            _take_away(recipient, keep=addresses, change=change)
             for address in addresses:
-                _hand_in(recipient, address)
+                _hand_in(recipient, address, change)
             for channel in {address.channel for address in addresses}:
                 _ensure_primary(recipient, channel)
             note_zone(recipient)
@@ -73,7 +86,11 @@ def put(
 
 
 def merge(
-    recipient: Recipient, *, profile: Mapping[str, str], addresses: Sequence[Address]
+    recipient: Recipient,
+    *,
+    profile: Mapping[str, str],
+    addresses: Sequence[Address],
+    change: Change,
 ) -> Recipient:
     """Change a recipient's profile, and add contacts or hand known ones in again."""
     with transaction.atomic():
@@ -82,7 +99,7 @@ def merge(
             setattr(locked, name, value)
         locked.save(update_fields=[*profile, "updated_at"])
         for address in addresses:
-            _hand_in(locked, address)
+            _hand_in(locked, address, change)
         for channel in {address.channel for address in addresses}:
             _ensure_primary(locked, channel)
         note_zone(locked)
@@ -97,25 +114,25 @@ def locked(*, mode: Mode, user_id: str) -> Recipient | None:
     return recipient
 
 
-def add(recipient: Recipient, address: Address) -> Contact:
+def add(recipient: Recipient, address: Address, change: Change) -> Contact:
     """Add a contact, or hand a known one in again."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
-        contact = _hand_in(recipient, address)
+        contact = _hand_in(recipient, address, change)
         _ensure_primary(recipient, address.channel)
         note_zone(recipient)
         contact.refresh_from_db()
     return contact
 
 
-def take_away(recipient: Recipient, *, contact_id: int) -> bool:
+def take_away(recipient: Recipient, *, contact_id: int, change: Change) -> bool:
     """Stop using a contact; False if the recipient has no such contact."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
         contact = recipient.contacts.filter(pk=contact_id).first()
         if contact is None:
             return False
-        _invalidate(contact)
+        _invalidate(contact, change)
         _ensure_primary(recipient, Channel(contact.channel))
         note_zone(recipient)
     return True
@@ -161,33 +178,50 @@ def return_to_category(recipient_id: int, *, category: str) -> bool:
     return bool(db.alone("return_category", {"recipient": recipient_id, "category": category}))
 
 
-def _take_away(recipient: Recipient, *, keep: Sequence[Address]) -> None:
+def _take_away(recipient: Recipient, *, keep: Sequence[Address], change: Change) -> None:
     kept = {(address.channel, address.address) for address in keep}
     for contact in recipient.contacts.filter(invalidated_at=None):
         if (contact.channel, contact.address) not in kept:
-            _invalidate(contact)
+            _invalidate(contact, change)
 
 
-def _invalidate(contact: Contact) -> None:
+def _invalidate(contact: Contact, change: Change) -> None:
+    if contact.is_primary:
+        change.losing(contact)
     if contact.invalidated_at is None:
         contact.invalidated_at = clock.now()
         contact.invalid_reason = TAKEN_AWAY
     contact.is_primary = False
+    contact.changed_at, contact.changed_by = clock.now(), change.by
     contact.save()
 
 
-def _hand_in(recipient: Recipient, address: Address) -> Contact:
-    contact, _ = recipient.contacts.get_or_create(
-        channel=address.channel, address=address.address, defaults={"kind": address.kind}
+def _hand_in(recipient: Recipient, address: Address, change: Change) -> Contact:
+    contact, created = recipient.contacts.get_or_create(
+        channel=address.channel,
+        address=address.address,
+        defaults={"kind": address.kind, "created_by": change.by},
     )
+    before = (contact.kind, contact.is_primary, contact.invalidated_at)
     contact.kind = address.kind
     if contact.invalid_reason == TAKEN_AWAY:
         contact.invalidated_at, contact.invalid_reason = None, ""
-    if address.primary and contact.invalidated_at is None:
-        recipient.contacts.filter(channel=address.channel).update(is_primary=False)
+    if address.primary and contact.invalidated_at is None and not contact.is_primary:
+        _demote(recipient, address.channel, change)
         contact.is_primary = True
+    if not created and before != (contact.kind, contact.is_primary, contact.invalidated_at):
+        contact.changed_at, contact.changed_by = clock.now(), change.by
     contact.save()
     return contact
+
+
+def _demote(recipient: Recipient, channel: Channel, change: Change) -> None:
+    """The primary contact of a channel, if there is one, gives way to another."""
+    for other in recipient.contacts.filter(channel=channel, is_primary=True):
+        change.losing(other)
+        other.is_primary = False
+        other.changed_at, other.changed_by = clock.now(), change.by
+        other.save()
 
 
 def _ensure_primary(recipient: Recipient, channel: Channel) -> None:

@@ -1,9 +1,9 @@
 """The audit log: each change by an operator or an API key, in the transaction of the change.
 
-    with audit.changes(actor, "resolve_alert", Alert.objects.filter(pk=7)):
+    with audit.changes(by, "resolve_alert", Alert.objects.filter(pk=7)):
         ...                                     one entry for each row that differs afterwards
 
-    audit.record(actor, "force_breaker", breaker, after={"forced": "open"})
+    audit.record(by, "force_breaker", breaker, after={"forced": "open"})
                                                 what is not in the database, or too much to list
 
 Sending is not listed: a notification has a timeline of its own.
@@ -14,10 +14,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+import structlog
 from django.db import models, transaction
 from django.db.models import Model, QuerySet
 
@@ -32,23 +32,14 @@ _LONGEST_BY: Final = 150
 _Rows = dict[tuple[type[Model], object], tuple[Model, Facts]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Actor:
-    """Who changes something."""
-
-    name: str
-    """An operator's user name, or `producer orders (nk_live_4f9k2m7q)`."""
-    request_id: str = ""
-
-
 @contextmanager
-def changes(actor: Actor, operation: str, *rows: QuerySet[Any]) -> Iterator[list[Model]]:
+def changes(by: str, operation: str, *rows: QuerySet[Any]) -> Iterator[list[Model]]:
     """Compare rows before and after a change; both are in one transaction.
 
     Yields a list: append objects that the change makes and that none of `rows` finds.
 
     Args:
-        actor: who changes them.
+        by: an operator's user name, or `producer orders (nk_live_4f9k2m7q)`.
         operation: what the actor does, as OpenAPI names it.
         rows: those that may change or come to be. Each set is read twice; keep it small.
     """
@@ -58,7 +49,7 @@ def changes(actor: Actor, operation: str, *rows: QuerySet[Any]) -> Iterator[list
         after = _read([*rows, *_again(before)])
         after |= {(each.__class__, each.pk): (each, facts_of(each)) for each in made}
         entries = [
-            _entry(actor, operation, _object_of(key, before, after), *differing)
+            _entry(by, operation, _object_of(key, before, after), *differing)
             for key in {**before, **after}
             if any(differing := _difference(key, before, after))
         ]
@@ -66,7 +57,7 @@ def changes(actor: Actor, operation: str, *rows: QuerySet[Any]) -> Iterator[list
 
 
 def record(
-    actor: Actor,
+    by: str,
     operation: str,
     changed: Model,
     *,
@@ -75,7 +66,7 @@ def record(
 ) -> None:
     """Write one entry about an object, with what was and what is, in the names of its fields."""
     differing = rules.difference(before or {}, after or {})
-    _entry(actor, operation, changed, *differing).save(force_insert=True)
+    _entry(by, operation, changed, *differing).save(force_insert=True)
 
 
 def of_object(*objects: Model) -> QuerySet[AuditEntry]:
@@ -151,14 +142,14 @@ def _difference(
     return rules.difference(was, now)
 
 
-def _entry(actor: Actor, operation: str, changed: Model, before: Facts, after: Facts) -> AuditEntry:
+def _entry(by: str, operation: str, changed: Model, before: Facts, after: Facts) -> AuditEntry:
     return AuditEntry(
-        by=actor.name[:_LONGEST_BY],
+        by=by[:_LONGEST_BY],
         operation=operation,
         object_type=str(changed._meta.model_name),  # noqa: SLF001 - Django's public name
         object_id="" if changed.pk is None else str(changed.pk),
         object_name=str(changed)[:_LONGEST_BY],
         before=before,
         after=after,
-        request_id=actor.request_id,
+        request_id=str(structlog.contextvars.get_contextvars().get("trace_id", "")),
     )

@@ -21,6 +21,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from django.db import transaction
+from django.db.models import QuerySet
+
 from notifications import clock
 from notifications.models import ApiKey, Producer
 from notifications.rules import access
@@ -74,6 +77,7 @@ def issue(
     scopes: Iterable[str],
     note: str = "",
     expires_at: dt.datetime | None = None,
+    by: str = "",
 ) -> tuple[ApiKey, str]:
     """Make a key; returns its row and the secret, which nobody can ever read again.
 
@@ -99,8 +103,49 @@ def issue(
         scopes=wanted,
         note=note,
         expires_at=expires_at,
+        created_by=by,
     )
     return key, secret
+
+
+class NotRotatable(Exception):
+    """The key is revoked, expired, or was rotated before: use the key that replaced it."""
+
+
+def rotate(key: ApiKey, *, overlap: dt.timedelta, by: str) -> tuple[ApiKey, str]:
+    """Make a key that may do the same; the old one works for `overlap` longer.
+
+    The new key lasts as long as the old one was to last. Scopes that open nothing to its mode are
+    left out: a key of an older release may have some.
+
+    Raises:
+        NotRotatable: as its words say.
+    """
+    with transaction.atomic():
+        old = ApiKey.objects.select_for_update().select_related("producer").get(pk=key.pk)
+        now = clock.now()
+        if old.revoked_at is not None or (old.expires_at is not None and old.expires_at <= now):
+            raise NotRotatable(f"{old.prefix} is revoked or expired")
+        if ApiKey.objects.filter(replaces=old).exists():
+            raise NotRotatable(f"{old.prefix} was rotated before")
+        made, secret = issue(
+            old.producer,
+            mode=Mode(old.mode),
+            scopes=set(old.scopes) - set(access.useless(old.scopes, Mode(old.mode))),
+            note=old.note,
+            expires_at=old.expires_at and now + (old.expires_at - old.created_at),
+            by=by,
+        )
+        made.replaces = old
+        made.save(update_fields=("replaces",))
+        old.expires_at = min(now + overlap, old.expires_at or now + overlap)
+        old.save(update_fields=("expires_at",))
+    return made, secret
+
+
+def revoke(rows: QuerySet[ApiKey], *, by: str) -> int:
+    """Let keys stop working; returns how many worked till now."""
+    return rows.filter(revoked_at=None).update(revoked_at=clock.now(), revoked_by=by)
 
 
 def recognise(secret: str) -> KnownKey | None:

@@ -15,6 +15,7 @@ from notifications.rules.caps import Caps
 from notifications.rules.channels import Reach
 from notifications.rules.lane import Mode
 from notifications.store import db
+from notifications.store.address_book import TAKEN_AWAY
 from providers.contract import Channel
 
 _NO_CAPS: Final[Caps] = {}
@@ -62,6 +63,8 @@ class Destination(NamedTuple):
     secret_version: int
     secret_changed_at: dt.datetime | None
     shared_secret_until: dt.datetime | None
+    is_taken_away: bool = False
+    """Whether a producer took the contact away: the notice about that still goes there."""
 
 
 def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
@@ -82,7 +85,7 @@ def _object(kept: str) -> dict[str, Any]:
 
 def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
     """Return the existing contacts of these ids."""
-    parameters = {"ids": list(set(contact_ids)), "live": Mode.LIVE}
+    parameters = {"ids": list(set(contact_ids)), "live": Mode.LIVE, "taken_away": TAKEN_AWAY}
     return {each.contact_id: each for each in db.made("contacts", parameters, _destination)}
 
 

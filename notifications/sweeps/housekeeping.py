@@ -8,7 +8,7 @@ from typing import Final
 
 from notifications import clock, conf
 from notifications.models import Alert, Rejected
-from notifications.store import audit, db, received_texts, short_links, vault
+from notifications.store import audit, db, received_texts, short_links, sign_ins, vault
 from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
@@ -29,6 +29,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: received_texts.purge(now=now, limit=limit),
         lambda: _delete_old_alerts(now, limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
+        lambda: sign_ins.discard_old(limit=limit),
     ]
     done = Swept()
     while deletions:

@@ -9,6 +9,8 @@ from typing import Final
 
 import pytest
 from django.contrib.auth.models import User
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
@@ -71,9 +73,10 @@ class Browser:
         self.chrome.execute_script("arguments[0].click()", self.see(selector))
 
     def menu(self) -> list[str]:
-        """Where the items of the side menu lead."""
-        items = self.chrome.find_elements(By.CSS_SELECTOR, "nav a[href*='/admin/notifications/']")
-        return list(dict.fromkeys(str(item.get_attribute("href")) for item in items))
+        """Where the items of the side menu lead, below `/admin/`."""
+        items = self.chrome.find_elements(By.CSS_SELECTOR, "nav a[href*='/admin/']")
+        pages = (str(item.get_attribute("href")).partition("/admin/")[2] for item in items)
+        return list(dict.fromkeys(pages))
 
     def errors(self) -> list[str]:
         """What the console says went wrong, but for the icon that every browser asks for."""
@@ -120,8 +123,8 @@ def test_a_dead_letter_is_found_and_replayed(
 def test_every_page_of_the_menu_opens_without_a_complaint_of_the_browser(
     browser: Browser, maria: Recipient
 ) -> None:
-    pages = [item.partition("/admin/")[2] for item in browser.menu()]
-    assert len(pages) > 15
+    pages = browser.menu()
+    assert {"auth/user/", "second-factor/", "notifications/auditentry/"} <= set(pages)
     for page in (*pages, f"notifications/recipient/{maria.pk}/change/"):
         browser.open(page)
         browser.see("#content")
@@ -180,4 +183,21 @@ def test_a_template_is_written_beside_its_screens_and_published(browser: Browser
     assert template.published_by == "operator"
     sent = {"title": "", "body": "Maria, good morning", "html": ""}
     assert Notification.objects.get().content == sent
+    assert browser.errors() == []
+
+
+def test_the_docs_of_the_api_open_under_their_policy(browser: Browser) -> None:
+    browser.chrome.get(f"{browser.base}/v1/docs")
+    browser.see(".swagger-ui .opblock")
+    assert browser.errors() == []
+
+
+def test_a_second_factor_is_set_up_on_its_page(browser: Browser) -> None:
+    browser.open("second-factor/")
+    assert browser.see(".nc-qr svg").size["width"] > 100
+    device = TOTPDevice.objects.get()
+    code = f"{totp(device.bin_key):06}"
+    write(browser, "[name=code]", code)
+    browser.click("#content form button[type=submit]")
+    browser.wait_for("#content h2", "Your second factor is set up")
     assert browser.errors() == []

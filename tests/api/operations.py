@@ -64,6 +64,7 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/dead-letters/replay": {"reason": "permanent"},
     "POST /v1/dead-letters/{letter_id}/discard": {},
     "POST /v1/alerts/{alert_id}/resolve": {},
+    "POST /v1/keys/rotate": {"overlap_hours": 1},
 }
 """Operation -> its body."""
 

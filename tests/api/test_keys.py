@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
@@ -132,3 +134,54 @@ def test_a_key_sends_and_does_nothing_else_unless_it_is_told_otherwise(
     known = keys.recognise(capsys.readouterr().out.strip())
     assert known is not None
     assert known.scopes == {"notifications:*"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "before", "after"),
+    [
+        (Mode.LIVE, ["notifications:*"], []),
+        (Mode.LIVE, ["recipients:read"], ["suppressions:read"]),
+        (
+            Mode.LIVE,
+            ["recipients:*"],
+            ["contacts:write", "preferences:write", "suppressions:*"],
+        ),
+        (Mode.TEST, ["recipients:write"], ["contacts:write", "preferences:write"]),
+    ],
+)
+def test_the_upgrade_keeps_what_a_key_could_do(
+    caller: Caller, mode: Mode, before: list[str], after: list[str]
+) -> None:
+    ApiKey.objects.update(mode=mode, scopes=before)
+    upgrade = importlib.import_module("notifications.migrations.0021_access")
+    for _ in range(2):
+        upgrade.spell_out(apps, None)
+        assert ApiKey.objects.get(pk=caller.key.pk).scopes == sorted([*before, *after])
+
+
+def test_a_key_rotates_itself_once_and_both_work_for_the_overlap(make_caller: MakeCaller) -> None:
+    caller = make_caller(scopes=("keys:rotate", "notifications:*"))
+    answer = caller.post("/v1/keys/rotate", {"overlap_hours": 2}, Idempotency_Key="rotate-1")
+    assert (answer.status_code, answer["Cache-Control"]) == (201, "no-store")
+    made = answer.json()
+    assert made["scopes"] == ["keys:rotate", "notifications:*"]
+    again = caller.post("/v1/keys/rotate", {"overlap_hours": 2}, Idempotency_Key="rotate-1")
+    assert (again.status_code, again.json()["key"]) == (201, made["key"])
+    assert caller.post("/v1/keys/rotate", {"overlap_hours": 2}).status_code == 409
+    assert [_ask(f"Bearer {each}") for each in (caller.secret, made["key"])] == [200, 200]
+    old = ApiKey.objects.get(pk=caller.key.pk)
+    assert old.expires_at is not None
+    assert dt.timedelta(hours=1) < old.expires_at - clock.now() <= dt.timedelta(hours=2)
+    assert ApiKey.objects.get(prefix=made["prefix"]).created_by.startswith("producer orders")
+
+
+def test_a_rotated_key_lasts_as_long_as_the_old_one_was_to_last(caller: Caller) -> None:
+    ApiKey.objects.update(expires_at=clock.now() + dt.timedelta(days=30))
+    made, _ = keys.rotate(ApiKey.objects.get(), overlap=dt.timedelta(hours=1), by="x")
+    assert made.expires_at is not None
+    left = made.expires_at - clock.now()
+    assert dt.timedelta(days=29) < left <= dt.timedelta(days=31)
+    ApiKey.objects.filter(pk=made.pk).update(revoked_at=clock.now())
+    with pytest.raises(keys.NotRotatable, match="revoked or expired"):
+        keys.rotate(made, overlap=dt.timedelta(hours=1), by="x")
+    del caller

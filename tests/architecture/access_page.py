@@ -7,6 +7,7 @@ from typing import Final
 
 from notifications.rules.access import TABLE, Entry, Rule, Scope
 from notifications.rules.lane import Mode
+from notifications.rules.roles import ACTS, GROUP_PREFIX, ROLES, having
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "access.md"
 
@@ -16,7 +17,7 @@ def text() -> str:
     return "\n".join([
         "# Who may do what",
         "",
-        "This page is generated from `notifications/rules/access.py` by",
+        "This page is generated from `access.py` and `roles.py` in `notifications/rules` by",
         "`python -m tests.architecture.access_page`. The API checks each request by the table.",
         "",
         "## Scopes of API keys",
@@ -32,9 +33,31 @@ def text() -> str:
         "A word behind a path names a part of the body that needs a further scope. The right is",
         "what an operator needs for the same act in the admin.",
         "",
-        "| operation | needs | live key | test key | right in the admin |",
-        "| --- | --- | --- | --- | --- |",
+        "| operation | needs | live key | test key | right in the admin | roles with it |",
+        "| --- | --- | --- | --- | --- | --- |",
         *map(_line, TABLE),
+        "",
+        "## Roles of operators",
+        "",
+        "`manage.py migrate` makes a group for each role and keeps its rights as they stand in",
+        "`notifications/rules/roles.py`. A group of another name is yours. Superusers may do",
+        "everything. A person gives a key only scopes that the person's own rights cover.",
+        "",
+        "| group | rights |",
+        "| --- | --- |",
+        *(
+            f"| `{GROUP_PREFIX}{role}` | {', '.join(f'`{each}`' for each in rights)} |"
+            for role, rights in ROLES.items()
+        ),
+        "",
+        "## Buttons of the admin",
+        "",
+        "| model and button | right | roles with it |",
+        "| --- | --- | --- |",
+        *(
+            f"| `{act}` | `{right}` | {', '.join(having(right))} |"
+            for act, right in sorted(ACTS.items())
+        ),
         "",
     ])
 
@@ -45,7 +68,8 @@ def _line(rule: Rule) -> str:
     if isinstance(rule.needs, Entry):
         live = test = ""
     right = f"`{rule.right}`" if rule.right else ""
-    return f"| `{rule.operation}` | {needs} | {live} | {test} | {right} |"
+    roles = ", ".join(having(rule.right)) if rule.right else ""
+    return f"| `{rule.operation}` | {needs} | {live} | {test} | {right} | {roles} |"
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ class Command(BaseCommand):
             mode=Mode[options["mode"].upper()],
             scopes=options["scopes"],
             note=options["note"],
+            by="manage.py create_key",
             expires_at=None if lasts is None else clock.now() + lasts,
         )
         self.stderr.write(

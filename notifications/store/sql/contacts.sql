@@ -6,7 +6,8 @@ SELECT p.channels_off, p.categories_off, nullif(p.caps, '{}')::text, c.id, c.kin
            WHERE s.channel = c.channel AND s.address = suppressible(c.channel, c.address) AND s.undone_at IS NULL
        ),
        r.locale, coalesce(nullif(r.timezone, ''), r.phone_timezone), coalesce(p.quiet_hours::text, '[]'),
-       p.do_not_disturb_until, c.secret_version, c.secret_changed_at, c.shared_secret_until
+       p.do_not_disturb_until, c.secret_version, c.secret_changed_at, c.shared_secret_until,
+       c.invalid_reason = %(taken_away)s
 FROM notifications_contact c
 JOIN notifications_recipient r ON r.id = c.recipient_id
 LEFT JOIN notifications_preference p ON p.recipient_id = r.id

@@ -1,0 +1,79 @@
+"""The audit log: who changed what, and when."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from notifications.admin import reading
+from notifications.models import AuditEntry
+
+_FIELDS_SHOWN: Final = 3
+"""In a list; the entry's page has all of them."""
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(reading.ReadOnlyAdmin):
+    """Read-only; found by operator, key, object and request."""
+
+    list_display = ("at", "by", "operation", "object", "differs", "request_id")
+    list_filter = ("object_type", "operation")
+    date_hierarchy = None
+    search_fields = ("by",)
+    search_help_text = "A user name, the prefix of a key, the name of an object, or a request id."
+    paginator = reading.BoundedPaginator
+    ordering = ("-pk",)
+    sortable_by = ()
+    fields = ("at", "by", "operation", "object", "was", "became", "request_id")
+    change_form_outer_after_template = None
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[AuditEntry], search_term: str
+    ) -> tuple[QuerySet[AuditEntry], bool]:
+        """By whole names, and by a key's prefix wherever it stands."""
+        del request
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        exact = Q(by=term) | Q(object_name=term) | Q(request_id=term)
+        return queryset.filter(exact | Q(by__endswith=f"({term})")), False
+
+    @display(description="Object")
+    def object(self, entry: AuditEntry) -> str:
+        """What was changed, leading to its page where the admin has one."""
+        name = f"{entry.object_type} {entry.object_name or entry.object_id}"
+        for app in ("notifications", "auth", "django_celery_beat"):
+            try:
+                page = reverse(f"admin:{app}_{entry.object_type}_change", args=[entry.object_id])
+            except NoReverseMatch:
+                continue
+            return reading.link(page, name)
+        return name
+
+    @display(description="Fields")
+    def differs(self, entry: AuditEntry) -> str:
+        """The names of the fields that differ."""
+        shown = entry.fields[:_FIELDS_SHOWN]
+        return ", ".join(shown) + (" …" if len(entry.fields) > len(shown) else "")
+
+    @display(description="Before")
+    def was(self, entry: AuditEntry) -> str:
+        """The fields as they were."""
+        return _pretty(entry.before)
+
+    @display(description="After")
+    def became(self, entry: AuditEntry) -> str:
+        """The fields as they are."""
+        return _pretty(entry.after)
+
+
+def _pretty(facts: dict[str, object]) -> str:
+    text = json.dumps(facts, indent=2, ensure_ascii=False)
+    return format_html('<pre style="white-space:pre-wrap">{}</pre>', text)

@@ -1,0 +1,109 @@
+"""An operator's own second factor: a code that changes every 30 seconds (TOTP, RFC 6238)."""
+
+from __future__ import annotations
+
+import base64
+from typing import cast
+
+import segno
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django_otp import login, match_token, user_has_device
+from django_otp.plugins.otp_totp.models import TOTPDevice
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from notifications import conf
+from notifications.store import audit
+
+_QR_SCALE = 5
+
+
+class CodeForm(forms.Form):
+    """The code that the app shows."""
+
+    code = forms.CharField(
+        max_length=16,
+        widget=UnfoldAdminTextInputWidget(
+            attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}
+        ),
+    )
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    """Set up the second factor, or take it away; both need its code."""
+    user = cast("User", request.user)  # `admin_view` lets nobody else in
+    is_set_up = user_has_device(user)
+    form = CodeForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        code = form.cleaned_data["code"].replace(" ", "")
+        done = _take_away(user, code) if is_set_up else _set_up(request, user, code)
+        if done:
+            messages.success(request, done)
+            return HttpResponseRedirect(reverse("admin:second_factor"))
+        form.add_error("code", "This is not the code that the app shows now.")
+    context = {
+        **admin.site.each_context(request),
+        "title": "Second factor",
+        "form": form,
+        "is_set_up": is_set_up,
+        "required": conf.current().requires_second_factor,
+        "device": None if is_set_up else _shown(_waiting(user)),
+    }
+    answer = TemplateResponse(request, "admin/second_factor.html", context)
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+def reset(user: User) -> None:
+    """Take all second factors of an account away."""
+    TOTPDevice.objects.filter(user=user).delete()
+
+
+def _waiting(user: User) -> TOTPDevice:
+    """The factor that waits for its first code."""
+    found, _ = TOTPDevice.objects.get_or_create(
+        user=user, confirmed=False, defaults={"name": "authenticator"}
+    )
+    return found
+
+
+def _shown(device: TOTPDevice) -> dict[str, str]:
+    """The secret as apps take it: scanned, or typed."""
+    picture = segno.make(device.config_url, error="m")
+    return {
+        "qr": picture.svg_inline(scale=_QR_SCALE, border=2, light="#fff"),
+        "secret": base64.b32encode(device.bin_key).decode(),
+    }
+
+
+def _set_up(request: HttpRequest, user: User, code: str) -> str:
+    device = _waiting(user)
+    if not device.verify_token(code):
+        return ""
+    with audit.changes(user.get_username(), "add_second_factor") as made:
+        device.confirmed = True
+        device.save()
+        made.append(device)
+    login(request, device)
+    return "The second factor is set up. The next sign-in asks for its code."
+
+
+def _take_away(user: User, code: str) -> str:
+    if match_token(user, code) is None:
+        return ""
+    rows = TOTPDevice.objects.filter(user=user)
+    with audit.changes(user.get_username(), "remove_second_factor", rows):
+        reset(user)
+    return "The second factor is taken away."
+
+
+def _urls() -> list[URLPattern]:
+    view = admin.site.admin_view(page)
+    return [path("second-factor/", view, name="second_factor")]
+
+
+admin.site.extra_urls = _urls  # type: ignore[attr-defined]  # unfold's site asks for it

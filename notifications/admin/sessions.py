@@ -1,0 +1,60 @@
+"""Sessions: where operators are signed in. Each ends their own, a superuser everybody's."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.contrib.sessions.models import Session
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from notifications import clock
+from notifications.admin import reading
+from notifications.admin.actions import action
+from notifications.admin.audited import name_of
+from notifications.models import SignIn
+from notifications.store import audit, sign_ins
+
+
+@admin.register(SignIn)
+class SignInAdmin(reading.ReadOnlyAdmin):
+    """Read-only but for ending them."""
+
+    list_display = ("user", "state", "at", "seen_at", "address", "agent", "ended_by")
+    list_select_related = ("user",)
+    list_display_links = None
+    sortable_by = ()
+    actions = ("end",)
+
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - Django's signature
+        """Everybody: of their own."""
+        return bool(request.user.is_active and request.user.is_staff)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """As above."""
+        return self.has_view_permission(request)
+
+    def has_end_permission(self, request: HttpRequest) -> bool:
+        """Who sees a session may end it."""
+        return self.has_view_permission(request)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SignIn]:
+        """One's own; a superuser sees all."""
+        rows: QuerySet[SignIn] = super().get_queryset(request)
+        alive = Session.objects.filter(pk=OuterRef("session_key"), expire_date__gt=clock.now())
+        rows = rows.annotate(is_alive=Exists(alive))
+        return rows if request.user.is_superuser else rows.filter(user_id=request.user.pk or 0)
+
+    @display(description="State", label={"open": "success"})
+    def state(self, row: SignIn) -> str:
+        """Open, ended or expired."""
+        if row.ended_at is not None:
+            return "ended"
+        return "open" if row.is_alive else "expired"  # type: ignore[attr-defined]  # annotated above
+
+    @action("End", permissions=["end"])
+    def end(self, request: HttpRequest, queryset: QuerySet[SignIn]) -> None:
+        """At once: the next request of the session is asked to sign in."""
+        with audit.changes(name_of(request), "end_session", queryset):
+            ended = sign_ins.end(queryset, by=name_of(request))
+        self.message_user(request, f"{ended} sessions ended.", messages.SUCCESS)

@@ -1,0 +1,108 @@
+"""Operators' accounts and their groups: `migrate` keeps the groups of the roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django_otp.plugins.otp_totp.models import TOTPDevice
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from notifications.admin import second_factor
+from notifications.admin.actions import action
+from notifications.admin.audited import AuditedAdmin, name_of
+from notifications.rules.roles import GROUP_PREFIX
+from notifications.store import audit
+
+for _model in (User, Group, TOTPDevice):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)  # django-otp's own page shows everybody's secrets
+
+_SUPERUSERS_ONLY = ("is_superuser", "user_permissions")
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc]  # both classes annotate Django's options in their own way
+    """Accounts. Rights come from groups; only a superuser makes superusers, or changes one."""
+
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ("username", "role", "is_active", "is_superuser", "second_factor", "last_login")
+    list_filter = ("is_active", "is_superuser", "groups")
+    filter_horizontal = ()
+    actions = ("reset",)
+
+    @display(description="Groups")
+    def role(self, user: User) -> str:
+        """The groups that give the account its rights."""
+        return ", ".join(group.name for group in user.groups.all())
+
+    @display(description="Second factor", boolean=True)
+    def second_factor(self, user: User) -> bool:
+        """Whether one is set up."""
+        return bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """With the groups."""
+        rows: QuerySet[User] = super().get_queryset(request)
+        return rows.prefetch_related("groups")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
+        """Nobody gives rights beyond the groups but a superuser."""
+        shown = ("last_login", "date_joined", *super().get_readonly_fields(request, obj))
+        return shown if request.user.is_superuser else (*shown, *_SUPERUSERS_ONLY)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """A superuser's account is changed by superusers."""
+        if obj is not None and obj.is_superuser and not request.user.is_superuser:
+            return False
+        return bool(super().has_change_permission(request, obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:  # noqa: ARG002 - Django's signature
+        """Nobody: an account is switched off, so that the log's names stay known."""
+        return False
+
+    def has_reset_permission(self, request: HttpRequest) -> bool:
+        """Who may change accounts."""
+        return bool(request.user.has_perm("auth.change_user"))
+
+    @action("Reset the second factor", permissions=["reset"])
+    def reset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """For a lost phone. The account signs in with its password, and sets up another."""
+        chosen = [user for user in queryset if self.has_change_permission(request, user)]
+        devices = TOTPDevice.objects.filter(user__in=chosen)
+        with audit.changes(name_of(request), "reset_second_factor", devices):
+            for user in chosen:
+                second_factor.reset(user)
+        self.message_user(request, f"{len(chosen)} accounts reset.", messages.SUCCESS)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002, ANN401 - Django's signature
+        """Log who set whose password."""
+        rows = User.objects.filter(pk=id)
+        with audit.changes(name_of(request), "set_password", rows):
+            return super().user_change_password(request, id, form_url)
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, AuditedAdmin):  # type: ignore[misc]  # as above
+    """Groups. Those of the roles are kept by `migrate`: make one of your own to differ."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Superusers only: a group's rights are its members'."""
+        is_kept = obj is not None and obj.name.startswith(GROUP_PREFIX)
+        return bool(request.user.is_superuser) and not is_kept
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Superusers only."""
+        return bool(request.user.is_superuser)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Superusers only."""
+        return self.has_change_permission(request, obj)

@@ -1,0 +1,71 @@
+"""`/v1/keys`: a key changes itself into a new one."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api.authentication import actor_of, key_of
+from notifications.api.door import Door, shaped
+from notifications.api.idempotency import idempotent
+from notifications.api.problems import refuse
+from notifications.api.shapes import Answer, Asked
+from notifications.models import ApiKey
+from notifications.rules.problems import Kind, Problem
+from notifications.store import audit, keys
+
+
+class RotateRequest(Asked):
+    """How long both keys work."""
+
+    overlap_hours: Annotated[int, Field(ge=0, le=720)] = 24
+    """Hours that the old key works on."""
+
+
+class KeyRotated(Answer):
+    """The new key. It is shown once, and again to a repeat with the same Idempotency-Key."""
+
+    key: str
+    prefix: str
+    scopes: list[str]
+    expires_at: dt.datetime | None
+    old_key_expires_at: dt.datetime | None
+
+
+class Rotate(Door):
+    """Rotating."""
+
+    @extend_schema(
+        operation_id="rotate_key",
+        summary="Rotate the key of this call",
+        request=RotateRequest,
+        responses={201: KeyRotated},
+        tags=["Operations"],
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Make a key with the same scopes. The key of this call works for `overlap_hours` more."""
+        wanted = shaped(request.data, RotateRequest)
+        rows = ApiKey.objects.filter(prefix=key_of(request).prefix)
+        actor, overlap = actor_of(request), dt.timedelta(hours=wanted.overlap_hours)
+        try:
+            with audit.changes(actor, "rotate_key", rows) as news:
+                made, secret = keys.rotate(rows.get(), overlap=overlap, by=actor)
+                news.append(made)
+        except keys.NotRotatable as error:
+            refuse(Problem(Kind.CONFLICT, str(error)))
+        told = KeyRotated(
+            key=secret,
+            prefix=made.prefix,
+            scopes=made.scopes,
+            expires_at=made.expires_at,
+            old_key_expires_at=rows.get().expires_at,
+        )
+        answer = Response(told.wire(), status=201)
+        answer["Cache-Control"] = "no-store"
+        return answer

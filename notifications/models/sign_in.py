@@ -1,0 +1,31 @@
+"""Who is signed in to the admin, and from where."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class SignIn(models.Model):
+    """One session of an operator, open until it is ended or expires."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_ins"
+    )
+    session_key = models.CharField(max_length=40, unique=True, editable=False)
+    at = models.DateTimeField(auto_now_add=True)
+    seen_at = models.DateTimeField(auto_now_add=True, help_text="Last used, to the minute.")
+    address = models.GenericIPAddressField(null=True, blank=True)
+    agent = models.CharField(max_length=200, blank=True, help_text="What the browser says it is.")
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_by = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-id",)
+        verbose_name = "session"
+
+    def __str__(self) -> str:
+        """Its number: the key is a secret."""
+        return f"session {self.pk}"

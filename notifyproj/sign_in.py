@@ -1,0 +1,129 @@
+"""Signing in to the admin: a password, a code where the account has a second factor, and limits.
+
+`SignInForm` counts each try before it hashes a password. `SecondFactor` is a middleware that sends
+who must have a second factor and has none to the page that sets one up. `begin` lists each session.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any, Final
+
+from django import forms
+from django.contrib.auth.models import AbstractBaseUser, User
+from django.contrib.auth.signals import user_logged_in
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django_otp import match_token, user_has_device
+from unfold.forms import AuthenticationForm
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from notifications import conf
+from notifications.api import clients
+from notifications.store import sign_ins
+
+SESSION_FIELD: Final = "sign_in"
+_FREE: Final = frozenset({"admin:second_factor", "admin:logout", "admin:password_change"})
+
+
+class SignInForm(AuthenticationForm):
+    """User name, password, and a code for who has set up a second factor."""
+
+    code = forms.CharField(
+        label="Code",
+        required=False,
+        max_length=16,
+        help_text="From your authenticator app, if you have set up a second factor.",
+        widget=UnfoldAdminTextInputWidget(
+            attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}
+        ),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse without looking at the password what comes too often.
+
+        Raises:
+            ValidationError: too many tries, or something is wrong; the words do not say what.
+        """
+        account = str(self.cleaned_data.get("username", ""))
+        address = clients.counted_as(address_of(self.request))
+        wait = sign_ins.wait(account=account, address=address)
+        if wait:
+            seconds = math.ceil(wait.total_seconds())
+            msg = f"Too many tries. Wait {seconds} seconds, then try again."
+            raise forms.ValidationError(msg, code="throttled")
+        cleaned: dict[str, Any] = super().clean() or {}
+        user = self.get_user()
+        if user is not None:
+            self._check_code(user)
+            sign_ins.succeeded(account=account, address=address)
+        return cleaned
+
+    def _check_code(self, user: AbstractBaseUser) -> None:
+        if not user_has_device(user):
+            return
+        device = match_token(user, self.cleaned_data.get("code", "").replace(" ", ""))
+        if device is None:
+            msg = "The account has a second factor: enter the code that its app shows now."
+            raise forms.ValidationError(msg, code="code")
+        user.otp_device = device  # type: ignore[attr-defined]  # django-otp keeps it in the session
+
+
+class SecondFactor:
+    """Middleware: with NOTIFY_REQUIRE_SECOND_FACTOR an account without one sees one page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer a request."""
+        return self._get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, _view: object, _args: object, _kwargs: object
+    ) -> HttpResponseRedirect | None:
+        """Send who has no second factor to the page that sets one up."""
+        found = request.resolver_match
+        if found is None or found.namespace != "admin":
+            return None
+        _see(request)
+        lacks = request.user.is_authenticated and getattr(request.user, "otp_device", None) is None
+        if not (conf.current().requires_second_factor and lacks) or found.view_name in _FREE:
+            return None
+        return HttpResponseRedirect(reverse("admin:second_factor"))
+
+
+def address_of(request: HttpRequest | None) -> str:
+    """The client's address; empty where there is none."""
+    if request is None:
+        return ""
+    found = clients.address_of(request.META)
+    try:
+        return str(ip_address(found))
+    except ValueError:
+        return ""
+
+
+@receiver(user_logged_in)
+def begin(sender: object, request: HttpRequest, user: User, **_signal: object) -> None:
+    """List the session that has just begun."""
+    del sender
+    if request.session.session_key is None:
+        request.session.create()
+    made = sign_ins.begin(
+        user_id=user.pk,
+        session_key=str(request.session.session_key),
+        address=address_of(request),
+        agent=request.headers.get("User-Agent", ""),
+    )
+    request.session[SESSION_FIELD] = made.pk
+
+
+def _see(request: HttpRequest) -> None:
+    listed, key = request.session.get(SESSION_FIELD), request.session.session_key
+    if listed is not None and key is not None:
+        sign_ins.see(listed, session_key=key)
