@@ -27,9 +27,6 @@ from notifications.api.recipient_shapes import (
     ContactAnswer,
     ContactRequest,
     ErasureJobAnswer,
-    PreferencesAnswer,
-    PreferencesReplacement,
-    PreferencesRequest,
     RecipientAnswer,
     RecipientChange,
     RecipientLine,
@@ -37,7 +34,6 @@ from notifications.api.recipient_shapes import (
 )
 from notifications.models import Contact, ErasureJob, Preference, Recipient
 from notifications.pipeline import contact_changes
-from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import UserId
 from notifications.store import address_book, audit, dead_letters, erasure, suppressions
 from notifications.store.address_book import Address, Change
@@ -99,7 +95,7 @@ class One(Door):
         """
         wanted = shaped(request.data, RecipientRequest)
         contacts = _addresses(request, wanted.contacts)
-        mode, user_id = key_of(request).mode, _checked(user_id)
+        mode, user_id = key_of(request).mode, checked(user_id)
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
             with _changes(request, "put_recipient", user_id), _by(request, user_id) as change:
@@ -128,7 +124,7 @@ class One(Door):
             etags.check(request, lambda: _current_tag(request, user_id))
             with _changes(request, "change_recipient", user_id), _by(request, user_id) as change:
                 recipient = address_book.merge(
-                    _known(request, user_id),
+                    known(request, user_id),
                     profile=wanted.profile(),
                     addresses=contacts or (),
                     change=change,
@@ -144,7 +140,7 @@ class One(Door):
     )
     def get(self, request: Request, user_id: str) -> Response:
         """With every contact, the invalid ones too."""
-        return _told(request, _known(request, user_id))
+        return _told(request, known(request, user_id))
 
     @extend_schema(
         operation_id="erase_recipient",
@@ -162,7 +158,7 @@ class One(Door):
             etags.check(request, lambda: _current_tag(request, user_id))
             key = key_of(request)
             with audit.changes(actor_of(request), "erase_recipient") as made:
-                job = erasure.begin(mode=key.mode, user_id=_checked(user_id), by=key.prefix)
+                job = erasure.begin(mode=key.mode, user_id=checked(user_id), by=key.prefix)
                 made.extend([job] if job else [])
         if job is None:
             absent("recipient")
@@ -202,7 +198,7 @@ class Contacts(Door):
     def post(self, request: Request, user_id: str) -> Response:
         """A known address is changed instead of added twice."""
         wanted = shaped(request.data, ContactRequest)
-        recipient = _known(request, user_id)
+        recipient = known(request, user_id)
         with (
             audit.changes(actor_of(request), "add_contact", recipient.contacts.all()),
             _by(request, user_id) as change,
@@ -223,7 +219,7 @@ class OneContact(Door):
     )
     def delete(self, request: Request, user_id: str, contact_id: int) -> Response:
         """It is kept as invalid, because past deliveries name it."""
-        recipient = _known(request, user_id)
+        recipient = known(request, user_id)
         if contact_id > MAX_ID:
             absent("contact")
         with (
@@ -234,56 +230,6 @@ class OneContact(Door):
         if not removed:
             absent("contact")
         return Response(status=204)
-
-
-class Preferences(Door):
-    """A recipient's wishes."""
-
-    @extend_schema(
-        operation_id="get_preferences",
-        summary="Read what a recipient allows",
-        parameters=[etags.IF_NONE_MATCH],
-        responses={200: PreferencesAnswer, 304: None},
-        tags=["Recipients"],
-    )
-    def get(self, request: Request, user_id: str) -> Response:
-        """Who has said nothing allows everything, in the default order."""
-        told = _wishes(_known(request, user_id))
-        return etags.tagged(request, told, etags.tag_of(told))
-
-    @extend_schema(
-        operation_id="change_preferences",
-        summary="Change a part of what a recipient allows",
-        parameters=[etags.IF_MATCH],
-        request=PreferencesRequest,
-        responses={200: PreferencesAnswer},
-        tags=["Recipients"],
-    )
-    def patch(self, request: Request, user_id: str) -> Response:
-        """Counts for what is already queued, too. A channel that is off stops even P0.
-
-        No key switches a category on that the person switched off (`categories_left`).
-        """
-        return self._write(request, user_id, shaped(request.data, PreferencesRequest))
-
-    @extend_schema(
-        operation_id="put_preferences",
-        summary="Replace what a recipient allows",
-        parameters=[etags.IF_MATCH],
-        request=PreferencesReplacement,
-        responses={200: PreferencesAnswer},
-        tags=["Recipients"],
-    )
-    def put(self, request: Request, user_id: str) -> Response:
-        """What is left out is as if the recipient had said nothing of it."""
-        return self._write(request, user_id, shaped(request.data, PreferencesReplacement))
-
-    def _write(self, request: Request, user_id: str, wanted: PreferencesRequest) -> Response:
-        with transaction.atomic():
-            etags.check(request, lambda: _wishes_tag(request, user_id))
-            changed = _preferred(request, _known(request, user_id), wanted)
-        told = PreferencesAnswer.model_validate(changed).wire()
-        return etags.tagged(request, told, etags.tag_of(told))
 
 
 class Changes(Door):
@@ -298,7 +244,7 @@ class Changes(Door):
     )
     def get(self, request: Request, user_id: str) -> Response:
         """By API keys and operators, with what was and what is."""
-        query, recipient = asked(request, NumberedPageQuery), _known(request, user_id)
+        query, recipient = asked(request, NumberedPageQuery), known(request, user_id)
         preferences = Preference(recipient=recipient)
         found = audit.of_object(recipient, preferences, *recipient.contacts.all())
         if query.cursor is not None:
@@ -318,16 +264,6 @@ def _by(request: Request, user_id: str) -> Iterator[Change]:
             yield Change(by=actor_of(request), losing=losing)
     except contact_changes.TooOften as error:
         refuse(error.problem)
-
-
-def _preferred(request: Request, recipient: Recipient, wanted: PreferencesRequest) -> Preference:
-    before = Preference.objects.filter(recipient=recipient)
-    try:
-        with audit.changes(actor_of(request), "change_preferences", before):
-            return address_book.prefer(recipient, wanted.changes())
-    except address_book.PersonsChoice as error:
-        said = str(error)
-        refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
 
 
 def _changes(request: Request, operation: str, user_id: str) -> AbstractContextManager[object]:
@@ -353,16 +289,25 @@ def _addresses(request: Request, given: list[ContactRequest] | None) -> list[Add
     return [one.as_address() for one in given]
 
 
-def _checked(user_id: str) -> str:
-    """A user id that can exist."""
+def checked(user_id: str) -> str:
+    """Return a user id that can exist.
+
+    Raises:
+        Refusal: no recipient can have it (404).
+    """
     try:
         return _USER_ID.validate_python(user_id)
     except ValidationError:
         absent("recipient")
 
 
-def _known(request: Request, user_id: str) -> Recipient:
-    found = address_book.find(mode=key_of(request).mode, user_id=_checked(user_id))
+def known(request: Request, user_id: str) -> Recipient:
+    """Return a recipient of the key's mode.
+
+    Raises:
+        Refusal: there is none (404).
+    """
+    found = address_book.find(mode=key_of(request).mode, user_id=checked(user_id))
     if found is None:
         absent("recipient")
     return found
@@ -383,18 +328,8 @@ def _tag(told: dict[str, Any]) -> str:
 
 
 def _current_tag(request: Request, user_id: str) -> str | None:
-    found = address_book.locked(mode=key_of(request).mode, user_id=_checked(user_id))
+    found = address_book.locked(mode=key_of(request).mode, user_id=checked(user_id))
     return None if found is None else _tag(_recipient(found).wire())
-
-
-def _wishes(recipient: Recipient) -> dict[str, Any]:
-    found = Preference.objects.filter(recipient=recipient).first()
-    return PreferencesAnswer.model_validate(found or Preference()).wire()
-
-
-def _wishes_tag(request: Request, user_id: str) -> str | None:
-    found = address_book.locked(mode=key_of(request).mode, user_id=_checked(user_id))
-    return None if found is None else etags.tag_of(_wishes(found))
 
 
 def _recipient(recipient: Recipient) -> RecipientAnswer:

@@ -1,0 +1,94 @@
+"""`/v1/recipients/{user_id}/preferences`: what a recipient allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api import etags
+from notifications.api.authentication import actor_of, key_of
+from notifications.api.door import Door, shaped
+from notifications.api.problems import refuse
+from notifications.api.recipient_shapes import (
+    PreferencesAnswer,
+    PreferencesReplacement,
+    PreferencesRequest,
+)
+from notifications.api.recipients import checked, known
+from notifications.models import Preference, Recipient
+from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.store import address_book, audit
+
+
+class Preferences(Door):
+    """A recipient's wishes."""
+
+    @extend_schema(
+        operation_id="get_preferences",
+        summary="Read what a recipient allows",
+        parameters=[etags.IF_NONE_MATCH],
+        responses={200: PreferencesAnswer, 304: None},
+        tags=["Recipients"],
+    )
+    def get(self, request: Request, user_id: str) -> Response:
+        """Who has said nothing allows everything, in the default order."""
+        told = _wishes(known(request, user_id))
+        return etags.tagged(request, told, etags.tag_of(told))
+
+    @extend_schema(
+        operation_id="change_preferences",
+        summary="Change a part of what a recipient allows",
+        parameters=[etags.IF_MATCH],
+        request=PreferencesRequest,
+        responses={200: PreferencesAnswer},
+        tags=["Recipients"],
+    )
+    def patch(self, request: Request, user_id: str) -> Response:
+        """Counts for what is already queued, too. A channel that is off stops even P0.
+
+        No key switches a category on that the person switched off (`categories_left`).
+        """
+        return self._write(request, user_id, shaped(request.data, PreferencesRequest))
+
+    @extend_schema(
+        operation_id="put_preferences",
+        summary="Replace what a recipient allows",
+        parameters=[etags.IF_MATCH],
+        request=PreferencesReplacement,
+        responses={200: PreferencesAnswer},
+        tags=["Recipients"],
+    )
+    def put(self, request: Request, user_id: str) -> Response:
+        """What is left out is as if the recipient had said nothing of it."""
+        return self._write(request, user_id, shaped(request.data, PreferencesReplacement))
+
+    def _write(self, request: Request, user_id: str, wanted: PreferencesRequest) -> Response:
+        with transaction.atomic():
+            etags.check(request, lambda: _wishes_tag(request, user_id))
+            changed = _preferred(request, known(request, user_id), wanted)
+        told = PreferencesAnswer.model_validate(changed).wire()
+        return etags.tagged(request, told, etags.tag_of(told))
+
+
+def _preferred(request: Request, recipient: Recipient, wanted: PreferencesRequest) -> Preference:
+    before = Preference.objects.filter(recipient=recipient)
+    try:
+        with audit.changes(actor_of(request), "change_preferences", before):
+            return address_book.prefer(recipient, wanted.changes())
+    except address_book.PersonsChoice as error:
+        said = str(error)
+        refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
+
+
+def _wishes(recipient: Recipient) -> dict[str, Any]:
+    found = Preference.objects.filter(recipient=recipient).first()
+    return PreferencesAnswer.model_validate(found or Preference()).wire()
+
+
+def _wishes_tag(request: Request, user_id: str) -> str | None:
+    found = address_book.locked(mode=key_of(request).mode, user_id=checked(user_id))
+    return None if found is None else etags.tag_of(_wishes(found))
