@@ -14,7 +14,11 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "access.md"
 
 def text() -> str:
     """The page as it has to be."""
-    return "\n".join([
+    return "\n".join([*_scopes_and_operations(), *_roles_and_buttons()])
+
+
+def _scopes_and_operations() -> list[str]:
+    return [
         "# Who may do what",
         "",
         "This page is generated from `access.py` and `roles.py` in `notifications/rules` by",
@@ -37,6 +41,11 @@ def text() -> str:
         "| --- | --- | --- | --- | --- | --- |",
         *map(_line, TABLE),
         "",
+    ]
+
+
+def _roles_and_buttons() -> list[str]:
+    return [
         "## Roles of operators",
         "",
         "`manage.py migrate` makes a group for each role and keeps its rights as they stand in",
@@ -59,7 +68,7 @@ def text() -> str:
             for act, right in sorted(ACTS.items())
         ),
         "",
-    ])
+    ]
 
 
 def _line(rule: Rule) -> str:
