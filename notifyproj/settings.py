@@ -57,13 +57,13 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "notifyproj.csp.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "notifyproj.pages.Sessions",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "notifyproj.pages.Csrf",
+    "notifyproj.pages.SignIn",
     "django_otp.middleware.OTPMiddleware",
     "notifyproj.sign_in.SecondFactor",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "notifyproj.pages.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 TEMPLATES = [
