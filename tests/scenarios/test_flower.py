@@ -83,4 +83,5 @@ def test_every_page_asks_for_the_password(world: World) -> None:
             request = Request(f"http://{LOOPBACK}:{world.ports.flower}{path}", headers=headers)
             with pytest.raises(HTTPError) as refused:
                 urlopen(request, timeout=10)  # noqa: S310 - a loopback address of our own
-            assert refused.value.code == 401, (path, password)
+            with refused.value:
+                assert refused.value.code == 401, (path, password)
