@@ -96,7 +96,7 @@ def post_batches(stage: Stage, bodies: Sequence[bytes]) -> None:
     """
 
     def check(answer: bytes) -> None:
-        accepted = answer.count(b'"accepted"')
+        accepted = answer.count(b'"result":"accepted"')
         if accepted != BATCH:
             raise Refused(f"{accepted} of {BATCH} were accepted: {answer[:300]!r}")
 

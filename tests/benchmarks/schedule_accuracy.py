@@ -59,7 +59,7 @@ def _item(number: int, *, at: dt.datetime) -> dict[str, object]:
 
 
 def _check(answer: bytes) -> None:
-    accepted = answer.count(b'"accepted"')
+    accepted = answer.count(b'"result":"accepted"')
     if accepted != _COUNT:
         raise load.Refused(f"{accepted} of {_COUNT} were accepted: {answer[:300]!r}")
 
