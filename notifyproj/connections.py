@@ -238,7 +238,7 @@ def _listening() -> Iterator[int]:
 
 
 def _accepted(ports: frozenset[int]) -> Iterator[tuple[Peer, socket.socket]]:
-    """Each connection to one of these ports: its client, and a copy of its socket."""
+    """Yield the client and a copy of the socket of each connection to `ports`."""
     for each in _copies():
         with suppress(OSError):
             name = each.getsockname()

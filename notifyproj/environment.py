@@ -266,7 +266,7 @@ class Environment(WebEnvironment):
         return [urlsplit(self.public_url).hostname or "", *self.allowed_hosts]
 
     def contradictions(self, vendors: Collection[str]) -> list[str]:
-        """One line for each two settings that cannot both hold; `vendors` are those configured."""
+        """Return a line for each pair of settings in conflict; `vendors`: configured providers."""
         lines = [
             f"NOTIFY_ROUTES sends {channel.label} through {name}, which has no settings:"
             f" set NOTIFY_{name.upper()}_... or choose another ({', '.join(sorted(vendors))})."

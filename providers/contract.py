@@ -166,7 +166,7 @@ class NotStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """This provider will never accept this message. Asking it again changes nothing."""
+    """The provider refused the message for good: a repeat by this provider is useless."""
 
     code: str = ""
     detail: str = ""

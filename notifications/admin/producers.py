@@ -162,9 +162,8 @@ class ApiKeyAdmin(AuditedAdmin):
         """Offer the scopes that the operator's own rights cover: a key does no more than they."""
         made: type[forms.ModelForm[ApiKey]] = super().get_form(request, obj, change, **kwargs)
         if "scopes" in made.base_fields:
-            rights = lambda right: request.user.has_perm(f"notifications.{right}")  # noqa: E731 - one use
             field = cast("forms.MultipleChoiceField", made.base_fields["scopes"])
-            field.choices = [(scope, scope) for scope in access.scopes_within(rights)]
+            field.choices = [(scope, scope) for scope in _scopes_of(request)]
         return made
 
     def has_rotate_permission(self, request: HttpRequest, object_id: object = None) -> bool:
@@ -172,8 +171,7 @@ class ApiKeyAdmin(AuditedAdmin):
         if not request.user.has_perm("notifications.add_apikey"):
             return False
         key = ApiKey.objects.filter(pk=str(object_id)).first() if object_id else None
-        rights = lambda right: request.user.has_perm(f"notifications.{right}")  # noqa: E731 - one use
-        return key is None or set(key.scopes) <= set(access.scopes_within(rights))
+        return key is None or set(key.scopes) <= set(_scopes_of(request))
 
     @action("Rotate", permissions=["rotate"], url_path="rotate", icon="autorenew")
     def rotate(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -221,3 +219,9 @@ class ApiKeyAdmin(AuditedAdmin):
 
 def _itself(key: ApiKey) -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(pk=key.pk)
+
+
+def _scopes_of(request: HttpRequest) -> list[str]:
+    """Return the scopes that the operator's own rights cover, sorted."""
+    user = request.user
+    return access.scopes_within(lambda right: user.has_perm(f"notifications.{right}"))

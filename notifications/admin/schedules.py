@@ -99,7 +99,7 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
 
     @action("Pause: withdraw what has not left", permissions=["pause"])
     def pause(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
-        """Nothing of them leaves until they are resumed."""
+        """Withdraw what the chosen schedules have not sent; a resume starts the schedules again."""
         _set_paused(request, queryset, to=True)
         self.message_user(request, f"{queryset.count()} paused.", messages.SUCCESS)
 

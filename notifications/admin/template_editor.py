@@ -213,7 +213,7 @@ def _says_something(words: Source) -> bool:
 
 
 def _instead(texts: Sequence[Source], words: Source) -> Source | None:
-    """The text of another locale that people get while this one has none."""
+    """Return the text of the locale that recipients get while `words` is empty."""
     others = [text for text in texts if text.locale != words.locale]
     return previews.chosen(others, words.channel, words.locale)
 

@@ -1,4 +1,4 @@
-"""`/v1/notifications/{id}`: reading one, moving it to another time, cancelling."""
+"""`/v1/notifications/{id}`: read, reschedule and cancel a notification."""
 
 from __future__ import annotations
 

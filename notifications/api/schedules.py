@@ -204,7 +204,7 @@ def _tagged(request: Request, found: Schedule | Problem) -> Response:
 
 
 def _notification(body: object) -> object:
-    """As the producer wrote it: it is parsed again each time that it becomes one."""
+    """Return the notification of a body unparsed: each occurrence parses the JSON anew."""
     return body["notification"] if isinstance(body, dict) else None
 
 

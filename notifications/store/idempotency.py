@@ -87,7 +87,7 @@ def keep(key: Key, response: Mapping[str, Any]) -> None:
 
 
 def forget_expired(keys: Collection[Key]) -> None:
-    """Delete those of these keys that have expired."""
+    """Delete the expired ones among `keys`."""
     producer_ids, modes, names = (list(column) for column in zip(*sorted(keys), strict=True))
     parameters = {"producer_ids": producer_ids, "modes": modes, "keys": names}
     db.alone("forget_keys", parameters)

@@ -17,7 +17,7 @@ CONTEXT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of both sides; None if a side has none."""
+    """A line of the old and of the new text; None where a text lacks the line."""
 
     old: str | None
     new: str | None

@@ -12,7 +12,7 @@ from providers.contract import Channel
 
 
 def source_of(text: TemplateText) -> Source:
-    """Return one text, as its author wrote it."""
+    """Return the source of a text, before compilation."""
     columns = {name: getattr(text, name) for name in COLUMNS}
     return Source(channel=Channel(text.channel), **columns)
 
