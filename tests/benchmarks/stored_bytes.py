@@ -46,6 +46,7 @@ class NoReceipt(Exception):
 def measure(stage: Stage) -> Figure:
     """Bytes in Postgres; the state instance's are a note."""
     stage.run()
+    stage.clear()
     _deliver(stage, _WARM)  # what exists once is there before
     stage.clear()
     before = _used(stage)
