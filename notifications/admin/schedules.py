@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from itertools import islice
 from typing import Final
 
@@ -23,7 +24,7 @@ from notifications.admin.audited import name_of
 from notifications.models import Occurrence, OrderingKey, Schedule
 from notifications.pipeline import arrange, recur
 from notifications.rules.times import local_time
-from notifications.store import audit
+from notifications.store import audit, sealing
 
 _PREVIEWED: Final = 10
 """Occurrences on a schedule's page: to come, and made."""
@@ -43,9 +44,9 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
     actions = ("pause", "resume")
     fields = (
         *("name", "producer", "mode", "rrule", "zone", "state", "starts_at", "ends_at"),
-        *("problem", "retry_at", "coming", "made", "request"),
+        *("problem", "retry_at", "coming", "made", "notification"),
     )
-    readonly_fields = ("zone", "state", "coming", "made")
+    readonly_fields = ("zone", "state", "coming", "made", "notification")
 
     actions_detail = ("pause_one", "resume_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
@@ -69,6 +70,11 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
         if schedule.problem:
             return "failing"
         return "active" if self.next_at(schedule) else "over"
+
+    @display(description="Notification")
+    def notification(self, schedule: Schedule) -> str:
+        """As its producer asks for it, with a mask for what is sealed."""
+        return json.dumps(sealing.masked_body_of(schedule), ensure_ascii=False)
 
     @display(description="Clock")
     def zone(self, schedule: Schedule) -> str:

@@ -26,7 +26,7 @@ from notifications.rules.problems import Problem
 from notifications.rules.recipient import Zone
 from notifications.rules.request import Instant, NotificationRequest, Text
 from notifications.rules.times.recurrence import MAX_LENGTH
-from notifications.store import audit
+from notifications.store import audit, sealing
 
 ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
 RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_LENGTH)]
@@ -233,7 +233,7 @@ def _told(found: Schedule | Problem) -> dict[str, Any]:
         ends_at=found.ends_at,
         paused=found.paused,
         next_at=recur.next_at(found, now=clock.now()),
-        notification=found.request,
+        notification=sealing.masked_body_of(found),
         created_at=found.created_at,
         updated_at=found.updated_at,
     ).wire()

@@ -12,6 +12,7 @@
     Notification --< Delivery --< Attempt   what was asked, each effort, each provider call
          `--------< Event                   every status move and why
     ErasureJob                              the removal of what is known of a person
+    SealingJob                              the encryption of what became sensitive later
     DeadLetter, ReplayJob                   what gave up, and bringing it back
     Breaker, BreakerEvent, ProviderPace     providers at rest, and how fast they may be called
     Schedule --< Occurrence                 what recurs, and what came of each time
@@ -39,6 +40,7 @@ from notifications.models.recipient import Contact, Preference, Recipient
 from notifications.models.retry_preset import RetryPreset
 from notifications.models.route import ProviderRoute
 from notifications.models.schedule import Occurrence, Schedule
+from notifications.models.sealing import SealingJob
 from notifications.models.short_link import ShortLink
 from notifications.models.sign_in import SignIn
 from notifications.models.suppression import Suppression
@@ -72,6 +74,7 @@ __all__ = [
     "ReplayJob",
     "RetryPreset",
     "Schedule",
+    "SealingJob",
     "ShortLink",
     "SignIn",
     "Suppression",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
@@ -29,6 +30,16 @@ class Schedule(models.Model):
     ends_at = models.DateTimeField(null=True, blank=True)
     paused = models.BooleanField(default=False)
     request = models.JSONField(help_text="The notification as its producer asks for it.")
+    secrets = models.BinaryField(
+        null=True, help_text="Variables that became sensitive later, encrypted."
+    )
+    sealed_names = ArrayField(
+        models.CharField(max_length=64),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="The variables in secrets.",
+    )
     next_local = models.CharField(max_length=19, blank=True, help_text="On its wall clock.")
     due_at = models.DateTimeField(null=True, blank=True)
     problem = models.CharField(

@@ -112,6 +112,7 @@ class TemplateEvent(models.Model):
         PUBLISHED = "published"
         ROLLED_BACK = "rolled back"
         DELETED = "deleted"
+        SEALED = "sealed"
 
     at = models.DateTimeField(auto_now_add=True)
     template_id = models.SlugField(max_length=64)

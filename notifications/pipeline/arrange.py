@@ -30,7 +30,7 @@ MAX_SCHEDULES: Final = 1_000
 def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
     """Store a schedule; `fields` are columns of the model."""
     made = Schedule(producer_id=caller.producer_id, mode=caller.mode, **fields)
-    problem = _problem_of(caller, made)
+    problem = _problem_of(caller, made, is_new=True)
     if problem is not None:
         return problem
     with transaction.atomic():
@@ -50,7 +50,9 @@ def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Sched
             return Problem(Kind.NOT_FOUND, "there is no such schedule")
         for name, value in fields.items():
             setattr(found, name, value)
-        problem = _problem_of(caller, found)
+        if "request" in fields:
+            found.secrets, found.sealed_names = None, []
+        problem = _problem_of(caller, found, is_new="request" in fields)
         if problem is not None:
             return problem
         _withdraw(found)
@@ -78,25 +80,43 @@ def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
             _saved(each)
 
 
-def _problem_of(caller: Caller, schedule: Schedule) -> Problem | None:
-    """Check the rule of a schedule and the notification that it would become."""
+def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem | None:
+    """Check the rule of a schedule and the notification that it would become.
+
+    A new notification may hold no sensitive variable; what became sensitive in an older one is
+    sealed.
+    """
     if (wrong := _problem_of_times(schedule)) is not None:
         return wrong
-    asked = request.parse(schedule.request)
+    asked = _asked(schedule)
     if isinstance(asked, Problem):
-        return _within(asked)
+        return asked
+    if (wrong := _problem_of_request(asked)) is not None:
+        return wrong
+    if is_new and (hidden := _sensitive(asked)):
+        said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
+        return _invalid("/notification/variables", said)
+    ask = check.Ask(caller, asked)
+    planned = plan.planned(ask, check.known_of([ask]))
+    return _within(planned) if isinstance(planned, Problem) else None
+
+
+def _asked(schedule: Schedule) -> NotificationRequest | Problem:
+    try:
+        asked = request.parse(recur.body_of(schedule))
+    except recur.Unreadable as error:
+        return Problem(Kind.CONFLICT, f"{error}: send the notification anew")
+    return _within(asked) if isinstance(asked, Problem) else asked
+
+
+def _problem_of_request(asked: NotificationRequest) -> Problem | None:
     if asked.idempotency_key or asked.scheduled_at or asked.send_at_local:
         said = "leave idempotency_key, scheduled_at and send_at_local out: the rule says when"
         return _invalid("/notification", said)
     if asked.to is not None:
         said = "a schedule needs user_id: register the recipient first"
         return _invalid("/notification/to", said)
-    if hidden := _sensitive(asked):
-        said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
-        return _invalid("/notification/variables", said)
-    ask = check.Ask(caller, asked)
-    planned = plan.planned(ask, check.known_of([ask]))
-    return _within(planned) if isinstance(planned, Problem) else None
+    return None
 
 
 def _problem_of_times(schedule: Schedule) -> Problem | None:

@@ -16,9 +16,10 @@ import dataclasses
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
+from cryptography.fernet import InvalidToken
 from django.db import transaction
 
 from notifications import conf
@@ -31,7 +32,7 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.times import local_time, recurrence
-from notifications.store import limits, reads, type_rules
+from notifications.store import limits, reads, sealing, type_rules
 from notifications.store.limits import Charge
 
 AHEAD: Final = dt.timedelta(days=1)
@@ -70,6 +71,19 @@ def materialise(schedule_id: int, *, now: dt.datetime) -> int:
             return _materialise(found, now=now) if found else 0
     except _Busy:
         return 0
+
+
+def body_of(schedule: Schedule) -> dict[str, Any]:
+    """Return the notification of a schedule as JSON, with its sealed variables.
+
+    Raises:
+        Unreadable: the sealed variables cannot be read.
+    """
+    try:
+        return sealing.body_of(schedule)
+    except InvalidToken as error:
+        said = "its sensitive variables were sealed with a key that is not configured any more"
+        raise Unreadable(said) from error
 
 
 def set_aside(schedule_id: int, *, problem: str, until: dt.datetime) -> None:
@@ -126,7 +140,7 @@ def stand(schedule: Schedule, following: Pair | None) -> None:
 
 def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
     producer = Producer.objects.filter(id=schedule.producer_id, is_active=True).first()
-    body = request.parse(schedule.request)
+    body = request.parse(body_of(schedule))
     if producer is None:
         return 0
     if isinstance(body, Problem):

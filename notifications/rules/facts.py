@@ -10,7 +10,7 @@ Facts = Mapping[str, object]
 
 HIDDEN: Final = "(hidden)"
 HIDDEN_FIELDS: Final = frozenset({
-    *("digest", "password", "key", "token", "session_key", "secret"),
+    *("digest", "password", "key", "token", "session_key", "secret", "secrets"),
     *("request", "snapshot", "body", "html", "title", "note", "undo_note", "detail"),
 })
 """Secrets, and free text in which an address or a message may stand."""

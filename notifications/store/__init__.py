@@ -4,7 +4,8 @@
     writing      transitions (the only code that writes a status), inserts, claims, attempts
     reading      reads, timelines, search, backlog, standings
     operators'   type_rules, routes, controls, retry_presets, producer_days (`fresh`: for a second)
-    recipients   address_book, contacts, suppressions, short_links, vault (sensitive variables)
+    recipients   address_book, contacts, suppressions, short_links
+    sensitive    vault (encrypted variables), sealing (of what became sensitive later)
     accepting    idempotency, keys (API keys), limits, ordering, fair_queue, templates/
     providers    breakers, departures, caps, ledger, tallies
     upkeep       partitions, dead_letters, periodic, sweep_runs, locks, alerts, host_clock, disk

@@ -95,7 +95,7 @@ _STOPS: Final = {
     "dead_letters": "Dead letters raise no alert and are kept for ever.",
     "breakers": "Alerts of breakers that have closed stay open.",
     "ordering": "A line whose wake-up was lost stands still, and its keys are kept.",
-    "housekeeping": "Secrets, expired keys and refused requests are kept.",
+    "housekeeping": "Expired secrets and keys are kept; what became sensitive is not sealed.",
     "partitions": "No days are made ahead: after two weeks nothing is accepted. None is dropped.",
 }
 SWEEPS: Final = {

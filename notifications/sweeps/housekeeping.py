@@ -1,4 +1,4 @@
-"""Housekeeping: delete expired data in batches."""
+"""Housekeeping: delete expired data, and encrypt what became sensitive later, in batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from notifications import clock, conf
 from notifications.models import Alert, Rejected
-from notifications.store import audit, db, received_texts, short_links, sign_ins, vault
+from notifications.store import audit, db, received_texts, sealing, short_links, sign_ins, vault
 from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
@@ -30,6 +30,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: _delete_old_alerts(now, limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),
+        lambda: sealing.work_off(limit=limit),  # last: an exception of it stops no other
     ]
     done = Swept()
     while deletions:

@@ -27,7 +27,7 @@ from notifications.models import Template, TemplateEvent, TemplateText
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import Content
 from notifications.rules.texts.wording import COLUMNS
-from notifications.store import db
+from notifications.store import db, sealing
 from notifications.store.templates import news, sources
 
 Verb = TemplateEvent.Verb
@@ -169,6 +169,9 @@ def _write(version: Template, content: Content) -> None:
 
 
 def _make_current(version: Template, verb: Verb, *, by: str, detail: str = "") -> None:
+    if (before := current(version.template_id)) is not None:
+        now_sensitive = set(version.sensitive_variables) - set(before.sensitive_variables)
+        sealing.begin(version, now_sensitive)
     version.published_at = clock.now()
     version.published_by = by
     version.save(update_fields=("published_at", "published_by", "updated_at"))

@@ -1,0 +1,39 @@
+"""Sealing: the jobs that encrypt what was stored before a variable became sensitive."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class SealingJob(models.Model):
+    """The variables of one template that a version declares sensitive and the one before did not.
+
+    Publishing that version makes the job; housekeeping works it off.
+    """
+
+    template_id = models.CharField(max_length=64)
+    version = models.PositiveIntegerField()
+    names = ArrayField(models.CharField(max_length=64))
+    created_at = models.DateTimeField()
+    position = models.UUIDField(null=True, help_text="The last notification that was looked at.")
+    schedules = models.IntegerField(default=0, help_text="Schedules sealed so far.")
+    notifications = models.IntegerField(default=0, help_text="Notifications sealed so far.")
+    dead_letters = models.IntegerField(default=0, help_text="Dead letters sealed so far.")
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Newest first; unfinished ones are found by their index."""
+
+        ordering = ("-id",)
+        indexes = (
+            models.Index(
+                fields=("id",),
+                condition=models.Q(finished_at=None),
+                name="sealing_job_unfinished",
+            ),
+        )
+
+    def __str__(self) -> str:
+        """The template and the variables."""
+        return f"{self.template_id}: {', '.join(self.names)}"
