@@ -28,6 +28,7 @@ from notifyproj.values import (
     FernetKeys,
     MostOfEach,
     Names,
+    Nat64Prefixes,
     PostgresUrl,
     Providers,
     PublicUrl,
@@ -122,6 +123,12 @@ class Environment(WebEnvironment):
         alias="NOTIFY_PUBLIC_URL",
         description="where producers, providers and browsers reach this service, such as"
         " https://notify.example.com",
+    )
+    nat64_prefixes: Nat64Prefixes = Field(
+        alias="NOTIFY_NAT64_PREFIXES",
+        default=(),
+        description="a comma list of the NAT64 prefixes of the network, such as 2001:db8:64::/96,"
+        " of 32, 40, 48, 56, 64 or 96 bits; 64:ff9b::/96 is known",
     )
     routes: Providers = Field(
         alias="NOTIFY_ROUTES",

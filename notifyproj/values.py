@@ -21,6 +21,7 @@ from notifications.rules.breaker import Streak
 from notifications.rules.caps import Cap, Caps
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
 from providers.contract import Channel
+from providers.transport.guard import nat64_prefixes
 
 _MIN_SECRET_LENGTH: Final = 32
 """Characters; Django asks for 50, 32 of a random alphabet cannot be guessed."""
@@ -173,12 +174,19 @@ def _networks(value: str) -> tuple[IPv4Network | IPv6Network, ...]:
 PostgresUrl = Annotated[str, AfterValidator(_postgres_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 BrokerUrl = Annotated[str, AfterValidator(_broker_url)]
+
+
+def _nat64_prefixes(text: object) -> object:
+    return nat64_prefixes(text) if isinstance(text, str) else text
+
+
 PublicUrl = Annotated[str, AfterValidator(_public_url)]
 Secret = Annotated[str, AfterValidator(_secret)]
 Secrets = Annotated[tuple[str, ...], BeforeValidator(_secrets)]
 FernetKeys = Annotated[tuple[str, ...], BeforeValidator(_fernet_keys)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
+Nat64Prefixes = Annotated[tuple[IPv6Network, ...], BeforeValidator(_nat64_prefixes)]
 Reachable = Annotated[AllowList | None, BeforeValidator(_allow_list)]
 Providers = Annotated[Mapping[Channel, str], BeforeValidator(_routes)]
 """Of each channel the one that takes it: `push=sandbox,email=smtp`."""

@@ -28,6 +28,8 @@ C = TypeVar("C", bound="DataclassInstance")
 
 PUBLIC_URL: Final = "NOTIFY_PUBLIC_URL"
 """The service's own setting, not a vendor's: where others reach it."""
+NAT64_PREFIXES: Final = "NOTIFY_NAT64_PREFIXES"
+"""Likewise: the NAT64 prefixes of its network."""
 
 
 class Misfit(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from django.contrib.admin.options import InlineModelAdmin
@@ -13,6 +14,9 @@ from unfold.admin import ModelAdmin
 
 from notifications.store import audit
 
+_ROW: Final = re.compile(r"form-[0-9]+-id")
+"""The field of a row's key in a list that is edited."""
+_KEY: Final = re.compile(r"[0-9]{1,18}")
 LATEST: Final = 20
 """Entries below an object; the list of the log has all of them."""
 
@@ -43,6 +47,21 @@ class AuditedAdmin(ModelAdmin):
         operation = f"change_{self.opts.model_name}"
         with audit.changes(name_of(request), operation, *self._rows(found)):
             return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:  # noqa: ANN401 - Django's own annotation
+        """Compare the rows that are edited in the list before and after."""
+        if request.method != "POST" or "_save" not in request.POST or not self.list_editable:
+            return super().changelist_view(request, extra_context)
+        edited = [
+            int(value)
+            for name in request.POST
+            if _ROW.fullmatch(name) and _KEY.fullmatch(value := request.POST.get(name, ""))
+        ]
+        rows = self.model._default_manager.filter(pk__in=edited)  # noqa: SLF001 - Django's public name
+        with audit.changes(name_of(request), f"change_{self.opts.model_name}", rows):
+            return super().changelist_view(request, extra_context)
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:  # noqa: ANN401 - Django's signature
         """Django calls this when a new object is saved with its inlines."""

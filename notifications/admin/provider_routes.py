@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
@@ -105,7 +104,7 @@ class ProviderRouteAdmin(AuditedAdmin):
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> TemplateResponse:
+    ) -> Any:  # noqa: ANN401 - Django's own annotation
         """With what holds where no row fits."""
         defaults = [(each.label, name) for each, name in sorted(conf.current().routes.items())]
         context: dict[str, Any] = {**(extra_context or {}), "defaults": defaults}

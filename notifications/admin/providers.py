@@ -1,7 +1,7 @@
 """The page of providers: which are configured, how to configure one, whether its credentials work.
 
 Who may view routes sees the page. Who may change routes may also ask a provider for its
-credentials, and send one message through it.
+credentials, and send one message through it; the audit log has an entry of each, on the page too.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from notifications import conf
 from notifications.admin import reading
+from notifications.admin.audited import LATEST, name_of
 from notifications.pipeline import one_message, route
 from notifications.pipeline.one_message import CannotSend
+from notifications.store import audit
 from providers import registry
 from providers.configuration import setting_name
 from providers.contract import Channel, Finding, Provider
@@ -33,6 +35,8 @@ _log = structlog.get_logger(__name__)
 _CHECK: Final = dt.timedelta(seconds=5)
 """For one provider: somebody waits for the page."""
 _BODY: Final = "This is a test of the notification service."
+_PROVIDER: Final = "provider"
+"""The type of the audit log's entries: a provider has no row."""
 _MOST_CHARACTERS: Final = 4_096
 """Of an address: a push subscription is the longest."""
 
@@ -90,14 +94,15 @@ def view(page: ModelAdmin, request: HttpRequest) -> HttpResponse:
             raise BadRequest(f"{name[:40]} is not configured")
         if "address" in request.POST:
             return _send(page, request, provider)
-        _log.info("provider_checked", provider=name, by=request.user.get_username())
-        checked = {name: list(provider.check(deadline=_CHECK))}
-    context = {
+        checked = {name: _check(provider, by=name_of(request))}
+    context: dict[str, Any] = {
         "lines": _lines(checked),
         "forms": _forms() if may_try else {},
         "may_try": may_try,
         "dry_run": conf.current().dry_run,
     }
+    if request.user.has_perm("notifications.view_auditentry"):
+        context["audit_entries"] = audit.of_type(_PROVIDER)[:LATEST]
     return reading.page(page, request, "admin/providers.html", title="Providers", context=context)
 
 
@@ -117,10 +122,20 @@ def guide(request: HttpRequest) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
+def _check(provider: Provider, *, by: str) -> list[Finding]:
+    findings = list(provider.check(deadline=_CHECK))
+    told = {each.subject: "good" if each.is_good else "bad" for each in findings}
+    audit.record_about(
+        by, "check_provider", object_type=_PROVIDER, name=provider.name, after={"findings": told}
+    )
+    _log.info("provider_checked", provider=provider.name, by=by)
+    return findings
+
+
 def _send(page: ModelAdmin, request: HttpRequest, provider: Provider) -> HttpResponse:
     form = TestForm(provider, request.POST)
     if form.is_valid():
-        level, text = _try(form.cleaned_data, provider, by=request.user.get_username())
+        level, text = _try(form.cleaned_data, provider, by=name_of(request))
     else:
         level, text = messages.ERROR, "Choose a channel and give an address."
     page.message_user(request, text, level)
@@ -139,6 +154,11 @@ def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int,
         sender = one_message.adapter(provider.name, message)
     except CannotSend as error:
         return messages.ERROR, str(error)
+    facts = {each: given[each] for each in ("channel", "address", "kind")}
+    # Before the call: what may have been sent is in the log, whatever becomes of this process.
+    audit.record_about(
+        by, "send_provider_test", object_type=_PROVIDER, name=provider.name, after=facts
+    )
     is_accepted, line = one_message.send(sender, message)
     _log.info("provider_tried", provider=provider.name, accepted=is_accepted, by=by)
     return (messages.SUCCESS if is_accepted else messages.ERROR), line

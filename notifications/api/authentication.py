@@ -92,7 +92,7 @@ def permit(request: Request, *, part: str = "") -> None:
         said = f"the key lacks the scope {rule.needs}; it has {held}"
         refuse(Problem(Kind.FORBIDDEN, said, challenge=challenge))
     if key.mode not in rule.modes:
-        said = f"a {key.mode.label} key may not call this operation: it belongs to live mode"
+        said = f"a {key.mode.label} key may not call this operation: {rule.why_live}"
         refuse(Problem(Kind.FORBIDDEN, said))
 
 
@@ -121,4 +121,5 @@ def caller_of(request: Request) -> Caller:
         priorities=key.priorities,
         may_send_content=key.may_send_content,
         may_register=key.grants(Scope.NOTIFICATIONS_TO),
+        by=actor_of(request),
     )

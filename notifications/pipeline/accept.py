@@ -228,7 +228,7 @@ def _settled(
         registered = registration.register(asks)
         prepared = _prepared(registered.asks, whole=whole)
         found = _stored(prepared, whole=whole)
-        registration.undo(registered, except_for={plan.user_id for plan in found.fresh})
+        registration.conclude(registered, except_for={plan.user_id for plan in found.fresh})
     return prepared, found
 
 

@@ -38,6 +38,8 @@ class Caller:
     may_send_content: bool
     may_register: bool = False
     """Whether a request may name a recipient by address, who is registered then."""
+    by: str = ""
+    """The key, as the audit log names it; empty: the service itself."""
 
 
 class Ask(NamedTuple):

@@ -11,21 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from notifications.pipeline.check import Ask, Found
-from notifications.rules.lane import Mode
+from notifications.models import Contact, Recipient
+from notifications.pipeline.check import Ask, Caller, Found
 from notifications.rules.problems import Problem
 from notifications.rules.recipient import To
-from notifications.store import db, idempotency, recipients_by_address
+from notifications.store import audit, db, idempotency, recipients_by_address
+
+_REGISTER: Final = "register_recipient"
+"""What the audit log calls it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Registered:
     """The requests with their recipients, and those recipients that are new."""
 
     asks: list[Ask | Problem]
     created: dict[str, int] = field(default_factory=dict)
     """Recipient ids by user id."""
+    by: str = ""
+    """Who registers them."""
 
 
 def is_needed(asks: Sequence[Ask | Problem]) -> bool:
@@ -34,13 +40,13 @@ def is_needed(asks: Sequence[Ask | Problem]) -> bool:
 
 
 def register(asks: Sequence[Ask | Problem]) -> Registered:
-    """Find or register the recipients; the requests' callers have one mode.
+    """Find or register the recipients; one caller makes them all.
 
     A request that is a repeat, or whose caller may not register, stays as it is.
     """
     repeats = _repeats(asks)
-    wanted: list[tuple[int, Mode, To]] = [
-        (number, ask.caller.mode, ask.wanted.to)
+    wanted: list[tuple[int, Caller, To]] = [
+        (number, ask.caller, ask.wanted.to)
         for number, ask in enumerate(asks)
         if isinstance(ask, Ask)
         and ask.wanted.to is not None
@@ -50,7 +56,10 @@ def register(asks: Sequence[Ask | Problem]) -> Registered:
     told = Registered(list(asks))
     if not wanted:
         return told
-    people = recipients_by_address.ensure(wanted[0][1], {to for _, _, to in wanted})
+    caller = wanted[0][1]
+    told.by = caller.by
+    everyone = {to for _, _, to in wanted}
+    people = recipients_by_address.ensure(caller.mode, everyone, by=caller.by)
     for number, _, to in wanted:
         ask, person = asks[number], people[to]
         if isinstance(ask, Ask):
@@ -61,10 +70,20 @@ def register(asks: Sequence[Ask | Problem]) -> Registered:
     return told
 
 
-def undo(registered: Registered, *, except_for: Collection[str]) -> None:
-    """Remove those who were registered in vain: their requests were refused."""
+def conclude(registered: Registered, *, except_for: Collection[str]) -> None:
+    """Remove those who were registered in vain: their requests were refused.
+
+    Those of `except_for` stay; they and their contacts enter the audit log.
+    """
     vain = [id_ for user_id, id_ in registered.created.items() if user_id not in except_for]
     recipients_by_address.remove(vain)
+    kept = [id_ for user_id, id_ in registered.created.items() if user_id in except_for]
+    if kept:
+        made = [
+            *Recipient.objects.filter(pk__in=kept).order_by("pk"),
+            *Contact.objects.filter(recipient__in=kept).order_by("pk"),
+        ]
+        audit.record_made({(registered.by, _REGISTER): made})
 
 
 def _repeats(asks: Sequence[Ask | Problem]) -> set[int]:

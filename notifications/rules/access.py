@@ -6,7 +6,8 @@ API checks each request against this table; `docs/access.md` is generated from i
 without a line is refused, and fails the build.
 
 Test keys may read what both modes share (templates). Test keys may not change it, and may not see
-or change what exists in live mode only (alerts, the suppression list).
+or change what exists in live mode only (alerts, the suppression list): `WHY_LIVE` says why, on the
+page and in the answer to a test key.
 """
 
 from __future__ import annotations
@@ -104,6 +105,12 @@ class Entry(StrEnum):
     """The provider's signature, or the signed token in the path."""
 
 
+WHY_LIVE: Final = {
+    "alerts": "alerts tell of live lanes, sweeps and providers; test mode raises none",
+    "suppressions": "the suppression list stops live messages; test mode has no list",
+    "templates": "templates are shared: what a key changes there is sent in live mode",
+}
+"""Why test keys may not call an operation, by the first part of its path."""
 BOTH: Final = frozenset(Mode)
 LIVE: Final = frozenset({Mode.LIVE})
 
@@ -125,6 +132,13 @@ class Rule:
     def writes(self) -> bool:
         """Whether the operation may change something."""
         return not self.operation.startswith("GET ")
+
+    @property
+    def why_live(self) -> str:
+        """Why test keys may not call the operation; empty where they may."""
+        if Mode.TEST in self.modes or isinstance(self.needs, Entry):
+            return ""
+        return WHY_LIVE[self.operation.split("/")[2]]
 
 
 _NOTIFICATION: Final = "/v1/notifications/{notification_id}"

@@ -12,7 +12,7 @@ Sending is not listed: a notification has a timeline of its own.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 from uuid import UUID
@@ -69,12 +69,39 @@ def record(
     _entry(by, operation, changed, *differing).save(force_insert=True)
 
 
+def record_about(by: str, operation: str, *, object_type: str, name: str, after: Facts) -> None:
+    """Write one entry about something that has no row, such as a provider."""
+    AuditEntry.objects.create(
+        by=by[:_LONGEST_BY],
+        operation=operation,
+        object_type=object_type,
+        object_name=name[:_LONGEST_BY],
+        after=rules.difference({}, after)[1],
+        request_id=_request_id(),
+    )
+
+
+def record_made(by_operation: Mapping[tuple[str, str], Sequence[Model]]) -> None:
+    """Write one entry for each new object, in one statement; keys: who, and the operation."""
+    nothing: Facts = {}
+    AuditEntry.objects.bulk_create(
+        _entry(by, operation, each, *rules.difference(nothing, facts_of(each)))
+        for (by, operation), objects in by_operation.items()
+        for each in objects
+    )
+
+
 def of_object(*objects: Model) -> QuerySet[AuditEntry]:
     """The entries about these objects, newest first."""
     wanted = models.Q()
     for each in objects:
         wanted |= models.Q(object_type=each._meta.model_name, object_id=str(each.pk))  # noqa: SLF001 - Django's public name
     return AuditEntry.objects.filter(wanted) if objects else AuditEntry.objects.none()
+
+
+def of_type(object_type: str) -> QuerySet[AuditEntry]:
+    """The entries about things of a type that has no rows, newest first."""
+    return AuditEntry.objects.filter(object_type=object_type, object_id="")
 
 
 def facts_of(changed: Model) -> Facts:
@@ -151,5 +178,9 @@ def _entry(by: str, operation: str, changed: Model, before: Facts, after: Facts)
         object_name=str(changed)[:_LONGEST_BY],
         before=before,
         after=after,
-        request_id=str(structlog.contextvars.get_contextvars().get("trace_id", "")),
+        request_id=_request_id(),
     )
+
+
+def _request_id() -> str:
+    return str(structlog.contextvars.get_contextvars().get("trace_id", ""))

@@ -23,18 +23,23 @@ class Person(NamedTuple):
     is_new: bool
 
 
-def ensure(mode: Mode, wanted: Collection[To]) -> dict[To, Person]:
+def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, Person]:
     """Find or register a recipient for each set of addresses, in the transaction that is open.
 
     Found is who has each of the addresses as the valid primary contact of its channel; of several
     people the one who was registered first.
+
+    Args:
+        mode: of all of them.
+        wanted: sets of addresses.
+        by: who is noted at the contacts that are new.
     """
     people = _known(mode, wanted)
     fresh = {to: to.user_id(key=conf.current().hash_key) for to in wanted if to not in people}
     if not fresh:
         return people
     names = {user_id: to for to, user_id in fresh.items()}
-    created = _registered(mode, names)
+    created = _registered(mode, names, by=by)
     rows = Recipient.objects.filter(mode=mode, user_id__in=names).values_list("user_id", "pk")
     ids = dict(rows)
     return people | {
@@ -66,7 +71,7 @@ def _known(mode: Mode, wanted: Collection[To]) -> dict[To, Person]:
     return found
 
 
-def _registered(mode: Mode, wanted: Mapping[str, To]) -> set[str]:
+def _registered(mode: Mode, wanted: Mapping[str, To], *, by: str) -> set[str]:
     """Register who is not there yet, with their contacts; returns the user ids that are new."""
     names = sorted(wanted)  # two transactions that register the same people never deadlock
     rows = db.rows(
@@ -81,7 +86,13 @@ def _registered(mode: Mode, wanted: Mapping[str, To]) -> set[str]:
         },
     )
     Contact.objects.bulk_create(
-        Contact(recipient_id=row["id"], channel=channel, address=address, is_primary=True)
+        Contact(
+            recipient_id=row["id"],
+            channel=channel,
+            address=address,
+            is_primary=True,
+            created_by=by,
+        )
         for row in rows
         for channel, address in wanted[row["user_id"]].addresses.items()
     )

@@ -50,6 +50,8 @@ _HOST: Final = r"https://sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/"
 _CERTIFICATE_URL: Final = re.compile(_HOST + r"SimpleNotificationService-[0-9a-f]+\.pem")
 _CONFIRM_URL: Final = re.compile(_HOST + r"\?[!-~]+")
 
+_SHA1: Final = "1"
+"""A SignatureVersion."""
 _NOTIFICATION: Final = "Notification"
 _SUBSCRIPTION: Final = "SubscriptionConfirmation"
 _SIGNED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -66,9 +68,23 @@ class Topics:
     """Opens what the topics of one vendor post. Safe from several threads."""
 
     def __init__(
-        self, arns: frozenset[str], *, transport: Transport, now: clock.Clock = clock.now
+        self,
+        arns: frozenset[str],
+        *,
+        transport: Transport,
+        allow_sha1: bool = False,
+        now: clock.Clock = clock.now,
     ) -> None:
-        """Nothing is fetched until the first post."""
+        """Nothing is fetched until the first post.
+
+        Args:
+            arns: the topics whose posts are opened.
+            transport: fetches certificates and confirms subscriptions.
+            allow_sha1: whether SignatureVersion 1 is taken, with which a topic signs until its
+                owner sets 2.
+            now: the clock.
+        """
+        self._allow_sha1 = allow_sha1
         self._arns = arns
         self._transport = transport
         self._now = now
@@ -102,6 +118,8 @@ class Topics:
         """
         if not _is_near(post.get("Timestamp", ""), self._now()):
             raise InvalidSignature("the Timestamp is too far from our clock")
+        if post.get("SignatureVersion") == _SHA1 and not self._allow_sha1:
+            raise InvalidSignature("SignatureVersion 1 is SHA-1: set 2 at the topic, or ALLOW_SHA1")
         url = post.get("SigningCertURL", "")
         if _CERTIFICATE_URL.fullmatch(url) is None:
             raise InvalidSignature("the certificate is not on a host of SNS")

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from ipaddress import IPv6Network
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -44,7 +45,7 @@ from providers.contract import (
 from providers.endpoints import chat_account
 from providers.rounds import Unsendable
 from providers.transport import PER_STRANGER, Failure, Reply, Request, Transport
-from providers.transport.guard import AddressPolicy
+from providers.transport.guard import AddressPolicy, nat64_prefixes
 from providers.vendor import OneWay, Vendor
 from providers.verdicts import Table
 
@@ -93,6 +94,9 @@ class Config:
     """The name that people see, where a service shows one."""
     allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
     """`yes` only where everybody who may enter an address may also reach the private network."""
+    nat64: tuple[IPv6Network, ...] = field(
+        default=(), metadata=read_by(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
+    )
     endpoints: Mapping[str, str] = field(default_factory=dict, metadata=read_by(endpoints))
     """Servers of our own to call instead: `https://api.telegram.org=http://bot-api:8081`."""
     per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
@@ -118,7 +122,7 @@ class AppriseChat(OneWay):
         )
         self._config = config
         self._transport = transport
-        self._policy = AddressPolicy(allow_private=config.allow_private)
+        self._policy = AddressPolicy(allow_private=config.allow_private, nat64=config.nat64)
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""

@@ -119,6 +119,8 @@ class Config(settings.Account):
     configuration_set: str = field(default="", metadata=read_by(settings.name))
     topics: frozenset[str] = field(default=frozenset(), metadata=read_by(settings.topics))
     """ARNs of the SNS topics whose events are believed; none: no receipts."""
+    allow_sha1: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
     per_second: int | None = field(default=None, metadata=read_by(configuration.positive_number))
     """Mails a second; by default the account's own rate, asked of SES each hour."""
     bulk: bool = field(default=True, metadata=read_by(configuration.yes_no))
@@ -140,7 +142,9 @@ class Ses:
         self._sender = Sender(config.from_, configuration_set=config.configuration_set)
         self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_renamed)
         self._service = Service(config, api=API, judge=self._judge, transport=transport, now=now)
-        self._topics = Topics(config.topics, transport=transport, now=now)
+        self._topics = Topics(
+            config.topics, transport=transport, allow_sha1=config.allow_sha1, now=now
+        )
         self._gives_receipts = bool(config.topics)
         self._rate = AccountRate(self._ask_rate, fixed=config.per_second)
 

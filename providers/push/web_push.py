@@ -30,6 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
+from ipaddress import IPv6Network
 from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -54,7 +55,7 @@ from providers.push import keys, replacing
 from providers.push.web_push_encryption import PLAINTEXT_LIMIT_BYTES, Subscription, encrypt
 from providers.rounds import Unsendable
 from providers.transport import PER_STRANGER, Reply, Request, Response, Transport
-from providers.transport.guard import AddressPolicy
+from providers.transport.guard import AddressPolicy, nat64_prefixes
 from providers.vendor import OneWay, Vendor
 from providers.verdicts import Verdict
 
@@ -132,6 +133,9 @@ class Config:
     services: tuple[str, ...] = field(default=SERVICES, metadata=read_by(hosts))
     allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
     """`yes` only where everybody who may enter a URL may also reach the private network."""
+    nat64: tuple[IPv6Network, ...] = field(
+        default=(), metadata=read_by(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
+    )
     per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
     codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
     """By HTTP status."""
@@ -157,7 +161,7 @@ class WebPush(OneWay):
         self._transport = transport
         self._now = now
         self._config = config
-        self._policy = AddressPolicy(allow_private=config.allow_private)
+        self._policy = AddressPolicy(allow_private=config.allow_private, nat64=config.nat64)
         self._public_key = _base64url(config.private_key.public_key())
         self._authorization = lru_cache(maxsize=ORIGINS)(self._sign)
         self._know_our_key: set[str] = set()

@@ -116,6 +116,8 @@ class Config(settings.Account):
     configuration_set: str = field(default="", metadata=read_by(settings.name))
     topics: frozenset[str] = field(default=frozenset(), metadata=read_by(settings.topics))
     """ARNs of the SNS topics whose events are believed; none: no receipts."""
+    allow_sha1: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=read_by(texts.traffic))
     max_price: str = field(default="", metadata=read_by(settings.price))
     """US dollars for each part; AWS does not send what would cost more."""
@@ -136,7 +138,9 @@ class AwsEum:
         """Nothing is contacted until the first `send`."""
         judge = Judge(table=TABLE, overrides=config.codes)
         self._service = Service(config, api=API, judge=judge, transport=transport, now=now)
-        self._topics = Topics(config.topics, transport=transport, now=now)
+        self._topics = Topics(
+            config.topics, transport=transport, allow_sha1=config.allow_sha1, now=now
+        )
         chosen = {
             "OriginationIdentity": config.origination,
             "MessageType": config.traffic,

@@ -11,8 +11,9 @@ A webhook URL is an order to our servers to send a request somewhere: without a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
 from providers.errors import ForbiddenAddress
@@ -30,8 +31,7 @@ NEVER_PUBLIC = tuple(
         "192.0.0.0/24",  # protocol assignments
         "192.88.99.0/24",  # 6to4 relays
         "198.18.0.0/15",  # benchmarks
-        "64:ff9b::/96",  # NAT64: an IPv4 address in disguise
-        "64:ff9b:1::/48",
+        "64:ff9b:1::/48",  # NAT64 of a local network, unless NOTIFY_NAT64_PREFIXES names it
         "2001::/32",  # Teredo: the same
         "2002::/16",  # 6to4: the same
         "5f00::/16",  # segment routing
@@ -45,18 +45,44 @@ NEVER_PUBLIC = tuple(
 is behind it."""
 
 
+NAT64 = IPv6Network("64:ff9b::/96")
+"""The well-known prefix (RFC 6052): what follows it is an IPv4 address, which is judged."""
+_NAT64_LENGTHS = frozenset({32, 40, 48, 56, 64, 96})
+_IPV4_BITS = 32
+_U_OCTET = slice(64, 72)
+"""Bits that hold no part of the IPv4 address (RFC 6052, section 2.2)."""
+
+
+def nat64_prefixes(text: str) -> tuple[IPv6Network, ...]:
+    """Read NAT64 prefixes of a network, separated by commas.
+
+    Raises:
+        ValueError: one of them is none, or has a length that RFC 6052 does not know.
+    """
+    problem = "write NAT64 prefixes such as 2001:db8:64::/96, of 32, 40, 48, 56, 64 or 96 bits"
+    try:
+        found = tuple(IPv6Network(part.strip()) for part in text.split(","))
+    except ValueError:
+        raise ValueError(problem) from None
+    if any(each.prefixlen not in _NAT64_LENGTHS for each in found):
+        raise ValueError(problem)
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressPolicy:
     """Who may be connected to. Make it once; requests share it."""
 
     allow_private: bool = False
     """True where the whole installation lives on one private network, and in tests."""
+    nat64: tuple[IPv6Network, ...] = ()
+    """NAT64 prefixes of the network beside the well-known one: the IPv4 address in them counts."""
 
     def permits(self, address: str) -> bool:
         """Tell whether a resolved IP address may be connected to."""
         if self.allow_private:
             return True
-        ip = _unwrapped(address)
+        ip = _unwrapped(address, (NAT64, *self.nat64))
         return ip.is_global and not ip.is_multicast and not any(ip in net for net in NEVER_PUBLIC)
 
     def check_url(self, url: str) -> None:
@@ -106,9 +132,20 @@ def _is_literal(host: str) -> bool:
     return True
 
 
-def _unwrapped(address: str) -> IPv4Address | IPv6Address:
-    """Read an address; `::ffff:10.0.0.1` counts as 10.0.0.1."""
+def _unwrapped(address: str, nat64: Sequence[IPv6Network]) -> IPv4Address | IPv6Address:
+    """Read an address; `::ffff:10.0.0.1` and `64:ff9b::10.0.0.1` count as 10.0.0.1."""
     ip = ip_address(address.partition("%")[0])
-    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+    if not isinstance(ip, IPv6Address):
+        return ip
+    if ip.ipv4_mapped is not None:
         return ip.ipv4_mapped
-    return ip
+    prefix = next((each for each in nat64 if ip in each), None)
+    return ip if prefix is None else _behind(ip, prefix)
+
+
+def _behind(ip: IPv6Address, prefix: IPv6Network) -> IPv4Address:
+    """The IPv4 address in a NAT64 address."""
+    bits = f"{int(ip):0128b}"
+    if prefix.prefixlen < _U_OCTET.stop:
+        bits = bits[: _U_OCTET.start] + bits[_U_OCTET.stop :]
+    return IPv4Address(int(bits[prefix.prefixlen :][:_IPV4_BITS], 2))

@@ -25,6 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
+from ipaddress import IPv6Network
 from typing import Final, assert_never
 
 from providers import clock, configuration, endpoints, http_outcomes, rounds, standard_webhooks
@@ -44,7 +45,7 @@ from providers.contract import (
     Unavailable,
 )
 from providers.transport import PER_STRANGER, Failure, Reply, Request, Response, Transport
-from providers.transport.guard import AddressPolicy
+from providers.transport.guard import AddressPolicy, nat64_prefixes
 from providers.vendor import OneWay, Vendor
 
 NAME: Final = "webhook"
@@ -63,6 +64,9 @@ class Config:
     secrets: tuple[standard_webhooks.Secret, ...] = field(metadata=read_by(configuration.secrets))
     allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
     """`yes` only where everybody who may enter a URL may also reach the private network."""
+    nat64: tuple[IPv6Network, ...] = field(
+        default=(), metadata=read_by(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
+    )
     per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
     """For each endpoint."""
 
@@ -87,7 +91,7 @@ class Webhook(OneWay):
         self._transport = transport
         self._now = now
         self._secrets = config.secrets
-        self._policy = AddressPolicy(allow_private=config.allow_private)
+        self._policy = AddressPolicy(allow_private=config.allow_private, nat64=config.nat64)
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
-from notifications.models import ProviderRoute
+from notifications.models import AuditEntry, ProviderRoute
 from notifications.pipeline import route
 from providers import registry
 from providers.contract import Channel
@@ -54,6 +54,10 @@ def test_a_route_is_made_and_changed_in_the_list(door: Client) -> None:
         "_save": "Save",
     }
     door.post(LIST, changed)
+    entry = AuditEntry.objects.get(operation="change_providerroute")
+    assert (entry.by, entry.object_id) == ("operator", str(row.pk))
+    assert (entry.before["rank"], entry.after["rank"], entry.after["weight"]) == (0, 2, 30)
+    assert entry.after["is_enabled"] is False
     row.refresh_from_db()
     assert (row.rank, row.weight, row.is_enabled) == (2, 30, False)
 

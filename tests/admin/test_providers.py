@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from notifications.models import AuditEntry
 from notifications.pipeline import route
 from providers import registry
 from providers.contract import (
@@ -89,6 +90,29 @@ def test_a_test_is_sent_once_to_the_address_given(door: Client, mail: _Mail) -> 
     assert [(each.channel, each.address) for each in mail.sent] == [
         (Channel.EMAIL, "me@example.com")
     ]
+
+
+def test_checks_and_tests_are_in_the_audit_log_and_on_the_page(door: Client, mail: _Mail) -> None:
+    fields = {"provider": "smtp", "channel": "email", "address": "somebody@example.com"}
+    door.post(PAGE, {"provider": "smtp"})
+    door.post(PAGE, fields)
+    sent, checked = AuditEntry.objects.order_by("-pk")[:2]
+    assert (checked.by, checked.operation) == ("operator", "check_provider")
+    assert checked.after == {"findings": {"credentials": "bad"}}
+    assert (sent.operation, sent.object_type, sent.object_name) == (
+        *("send_provider_test", "provider", "smtp"),
+    )
+    assert sent.after == {"address": "so…@…om", "channel": "email"}
+    assert len(sent.request_id) == 32
+    assert len(mail.sent) == 1
+    page = door.get(PAGE).content.decode()
+    assert reverse("admin:notifications_auditentry_change", args=[sent.pk]) in page
+
+
+def test_a_refused_test_is_in_no_entry(door: Client, mail: _Mail) -> None:
+    door.post(PAGE, {"provider": "smtp", "channel": "email", "address": ""})
+    assert not AuditEntry.objects.exists()
+    assert mail.sent == []
 
 
 def test_a_test_without_an_address_is_refused(door: Client, mail: _Mail) -> None:

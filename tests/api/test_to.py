@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from notifications import clock
-from notifications.models import Contact, Notification, Preference, Recipient
+from notifications.models import AuditEntry, Contact, Notification, Preference, Recipient
 from notifications.rules import request
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Problem
@@ -52,6 +52,33 @@ def test_hello_takes_one_call(make_caller: MakeCaller, mode: Mode) -> None:
     assert again["recipient"] == {"user_id": user_id, "registered": False}
     assert Recipient.objects.count() == 1
     assert set(Notification.objects.values_list("user_id", flat=True)) == {user_id}
+
+
+def test_who_is_registered_has_the_key_at_contacts_and_in_the_changes(
+    make_caller: MakeCaller,
+) -> None:
+    caller = make_caller("shop", scopes=("notifications:*", "recipients:read"))
+    user_id = caller.post("/v1/notifications", _HELLO).json()["recipient"]["user_id"]
+    [contact] = caller.get(f"/v1/recipients/{user_id}").json()["contacts"]
+    assert contact["created_by"].startswith("producer shop (nk_live_")
+    changes = caller.get(f"/v1/recipients/{user_id}/changes").json()["results"]
+    assert {each["by"] for each in changes} == {contact["created_by"]}
+    assert {each["operation"] for each in changes} == {"register_recipient"}
+    assert [each["after"].get("address") for each in changes if "address" in each["after"]] == [
+        "me…@…om"
+    ]
+    caller.post("/v1/notifications", _HELLO)
+    assert AuditEntry.objects.count() == 2
+
+
+def test_a_registration_that_is_undone_is_in_no_entry(caller: Caller) -> None:
+    wrong = {**_HELLO, "template_id": "nowhere", "content": None}
+    wrong.pop("content")
+    good = {**_HELLO, "to": {"email": "other@example.com"}}
+    answer = caller.post("/v1/notifications/batch", {"notifications": [wrong, good]})
+    assert [each["result"] for each in answer.json()["results"]] == ["rejected", "accepted"]
+    assert set(Contact.objects.values_list("address", flat=True)) == {"other@example.com"}
+    assert AuditEntry.objects.count() == 2
 
 
 def test_a_phone_number_is_one_person_however_it_is_written(caller: Caller) -> None:

@@ -76,6 +76,7 @@ def _line(rule: Rule) -> str:
     needs = rule.needs if isinstance(rule.needs, Entry) else f"`{rule.needs}`"
     if isinstance(rule.needs, Entry):
         live = test = ""
+    test += f": {rule.why_live}" if rule.why_live else ""
     right = f"`{rule.right}`" if rule.right else ""
     roles = ", ".join(having(rule.right)) if rule.right else ""
     return f"| `{rule.operation}` | {needs} | {live} | {test} | {right} | {roles} |"

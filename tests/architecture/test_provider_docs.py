@@ -26,7 +26,7 @@ def _row(name: str) -> str:
 
 @pytest.mark.parametrize("name", VENDORS)
 def test_a_providers_settings_are_all_told(name: str) -> None:
-    told = set(re.findall(r"`([A-Z_]+)`", _row(name)))
+    told = set(re.findall(r"`([A-Z0-9_]+)`", _row(name)))
     known = {each.removeprefix(f"NOTIFY_{name.upper()}_") for each in VENDORS[name].settings}
     assert told == known
 

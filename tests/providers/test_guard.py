@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from providers.errors import ForbiddenAddress
-from providers.transport.guard import AddressPolicy
+from providers.transport.guard import AddressPolicy, nat64_prefixes
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,38 @@ def test_private_and_disguised_addresses_are_refused(address: str) -> None:
     assert AddressPolicy(allow_private=True).permits(address)
 
 
-@pytest.mark.parametrize("address", ["1.1.1.1", "93.184.215.14", "2606:4700::1111"])
+@pytest.mark.parametrize(
+    "address", ["1.1.1.1", "93.184.215.14", "2606:4700::1111", "64:ff9b::1.1.1.1"]
+)
 def test_public_addresses_are_permitted(address: str) -> None:
     assert AddressPolicy().permits(address)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "private", "public"),
+    [  # RFC 6052, section 2.4, with 10.0.2.33 and 192.0.2.33 -> 1.1.1.1
+        ("2606:4700::/32", "2606:4700:a00:221::", "2606:4700:101:101::"),
+        ("2606:4700:100::/40", "2606:4700:10a:2:21::", "2606:4700:101:101:1::"),
+        ("2606:4700:122::/48", "2606:4700:122:a00:2:2100::", "2606:4700:122:101:1:100::"),
+        ("2606:4700:122:300::/56", "2606:4700:122:30a:0:221::", "2606:4700:122:301:1:101::"),
+        ("2606:4700:122:344::/64", "2606:4700:122:344:a:2:2100::", "2606:4700:122:344:1:101:100::"),
+        ("2606:4700:122:344::/96", "2606:4700:122:344::a00:221", "2606:4700:122:344::101:101"),
+        ("64:ff9b:1::/48", "64:ff9b:1:a00:2:2100::", "64:ff9b:1:101:1:100::"),
+    ],
+)
+def test_the_address_behind_a_nat64_prefix_of_the_network_counts(
+    prefix: str, private: str, public: str
+) -> None:
+    policy = AddressPolicy(nat64=nat64_prefixes(prefix))
+    assert not policy.permits(private)
+    assert policy.permits(public)
+    assert not policy.permits("64:ff9b::a00:1")
+
+
+@pytest.mark.parametrize("text", ["64:ff9b::/95", "10.0.0.0/8", "64:ff9b::1/96", "x", ""])
+def test_a_prefix_that_nat64_does_not_have_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="32, 40, 48, 56, 64 or 96 bits"):
+        nat64_prefixes(text)
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,20 @@ def topics(server: SnsServer) -> Topics:
     return Topics(frozenset({TOPIC}), transport=server)
 
 
-@pytest.mark.parametrize("version", ["1", "2"])
 @pytest.mark.parametrize("subject", [{}, {"Subject": "Amazon SES Email Event Notification"}])
-def test_what_sns_signed_is_opened(topics: Topics, version: str, subject: dict[str, str]) -> None:
-    post = SNS.post('{"a": "grüße"}', version=version, **subject)
+def test_what_sns_signed_is_opened(topics: Topics, subject: dict[str, str]) -> None:
+    post = SNS.post('{"a": "grüße"}', **subject)
     assert topics.open(request(post)) == '{"a": "grüße"}'
+
+
+def test_sha1_is_taken_where_the_setting_says_so(topics: Topics, server: SnsServer) -> None:
+    post = request(SNS.post("sha1", version="1"))
+    with pytest.raises(InvalidSignature, match="ALLOW_SHA1"):
+        topics.open(post)
+    assert server.fetched == [], "a post that is refused anyway fetches nothing"
+    allowing = Topics(frozenset({TOPIC}), transport=server, allow_sha1=True)
+    assert allowing.open(post) == "sha1"
+    assert allowing.open(request(SNS.post("sha256"))) == "sha256"
 
 
 def test_a_repeat_is_opened_again_and_the_certificate_is_fetched_once(
