@@ -18,7 +18,7 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo stop shell test check bench chaos format lock advisories clean
+.PHONY: help demo stop shell test check api bench chaos format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
@@ -29,6 +29,8 @@ help:
 	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
+	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
+	@echo '             (needs Node.js 20.19 or later)'
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
 	@echo 'make chaos   kill everything while it works and count at the providers;'
 	@echo '             KILLS=30 SEED=1 choose a plan, RUNS=name plays named ones, RUNS=all each'
@@ -61,6 +63,10 @@ check: $(VENV)/tools
 	$(CHECK_ENVIRON) $(RUN) -W ignore manage.py makemigrations --check --dry-run
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 	@$(VENV)/bin/pip-licenses >/dev/null && echo 'Licences: all allowed (pyproject.toml lists them)'
+
+api: $(VENV)/tools
+	@$(CHECK_ENVIRON) $(RUN) -m tests.architecture.openapi_page
+	@.ci/api/check
 
 advisories: $(VENV)/tools
 	@.ci/advisories $(VENV)

@@ -151,7 +151,14 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Notifications",
-    "DESCRIPTION": "Hand in a notification; it is delivered, or you are told why not.",
+    "DESCRIPTION": (
+        "A producer hands a notification in. The service delivers it by push, SMS, e-mail, in-app,"
+        " webhook or chat, or tells why it does not. Each error is a problem (RFC 9457): a client"
+        " switches on its `code`. A POST with an `Idempotency-Key` can be repeated. Lists are"
+        " paged by `cursor` and `limit`. A key that begins with `nk_test_` calls no provider."
+    ),
+    "CONTACT": {"name": "The operators of this installation"},
+    "LICENSE": {"name": "Apache-2.0", "url": "https://spdx.org/licenses/Apache-2.0.html"},
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/v1",
@@ -160,11 +167,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
-    "TAGS": [
-        {"name": name}
-        for name in ("Notifications", "Recipients", "Templates", "Operations", "Receipts")
-    ],
-    "POSTPROCESSING_HOOKS": ["notifications.api.schema.describe_problems"],
+    "POSTPROCESSING_HOOKS": ["notifications.api.operations.describe"],
 }
 
 NOTIFICATIONS = Conf(

@@ -24,6 +24,8 @@
     me             the caller's own key
     problems       every refusal as RFC 9457 problem details, and the pages that its `type` leads to
     schema         the OpenAPI document, made from the same shapes that check the requests
+    operations     what the document adds to each operation: scope, problems, headers, examples
+    examples       the examples of every operation, which a test sends
 
 The promises: a 2xx means that it is committed; no input makes a 5xx; another producer's objects are
 as absent as those that never were. An operator's scopes (`operations:*`) see every producer, but

@@ -23,6 +23,7 @@ class AlertQuery(NumberedPageQuery):
     """Which alerts a list shows: open ones, unless `resolved`."""
 
     resolved: bool = False
+    """`true`: the resolved alerts."""
 
 
 class AlertAnswer(Answer):

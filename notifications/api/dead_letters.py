@@ -36,11 +36,17 @@ class LetterQuery(NumberedPageQuery):
     """Which letters a list shows: open ones, unless `resolved`."""
 
     reason: AnyOf[Reason] = Field(default_factory=list)
+    """Dead letters with any of these reasons."""
     channel: AnyOf[ChannelWord] = Field(default_factory=list)
+    """Dead letters of any of these channels."""
     provider: AnyOf[ProviderName] = Field(default_factory=list)
+    """Dead letters of any of these providers."""
     since: Instant | None = None
+    """Dead letters of this instant or later."""
     until: Instant | None = None
+    """Dead letters from before this instant."""
     resolved: bool = False
+    """`true`: those that were replayed or discarded."""
 
 
 class ReplayRequest(Asked):

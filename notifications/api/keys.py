@@ -45,7 +45,7 @@ class Rotate(Door):
         summary="Rotate the key of this call",
         request=RotateRequest,
         responses={201: KeyRotated},
-        tags=["Operations"],
+        tags=["Keys"],
     )
     @idempotent
     def post(self, request: Request) -> Response:

@@ -64,7 +64,7 @@ class Me(Door):
         operation_id="get_me",
         summary="Read what this key is, may do, and has left",
         responses={200: MeAnswer},
-        tags=["Me"],
+        tags=["Keys"],
     )
     def get(self, request: Request) -> Response:
         """Needs no scope."""

@@ -75,13 +75,16 @@ class ListQuery(DatedPageQuery):
     """Filters of the list."""
 
     user_id: UserId | None = None
+    """Notifications to this recipient."""
     type: AnyOf[Name] = Field(default_factory=list)
-    """Any of these."""
+    """Notifications of any of these types."""
     status: AnyOf[StatusWord] = Field(default_factory=list)
-    """A delivery is in any of these."""
+    """Notifications with a delivery in any of these states."""
     metadata: AnyOf[MetadataPair] = Field(default_factory=list)
-    """`order_id:ORD-1`: what the notification's metadata says under a name; each of them."""
+    """`order_id:ORD-1`: notifications whose metadata has this text under this name. Of several
+    pairs the metadata has each."""
     since: Instant | None = None
+    """Notifications that were accepted at this instant or later."""
 
 
 class Notifications(Door):

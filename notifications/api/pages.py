@@ -33,18 +33,21 @@ class PageQuery(Asked):
     """What every list understands."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
+    """Most results of one page."""
 
 
 class NumberedPageQuery(PageQuery):
     """A list of things with small ids."""
 
     cursor: SmallId | None = None
+    """`next` of the page before."""
 
 
 class DatedPageQuery(PageQuery):
     """A list of notifications."""
 
     cursor: UUID | None = None
+    """`next` of the page before."""
 
 
 def asked(request: Request, query: type[Query]) -> Query:

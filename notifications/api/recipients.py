@@ -50,6 +50,7 @@ class RecipientQuery(NumberedPageQuery):
     """Which recipients a list shows."""
 
     user_id: AnyOf[UserId] = Field(default_factory=list)
+    """The recipients with any of these names."""
 
 
 class Recipients(Door):

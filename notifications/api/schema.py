@@ -2,57 +2,38 @@
 # (drf-spectacular's own functions have no types)
 """The OpenAPI 3.1 document, from the shapes that check the requests, and its pages.
 
-What every operation can answer besides its success (no key, no scope, malformed, too large, ...)
-follows from what it takes, so it is added here once instead of at every view.
+`operations` adds what the document says of each operation besides its shapes.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import GenericAlias
 from typing import Any, Final
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from drf_spectacular.views import SpectacularSwaggerSplitView
 from pydantic import BaseModel, create_model
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api import problems
 from notifications.api.door import OpenDoor
-from notifications.api.shapes import Answer, ProblemDetails
-from notifications.rules.problems import Kind
+from notifications.api.shapes import Answer, Asked
 
 IDEMPOTENCY_KEY: Final = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
     OpenApiParameter.HEADER,
-    description="Repeat a call with the same key and body and get the first answer, for 24 hours.",
+    description="Within 24 hours a call with the same key and body gets the first answer again.",
 )
-_CAN_CONFLICT: Final = frozenset({
-    ("post", "/v1/dead-letters"),
-    ("post", "/v1/keys"),
-    ("patch", "/v1/notifications"),
-    ("patch", "/v1/recipients"),
-    ("post", "/v1/schedules"),
-    ("patch", "/v1/schedules"),
-})
-"""Where an object's state can forbid a call: its method and the beginning of its path."""
-_HEADERS: Final = {
-    "X-Request-Id": "The id of the request in the service's logs.",
-    "RateLimit": "What the producer has left, and the seconds until its burst is whole again.",
-    "RateLimit-Policy": "The producer's burst, and the seconds in which it fills.",
-    "Idempotent-Replayed": "`true`: the answer was given before, to the same key and body.",
-    "ETag": "Names this state of the object: for If-Match and If-None-Match.",
-    "Retry-After": "Seconds after which the same call would be taken.",
-}
-_COMES_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
 _REFERENCE: Final = "#/components/schemas/{model}"
 """Where a shape stands in the document."""
 
@@ -62,7 +43,12 @@ def parameters(query: type[BaseModel]) -> list[OpenApiParameter]:
     whole = query.model_json_schema(ref_template="{model}")
     shapes = whole.get("$defs", {})
     return [
-        OpenApiParameter(name, _plain(field, shapes), OpenApiParameter.QUERY)
+        OpenApiParameter(
+            name,
+            _plain(field, shapes),
+            OpenApiParameter.QUERY,
+            description=_in_words(field)["description"],
+        )
         for name, field in whole["properties"].items()
     ]
 
@@ -78,7 +64,8 @@ def _plain(field: dict[str, Any], shapes: dict[str, dict[str, Any]]) -> dict[str
     found = {**shapes.get(choices[0].get("$ref", ""), {}), **choices[0]}
     if "items" in found:
         found["items"] = _plain(found["items"], shapes)
-    return {key: value for key, value in found.items() if key not in {"title", "$ref"}}
+    left = {"title", "$ref", "description", "default"}
+    return {key: value for key, value in found.items() if key not in left}
 
 
 def _without_defaults(shape: dict[str, Any]) -> dict[str, Any]:
@@ -155,86 +142,21 @@ class BearerKeyExtension(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "description": "`nk_live_...` or `nk_test_...`"}
 
 
-def describe_problems(
-    result: dict[str, Any],
-    **_context: object,
-) -> dict[str, Any]:
-    """Post-processing hook: add to each operation the problems that it can answer."""
-    components = result["components"]
-    components["responses"] = {kind.name: _described(kind) for kind in Kind}
-    components["headers"] = {
-        name: {"description": said, "schema": {"type": "string"}} for name, said in _HEADERS.items()
-    }
-    for path, operations in result["paths"].items():
-        for method, operation in operations.items():
-            for kind in _possible(path, method, operation):
-                reference = {"$ref": f"#/components/responses/{kind.name}"}
-                operation["responses"].setdefault(str(int(kind.status)), reference)
-            for response in operation["responses"].values():
-                if "$ref" not in response:
-                    response["headers"] = _headers(operation)
-    return result
-
-
-def _headers(operation: dict[str, Any]) -> dict[str, Any]:
-    """The headers of an operation's success."""
-    names = ["X-Request-Id"]
-    if any(operation.get("security", [])):
-        names += ["RateLimit", "RateLimit-Policy"]
-    if IDEMPOTENCY_KEY.name in {each["name"] for each in operation.get("parameters", [])}:
-        names.append("Idempotent-Replayed")
-    if {"If-Match", "If-None-Match"} & {each["name"] for each in operation.get("parameters", [])}:
-        names.append("ETag")
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-
-
-def _described(kind: Kind) -> dict[str, Any]:
-    title, cure = problems.CURES[kind]
-    problem = {"$ref": _REFERENCE.format(model=ProblemDetails.__name__)}
-    names = ["X-Request-Id"]
-    if kind in _COMES_BACK:
-        names.append("Retry-After")
-    return {
-        "description": f"{title}. {cure}",
-        "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names},
-        "content": {problems.MEDIA_TYPE: {"schema": problem}},
-    }
-
-
-def _possible(path: str, method: str, operation: dict[str, Any]) -> Iterator[Kind]:
-    """The problems of an operation, by what it takes; the first of a status describes it."""
-    has_body, has_key = "requestBody" in operation, any(operation.get("security", []))
-    taken = operation.get("parameters", [])
-    yield from (Kind.MALFORMED, Kind.NOT_ACCEPTABLE, Kind.UNAVAILABLE, Kind.UNAUTHENTICATED)
-    yield Kind.RATE_LIMITED  # of the producer, or of an address without a valid key
-    if "{" in path:
-        yield Kind.NOT_FOUND
-    if has_body:
-        yield Kind.TOO_LARGE
-    if has_key:
-        yield from _possible_with_key(taken, has_body=has_body)
-    changes_versions = path.endswith(("/publish", "/rollback"))
-    if changes_versions or (method, "/".join(path.split("/")[:3])) in _CAN_CONFLICT:
-        yield Kind.CONFLICT
-
-
-def _possible_with_key(taken: Sequence[dict[str, Any]], *, has_body: bool) -> Iterator[Kind]:
-    yield Kind.FORBIDDEN
-    if has_body:
-        yield Kind.UNSUPPORTED_MEDIA_TYPE
-    if has_body or any(parameter["in"] != "path" for parameter in taken):
-        yield Kind.INVALID
-    if any(parameter["name"] == IDEMPOTENCY_KEY.name for parameter in taken):
-        yield Kind.IN_PROGRESS
-    if any(parameter["name"] == "If-Match" for parameter in taken):
-        yield Kind.PRECONDITION_FAILED
-
-
 @functools.cache
 def document() -> dict[str, Any]:
     """Made once: it depends on nothing but the code."""
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    for shape in (Asked, *_below(Asked)):
+        # The generator marks the shapes of PATCH, and a shape that extends one would inherit that.
+        if "partial" in vars(shape):
+            del shape.partial  # type: ignore[attr-defined]  # the generator's own attribute
     return made
+
+
+def _below(shape: type[Asked]) -> Iterator[type[Asked]]:
+    for each in shape.__subclasses__():
+        yield each
+        yield from _below(each)
 
 
 class Schema(OpenDoor):
@@ -246,7 +168,7 @@ class Schema(OpenDoor):
         return Response(document())
 
 
-class Docs(SpectacularSwaggerSplitView):
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
     """The document to read and try, with every script and style from our own static files."""
-
-    url_name = "schema"
+    return render(request, "api/docs.html", {"url": request.build_absolute_uri("/")[:-1]})

@@ -25,10 +25,13 @@ class SearchQuery(PageQuery):
     """Exactly one of the four."""
 
     address: Annotated[Text, Field(min_length=1, max_length=2048)] | None = None
+    """Deliveries to this address."""
     user_id: UserId | None = None
+    """Deliveries to this recipient."""
     provider_message_id: Annotated[Text, Field(min_length=1, max_length=255)] | None = None
+    """The delivery that a provider knows by this id."""
     id: UUID | None = None
-    """Of a notification or of a delivery."""
+    """Id of a notification or of a delivery."""
 
     @model_validator(mode="after")
     def _check_that_it_is_one(self) -> Self:

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.problems import Source
+from notifications.rules.problems import Kind, Source
 from notifications.rules.states import Status
 from providers.contract import Channel
 
@@ -80,6 +80,10 @@ class Answer(BaseModel):
         return self.model_dump(mode="json")
 
 
+_CODES: Final = [*(kind.value for kind in Kind), "internal-error"]
+Code = Annotated[str, WithJsonSchema({"type": "string", "enum": _CODES})]
+
+
 class FieldProblem(Answer):
     """One place of the request and what is wrong there."""
 
@@ -95,8 +99,8 @@ class ProblemDetails(Answer):
 
     type: str
     """`urn:notify:problem:` and the code: the same in every installation."""
-    code: str
-    """What to switch on."""
+    code: Code
+    """What a client switches on. Later versions of the service may know further codes."""
     title: str
     status: int
     detail: str

@@ -71,10 +71,13 @@ class SuppressionQuery(NumberedPageQuery):
     """Which entries: those in force, unless `undone`."""
 
     channel: AnyOf[ChannelWord] = Field(default_factory=list)
+    """Entries of any of these channels."""
     address: Annotated[Text, Field(max_length=LONGEST_ADDRESS)] | None = None
-    """However it is spelled; needs one `channel`."""
+    """Entries of this address, in any spelling; needs one `channel`."""
     reason: AnyOf[Cause] = Field(default_factory=list)
+    """Entries with any of these reasons."""
     undone: bool = False
+    """`true`: the entries that were taken back."""
 
     @model_validator(mode="after")
     def _needs_channel(self) -> Self:
@@ -88,6 +91,7 @@ class UndoQuery(Asked):
     """Why an entry is taken back."""
 
     note: Note = ""
+    """Why; operators see it beside the entry."""
 
 
 class SuppressionRequest(Asked):

@@ -161,13 +161,16 @@ class TemplateQuery(PageQuery):
     """A list of templates, by name."""
 
     cursor: TemplateId | None = None
+    """`next` of the page before."""
 
 
 class DiffQuery(Asked):
     """Which two versions; the current and the newest one when they are left out."""
 
     old: Annotated[Version | None, Field(alias="from")] = None
+    """The earlier version; left out: the current one."""
     new: Annotated[Version | None, Field(alias="to")] = None
+    """The later version; left out: the newest one."""
 
 
 class TemplateLine(Answer):

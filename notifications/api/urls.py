@@ -38,7 +38,7 @@ urlpatterns = [
     path("problems/<slug:kind>", problems.page, name="problem"),
     path("l/<slug:token>", links.follow),
     path("v1/schema", schema.Schema.as_view(), name="schema"),
-    path("v1/docs", schema.Docs.as_view(), name="docs"),
+    path("v1/docs", schema.docs, name="docs"),
     path("v1/me", me.Me.as_view()),
     path("v1/notifications", notifications.Notifications.as_view()),
     path("v1/notifications/batch", notifications.Batch.as_view()),

@@ -23,7 +23,13 @@ from tests.api.conftest import EVERYTHING, Caller, MakeCaller
 SCOPED = {rule: rule.needs for rule in TABLE if isinstance(rule.needs, Scope)}
 WHOLES = {"notifications:write", "recipients:write"}
 """Scopes of the operations that have a part with a scope of its own."""
-NAMELESS = {"front": {"GET"}, "links": {"GET"}, "problems": {"GET"}, "unsubscribe": {"GET", "POST"}}
+NAMELESS = {
+    "front": {"GET"},
+    "links": {"GET"},
+    "problems": {"GET"},
+    "schema": {"GET"},
+    "unsubscribe": {"GET", "POST"},
+}
 """Modules of views that are functions, and the methods that these take."""
 OF_NO_MODE = {"AuditEntry", "Attempt", "Event", "OrderedDelivery", "Occurrence", "ShortLink"}
 """Models whose rows belong to a notification or schedule that has a mode, or name the key."""

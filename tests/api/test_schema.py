@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
 
-from notifications.api import schema
+from notifications.api import operations, schema
 from notifications.api.urls import urlpatterns
 
 
@@ -37,6 +38,39 @@ def test_the_docs_load_nothing_from_anybody_else() -> None:
     assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
 
 
+@pytest.mark.parametrize("sample", ["curl", "python", "typescript"])
+def test_a_first_message_has_three_lines(sample: str) -> None:
+    page = Client().get("/v1/docs").content.decode()
+    [shown] = re.findall(rf'<pre id="{sample}">(.*?)</pre>', page, re.DOTALL)
+    assert len(shown.splitlines()) == 3
+    assert "http://testserver" in shown
+
+
+def test_the_document_names_what_each_operation_needs() -> None:
+    operation = schema.document()["paths"]["/v1/alerts"]["get"]
+    assert operation["x-scopes"] == ["operations:read"]
+    assert operation["security"] == [{"key": []}]
+    assert "The call needs the scope `operations:read` and a live key." in operation["description"]
+
+
+def test_the_document_names_this_installation() -> None:
+    [server] = schema.document()["servers"]
+    assert server["url"] == "http://testserver"
+
+
+def test_a_deprecated_operation_has_the_headers_that_say_so() -> None:
+    operation = {
+        "operationId": "get_me",
+        "description": "",
+        "deprecated": True,
+        "responses": {"200": {"description": ""}},
+    }
+    document = {"components": {}, "paths": {"/v1/me": {"get": operation}}}
+    headers = operations.describe(document)["paths"]["/v1/me"]["get"]["responses"]["200"]["headers"]
+    assert {"Deprecation", "Sunset", "Link"} <= set(headers)
+    assert {"Deprecation", "Sunset"} <= set(document["components"]["headers"])
+
+
 def test_a_request_names_its_fields_as_producers_spell_them() -> None:
     shapes = schema.document()["components"]["schemas"]
     [request] = [shapes[name] for name in shapes if name.startswith("NotificationRequest")][:1]
@@ -61,3 +95,12 @@ def test_no_shape_has_a_default_that_generated_clients_would_require() -> None:
             assert "default" not in part, f"{name}.{field}"
     fields = schema.document()["components"]["schemas"]["NotificationRequest"]["properties"]
     assert fields["delivery"]["description"].endswith('Default: `"first"`.')
+
+
+def test_the_document_is_the_same_each_time_it_is_made() -> None:
+    made = []
+    for _ in range(2):
+        schema.document.cache_clear()
+        with GENERATOR_STATS.silence():
+            made.append(schema.document())
+    assert made[0] == made[1]

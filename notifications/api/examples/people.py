@@ -1,0 +1,202 @@
+"""Calls about recipients and the suppression list."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from notifications.api.examples.shape import (
+    ANOTHER_USER,
+    TAG,
+    USER,
+    Example,
+    Examples,
+)
+
+_USER: Final = {"user_id": USER}
+_MAIL: Final = {"channel": "email", "address": "maria@sandbox.example"}
+
+RECIPIENTS: Final[Examples] = {
+    "list_recipients": {
+        "minimal": Example(summary="The latest recipients", status=200),
+        "usual": Example(
+            summary="Two recipients by name",
+            status=200,
+            query={"user_id": [USER, ANOTHER_USER], "limit": 2},
+        ),
+    },
+    "put_recipient": {
+        "minimal": Example(
+            summary="A person without contacts", status=201, path={"user_id": "u_1"}, body={}
+        ),
+        "usual": Example(
+            summary="A person with a phone and a mailbox",
+            status=201,
+            path={"user_id": "u_2"},
+            headers={"If-None-Match": "*"},
+            body={
+                "locale": "pt-BR",
+                "timezone": "America/Sao_Paulo",
+                "contacts": [
+                    {"channel": "sms", "address": "+5511912345678", "primary": True},
+                    {"channel": "email", "address": "joana@sandbox.example"},
+                    {"channel": "push", "kind": "fcm_token", "address": "joana-android"},
+                ],
+            },
+        ),
+    },
+    "change_recipient": {
+        "minimal": Example(summary="Another locale", status=200, path=_USER, body={"locale": "de"}),
+        "usual": Example(
+            summary="Another timezone and a further contact, unless somebody else was faster",
+            status=200,
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={
+                "timezone": "Europe/Berlin",
+                "contacts": [{"channel": "email", "address": "maria@work.example"}],
+            },
+        ),
+    },
+    "get_recipient": {
+        "minimal": Example(summary="A recipient with contacts", status=200, path=_USER),
+        "usual": Example(
+            summary="Only when the recipient has changed",
+            status=304,
+            path=_USER,
+            headers={"If-None-Match": TAG},
+        ),
+    },
+    "erase_recipient": {
+        "minimal": Example(summary="Erase a recipient", status=202, path=_USER),
+        "usual": Example(
+            summary="Erase a recipient, unless somebody else has changed it",
+            status=202,
+            path=_USER,
+            headers={"If-Match": TAG},
+        ),
+    },
+    "get_erasure_job": {
+        "minimal": Example(summary="A job that runs", status=200, path={"job_id": 31}),
+        "finished": Example(summary="A job that is done", status=200, path={"job_id": 32}),
+    },
+    "add_contact": {
+        "minimal": Example(summary="A mailbox", status=201, path=_USER, body=_MAIL),
+        "usual": Example(
+            summary="A phone for SMS that is used first, with an idempotency key",
+            status=201,
+            path=_USER,
+            headers={"Idempotency-Key": "contact-u_789012-2"},
+            body={"channel": "sms", "address": "+5511987654321", "primary": True},
+        ),
+    },
+    "remove_contact": {
+        "minimal": Example(
+            summary="The first contact", status=204, path={**_USER, "contact_id": 51}
+        ),
+        "another": Example(
+            summary="The second contact",
+            status=204,
+            path={**_USER, "contact_id": 52},
+        ),
+    },
+    "list_recipient_changes": {
+        "minimal": Example(summary="The latest changes", status=200, path=_USER),
+        "usual": Example(
+            summary="Ten changes behind a cursor",
+            status=200,
+            path=_USER,
+            query={"limit": 10, "cursor": 4711},
+        ),
+    },
+    "get_preferences": {
+        "minimal": Example(summary="What the person allows", status=200, path=_USER),
+        "usual": Example(
+            summary="Only when it has changed",
+            status=304,
+            path=_USER,
+            headers={"If-None-Match": TAG},
+        ),
+    },
+    "put_preferences": {
+        "minimal": Example(summary="As if nothing had been said", status=200, path=_USER, body={}),
+        "usual": Example(
+            summary="Quiet nights, no marketing, at most three SMS a day",
+            status=200,
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={
+                "channel_order": ["push", "sms", "email"],
+                "categories_off": ["marketing"],
+                "quiet_hours": [{"start": "22:00", "end": "07:00"}],
+                "caps": {"sms": "3/day"},
+            },
+        ),
+    },
+    "change_preferences": {
+        "minimal": Example(
+            summary="No SMS",
+            status=200,
+            path=_USER,
+            body={"channels_off": ["sms"]},
+        ),
+        "usual": Example(
+            summary="Do not disturb until an instant",
+            status=200,
+            path=_USER,
+            headers={"If-Match": TAG},
+            body={"do_not_disturb_until": "2100-01-01T07:00:00Z"},
+        ),
+    },
+}
+
+SUPPRESSIONS: Final[Examples] = {
+    "list_suppressions": {
+        "minimal": Example(summary="The latest entries in force", status=200),
+        "usual": Example(
+            summary="Whether one address is suppressed",
+            status=200,
+            query={"channel": "email", "address": "gone@example.com"},
+        ),
+        "file": Example(
+            summary="All entries as a file",
+            status=200,
+            headers={"Accept": "text/csv"},
+        ),
+    },
+    "suppress": {
+        "minimal": Example(
+            summary="One mailbox",
+            status=201,
+            body={"channel": "email", "address": "former@example.com"},
+        ),
+        "usual": Example(
+            summary="One number with a note and an idempotency key",
+            status=201,
+            headers={"Idempotency-Key": "suppress-1"},
+            body={"channel": "sms", "address": "+5511912345678", "note": "asked by phone"},
+        ),
+        "file": Example(
+            summary="A file of addresses",
+            status=200,
+            media_type="text/csv",
+            body="channel,address,note\nemail,a@example.com,moved\nsms,+5511900000001,wrong\n",
+        ),
+    },
+    "get_suppression": {
+        "minimal": Example(summary="An entry in force", status=200, path={"suppression_id": 61}),
+        "undone": Example(
+            summary="An entry that was taken back",
+            status=200,
+            path={"suppression_id": 62},
+        ),
+    },
+    "undo_suppression": {
+        "minimal": Example(summary="Take it back", status=204, path={"suppression_id": 61}),
+        "usual": Example(
+            summary="Take it back and say why",
+            status=204,
+            path={"suppression_id": 61},
+            query={"note": "new owner of the number"},
+        ),
+    },
+}

@@ -1,0 +1,277 @@
+"""Calls of a producer: notifications, schedules, its key; and a provider's callback."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from notifications.api.examples.shape import (
+    DELIVERY,
+    NOTIFICATION,
+    SCHEDULED,
+    TAG,
+    TEMPLATE,
+    USER,
+    Example,
+    Examples,
+)
+from notifications.rules.lane import Mode
+
+_ORDER: Final = {"restaurant": "Burger Palace", "order_id": "ORD-4521"}
+_READY: Final = {
+    "user_id": USER,
+    "type": "ORDER_READY",
+    "template_id": TEMPLATE,
+    "variables": _ORDER,
+}
+_WEEKLY: Final = {
+    "user_id": USER,
+    "type": "ORDER_SHIPPED",
+    "content": {"title": "Your week", "body": "Three orders arrived this week."},
+}
+
+NOTIFICATIONS: Final[Examples] = {
+    "create_notification": {
+        "minimal": Example(
+            summary="A template to a registered recipient",
+            status=202,
+            body=_READY,
+        ),
+        "by_address": Example(
+            summary="A template to an address",
+            status=202,
+            body={
+                "to": {"phone": "+15552000042", "locale": "es"},
+                "type": "ORDER_READY",
+                "template_id": TEMPLATE,
+                "variables": _ORDER,
+            },
+        ),
+        "plain_text": Example(
+            summary="A text without a template",
+            status=202,
+            body={
+                "to": {"email": "ada@sandbox.example"},
+                "type": "ORDER_SHIPPED",
+                "content": {"title": "Hello", "body": "My first message."},
+            },
+        ),
+        "usual": Example(
+            summary="With channels, a time to live, metadata and an idempotency key",
+            status=202,
+            headers={"Idempotency-Key": "ord-4521-ready"},
+            body={
+                **_READY,
+                "priority": "P1",
+                "channels": ["push", "sms"],
+                "delivery": "first",
+                "ttl_seconds": 1800,
+                "collapse_key": "order-4521",
+                "metadata": {"order_id": "ORD-4521"},
+            },
+        ),
+        "in_the_morning": Example(
+            summary="At nine in the morning, on the recipient's clock",
+            status=202,
+            body={**_READY, "send_at_local": "09:00"},
+        ),
+    },
+    "create_notifications": {
+        "minimal": Example(
+            summary="One notification",
+            status=202,
+            body={"notifications": [_READY]},
+        ),
+        "usual": Example(
+            summary="Two notifications, each with an idempotency key",
+            status=202,
+            body={
+                "notifications": [
+                    {**_READY, "idempotency_key": "ord-4521-ready-1"},
+                    {
+                        "user_id": "u_lisa",
+                        "type": "ORDER_SHIPPED",
+                        "template_id": "order_shipped",
+                        "variables": {"order_id": "ORD-4522", "name": "Lisa"},
+                        "idempotency_key": "ord-4522-shipped",
+                    },
+                ]
+            },
+        ),
+    },
+    "list_notifications": {
+        "minimal": Example(summary="The latest notifications", status=200),
+        "usual": Example(
+            summary="What one recipient was not sent since November",
+            status=200,
+            query={
+                "user_id": USER,
+                "status": ["failed", "expired"],
+                "since": "2026-11-01T00:00:00Z",
+                "limit": 20,
+            },
+        ),
+        "by_metadata": Example(
+            summary="The notifications of one order",
+            status=200,
+            query={"metadata": "order_id:ORD-4521"},
+        ),
+    },
+    "get_notification": {
+        "minimal": Example(
+            summary="A notification that was sent",
+            status=200,
+            path={"notification_id": NOTIFICATION},
+        ),
+        "scheduled": Example(
+            summary="A notification that waits for its time",
+            status=200,
+            path={"notification_id": SCHEDULED},
+        ),
+    },
+    "reschedule_notification": {
+        "minimal": Example(
+            summary="At nine in the morning, on the recipient's clock",
+            status=200,
+            path={"notification_id": SCHEDULED},
+            body={"send_at_local": "09:00"},
+        ),
+        "instant": Example(
+            summary="At an instant; one in the past means now",
+            status=200,
+            path={"notification_id": SCHEDULED},
+            body={"scheduled_at": "2026-11-01T18:30:00Z"},
+        ),
+    },
+    "cancel_notification": {
+        "minimal": Example(
+            summary="Stop what has not left",
+            status=200,
+            path={"notification_id": SCHEDULED},
+        ),
+        "usual": Example(
+            summary="With an idempotency key",
+            status=200,
+            path={"notification_id": SCHEDULED},
+            headers={"Idempotency-Key": "cancel-ord-4521"},
+        ),
+    },
+}
+
+SCHEDULES: Final[Examples] = {
+    "create_schedule": {
+        "minimal": Example(
+            summary="Each day, on the recipient's clock",
+            status=201,
+            body={
+                "name": "daily-summary",
+                "rrule": "FREQ=DAILY;BYHOUR=9;BYMINUTE=0",
+                "notification": _WEEKLY,
+            },
+        ),
+        "usual": Example(
+            summary="Each Monday at nine in Berlin, until an end",
+            status=201,
+            headers={"Idempotency-Key": "weekly-summary-u_789012"},
+            body={
+                "name": "weekly-summary",
+                "rrule": "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0",
+                "timezone": "Europe/Berlin",
+                "ends_at": "2100-01-01T00:00:00Z",
+                "notification": _WEEKLY,
+            },
+        ),
+    },
+    "list_schedules": {
+        "minimal": Example(summary="The latest schedules", status=200),
+        "usual": Example(
+            summary="Ten schedules behind a cursor",
+            status=200,
+            query={"limit": 10, "cursor": 4711},
+        ),
+    },
+    "get_schedule": {
+        "minimal": Example(summary="A schedule", status=200, path={"schedule_id": 17}),
+        "usual": Example(
+            summary="Only when it has changed",
+            status=304,
+            path={"schedule_id": 17},
+            headers={"If-None-Match": TAG},
+        ),
+    },
+    "change_schedule": {
+        "minimal": Example(
+            summary="Pause a schedule",
+            status=200,
+            path={"schedule_id": 17},
+            body={"paused": True},
+        ),
+        "usual": Example(
+            summary="Another rule, unless somebody else has changed it",
+            status=200,
+            path={"schedule_id": 17},
+            headers={"If-Match": TAG},
+            body={"rrule": "FREQ=WEEKLY;BYDAY=FR;BYHOUR=16;BYMINUTE=30", "paused": False},
+        ),
+    },
+    "delete_schedule": {
+        "minimal": Example(summary="End a schedule", status=204, path={"schedule_id": 17}),
+        "usual": Example(
+            summary="End a schedule, unless somebody else has changed it",
+            status=204,
+            path={"schedule_id": 17},
+            headers={"If-Match": TAG},
+        ),
+    },
+}
+
+KEYS: Final[Examples] = {
+    "get_me": {
+        "minimal": Example(summary="With a live key", status=200),
+        "test": Example(summary="With a test key", status=200, mode=Mode.TEST),
+    },
+    "rotate_key": {
+        "minimal": Example(summary="Both keys work for a day", status=201, body={}),
+        "usual": Example(
+            summary="Both keys work for an hour; a repeat gets the same key",
+            status=201,
+            headers={"Idempotency-Key": "rotation-2026-11"},
+            body={"overlap_hours": 1},
+        ),
+    },
+}
+
+_SIGNATURE: Final = {
+    "webhook-id": "msg_1",
+    "webhook-timestamp": "1793000000",
+    "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+}
+
+RECEIPTS: Final[Examples] = {
+    "take_receipts": {
+        "minimal": Example(
+            summary="The sandbox tells that a message was delivered",
+            status=200,
+            path={"provider": "sandbox"},
+            headers=_SIGNATURE,
+            mode=None,
+            body={
+                "receipts": [
+                    {
+                        "kind": "delivered",
+                        "delivery_id": DELIVERY,
+                        "message_id": "sbx-1",
+                        "occurred_at": "2026-11-01T18:30:00Z",
+                    }
+                ]
+            },
+        ),
+        "nothing": Example(
+            summary="The sandbox tells nothing",
+            status=200,
+            path={"provider": "sandbox"},
+            headers=_SIGNATURE,
+            mode=None,
+            body={"receipts": []},
+        ),
+    },
+}

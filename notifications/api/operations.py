@@ -1,0 +1,291 @@
+"""What the OpenAPI document says of each operation besides its shapes.
+
+Scopes come from `rules.access`, problems and headers from what the operation takes, examples from
+`examples`: each is written once and added here, instead of at every view.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
+from itertools import groupby
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from notifications import conf
+from notifications.api import problems
+from notifications.api.examples import EXAMPLES, Example
+from notifications.rules.access import TABLE, Entry, Rule, Scope
+from notifications.rules.lane import Mode
+from notifications.rules.problems import Kind
+
+Operation = dict[str, Any]
+
+TAGS: Final[Mapping[str, str]] = {
+    "Keys": "What the caller's own key is and may do, and its rotation.",
+    "Notifications": "Handing notifications in, reading what became of them, stopping them.",
+    "Operations": "Dead letters, replays, alerts and search, for the people who run the service.",
+    "Receipts": "What providers call, with a signature instead of a key.",
+    "Recipients": "Who is reached where, what each person allows, erasure, suppressed addresses.",
+    "Schedules": "Notifications that recur.",
+    "Templates": "Drafting, previewing and publishing the texts.",
+}
+PATH_PARAMETERS: Final[Mapping[str, str]] = {
+    "alert_id": "The `id` of an alert.",
+    "contact_id": "The `id` of one of the recipient's contacts.",
+    "job_id": "The `id` of the job.",
+    "letter_id": "The `id` of a dead letter.",
+    "notification_id": "The `notification_id` that the service answered with.",
+    "provider": "The provider's name, as `docs/providers.md` spells it.",
+    "schedule_id": "The `id` of a schedule.",
+    "suppression_id": "The `id` of an entry of the suppression list.",
+    "template_id": "The template's name.",
+    "user_id": "The producers' name of the recipient.",
+    "version": "The number of a version; the first version is 1.",
+}
+_TEXT: Final = {"type": "string"}
+_HEADERS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "Deprecation": ("Since when the operation is deprecated (RFC 9745).", _TEXT),
+    "ETag": ("The state of the object, for If-Match and If-None-Match.", _TEXT),
+    "Idempotent-Replayed": (
+        "Present when the answer repeats the first one to the same key and body.",
+        {"type": "string", "const": "true"},
+    ),
+    "Link": ('`rel="next"`: the next page of a list; absent on the last page.', _TEXT),
+    "Location": ("The path of the job that the call began.", _TEXT),
+    "RateLimit": ("Writes that the producer has left, and the seconds to a full burst.", _TEXT),
+    "RateLimit-Policy": ("The producer's burst, and the seconds in which it fills.", _TEXT),
+    "Retry-After": (
+        "Seconds after which the service takes the same call.",
+        {"type": "integer", "minimum": 1},
+    ),
+    "Sunset": ("When the operation ends (RFC 8594).", _TEXT),
+    "WWW-Authenticate": ("`Bearer`, with `error` for a key or scope (RFC 6750).", _TEXT),
+    "X-Request-Id": ("The request's id in the service's logs; a `traceparent` sets it.", _TEXT),
+}
+_COME_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
+_CAN_CONFLICT: Final = frozenset({
+    "change_preferences",
+    "change_recipient",
+    "change_schedule",
+    "create_schedule",
+    "discard_dead_letter",
+    "publish_template",
+    "replay_dead_letters",
+    "reschedule_notification",
+    "roll_back_template",
+    "rotate_key",
+})
+"""Operations that the state of an object can forbid."""
+_NAMES_RECIPIENTS: Final = frozenset({"create_notification", "create_schedule"})
+_KEY_HEADER: Final = "Idempotency-Key"
+_CONDITIONS: Final = frozenset({"If-Match", "If-None-Match"})
+_PROBLEM: Final = {"$ref": "#/components/schemas/ProblemDetails"}
+
+
+def describe(result: dict[str, Any], **_context: object) -> dict[str, Any]:
+    """Post-processing hook of drf-spectacular: complete the document."""
+    components = result["components"]
+    used: dict[str, Any] = {}
+    components["responses"] = used
+    result["servers"] = [{"url": conf.current().public_url, "description": "This installation."}]
+    result["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]
+    for path, operations in result["paths"].items():
+        for method, operation in operations.items():
+            _add_access(operation, f"{method.upper()} {path}")
+            _add_answers(operation, method, path, used)
+            _add_examples(operation, method, path)
+    components["headers"] = _used_headers(result)
+    return result
+
+
+def _used_headers(result: dict[str, Any]) -> dict[str, Any]:
+    written = str(result)
+    return {
+        name: {"description": said, "schema": dict(shape)}
+        for name, (said, shape) in _HEADERS.items()
+        if f"#/components/headers/{name}'" in written
+    }
+
+
+def _add_access(operation: Operation, name: str) -> None:
+    """State what a key needs, by the table of `rules.access`."""
+    rules = [rule for rule in TABLE if rule.operation.partition(" /")[0] == name.partition(" ")[0]]
+    rule = next(each for each in rules if each.operation == name)
+    parts = [each for each in rules if each.operation.startswith(f"{name} ")]
+    said = [operation["description"], _access_said(rule)]
+    said += [
+        f"`{part.operation.split()[2]}` needs the scope `{part.needs}`, too." for part in parts
+    ]
+    operation["description"] = "\n\n".join(filter(None, said))
+    operation["security"] = [] if rule.needs is Entry.SIGNED else [{"key": []}]
+    operation["x-scopes"] = [rule.needs.value] if isinstance(rule.needs, Scope) else []
+
+
+def _access_said(rule: Rule) -> str:
+    if rule.needs is Entry.SIGNED:
+        return "The call needs the provider's signature and no key."
+    needs = f"the scope `{rule.needs}`" if isinstance(rule.needs, Scope) else "a key of any scope"
+    live_only = "" if Mode.TEST in rule.modes else " and a live key"
+    return f"The call needs {needs}{live_only}."
+
+
+def _add_answers(operation: Operation, method: str, path: str, used: dict[str, Any]) -> None:
+    """Add each problem that an operation can answer, and the headers of its other answers."""
+    taken = {each["name"] for each in operation.get("parameters", [])}
+    headers = _common_headers(operation)
+    if _KEY_HEADER in taken:
+        headers.append("Idempotent-Replayed")
+    if _CONDITIONS & taken and method in {"get", "put", "patch"}:
+        headers.append("ETag")
+    if "cursor" in taken:
+        headers.append("Link")
+    for status, response in operation["responses"].items():
+        extra = (
+            ["Location"] if (operation["operationId"], status) == ("erase_recipient", "202") else []
+        )
+        response["headers"] = _references([*headers, *extra])
+        response["description"] = response.get("description") or HTTPStatus(int(status)).phrase
+    kinds = sorted(_possible(operation, path), key=lambda kind: kind.status)
+    for code, same in groupby(kinds, key=lambda kind: kind.status):
+        group = list(same)
+        name = "".join(_pascal(kind) for kind in group) + ("" if _has_key(operation) else "Open")
+        used.setdefault(name, _problem(group, _common_headers(operation)))
+        operation["responses"][str(int(code))] = {"$ref": f"#/components/responses/{name}"}
+
+
+def _has_key(operation: Operation) -> bool:
+    return any(operation["security"])
+
+
+def _common_headers(operation: Operation) -> list[str]:
+    headers = ["X-Request-Id"]
+    if _has_key(operation):
+        headers += ["RateLimit", "RateLimit-Policy"]
+    if operation.get("deprecated"):
+        headers += ["Deprecation", "Sunset", "Link"]
+    return headers
+
+
+def _references(names: Sequence[str]) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _pascal(kind: Kind) -> str:
+    return "".join(word.title() for word in kind.value.split("-"))
+
+
+def _problem(kinds: Sequence[Kind], common: Sequence[str]) -> dict[str, Any]:
+    """The response of one status: the problems that it can stand for, with an example of each."""
+    headers = list(common)
+    if _COME_BACK.intersection(kinds):
+        headers.append("Retry-After")
+    if kinds[0].status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        headers.append("WWW-Authenticate")
+    if kinds == [Kind.UNAUTHENTICATED]:
+        headers = [name for name in headers if not name.startswith("RateLimit")]
+    said = [f"`{kind.value}`: {problems.CURES[kind][1]}" for kind in kinds]
+    shown = {
+        kind.value: {"summary": problems.CURES[kind][0], "value": _problem_example(kind)}
+        for kind in kinds
+    }
+    content = {problems.MEDIA_TYPE: {"schema": _PROBLEM, "examples": shown}}
+    return {"description": "\n\n".join(said), "headers": _references(headers), "content": content}
+
+
+def _problem_example(kind: Kind) -> dict[str, Any]:
+    title, cure = problems.CURES[kind]
+    return {
+        "type": kind.uri,
+        "code": kind.value,
+        "title": title,
+        "status": int(kind.status),
+        "detail": cure,
+        "instance": "4bf92f3577b34da6a3ce929d0e0e4736",
+    }
+
+
+def _possible(operation: Operation, path: str) -> Iterator[Kind]:
+    """The problems of an operation, by what it takes."""
+    has_body, has_key = "requestBody" in operation, _has_key(operation)
+    taken = operation.get("parameters", [])
+    yield from (Kind.MALFORMED, Kind.NOT_ACCEPTABLE, Kind.UNAVAILABLE, Kind.UNAUTHENTICATED)
+    yield Kind.RATE_LIMITED  # of the producer, or of an address without a valid key
+    if "{" in path:
+        yield Kind.NOT_FOUND
+    if has_body:
+        yield Kind.TOO_LARGE
+    if has_key:
+        yield Kind.FORBIDDEN
+        if has_body:
+            yield Kind.UNSUPPORTED_MEDIA_TYPE
+        if has_body or any(each["in"] != "path" for each in taken):
+            yield Kind.INVALID
+        yield from _of_state(operation, {each["name"] for each in taken})
+
+
+def _of_state(operation: Operation, taken: set[str]) -> Iterator[Kind]:
+    """The problems that depend on what is stored."""
+    name = operation["operationId"]
+    if name in _NAMES_RECIPIENTS:
+        yield Kind.UNKNOWN_RECIPIENT
+    if _KEY_HEADER in taken:
+        yield from (Kind.KEY_REUSED, Kind.IN_PROGRESS)
+    if name in _CAN_CONFLICT:
+        yield Kind.CONFLICT
+    if taken & _CONDITIONS and "412" not in operation["responses"]:
+        yield Kind.PRECONDITION_FAILED
+
+
+def _add_examples(operation: Operation, method: str, path: str) -> None:
+    """Add the operation's examples: of its body, of its path, and as calls of curl."""
+    examples = EXAMPLES.get(operation["operationId"], {})
+    for parameter in operation.get("parameters", []):
+        if parameter["in"] == "path":
+            parameter.setdefault("description", PATH_PARAMETERS[parameter["name"]])
+            shown = dict.fromkeys(each.path[parameter["name"]] for each in examples.values())
+            parameter["examples"] = {str(value): {"value": value} for value in shown}
+    for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
+        content["examples"] = {
+            name: {"summary": each.summary, "value": each.body}
+            for name, each in examples.items()
+            if each.media_type == media_type
+        }
+    operation["x-codeSamples"] = [
+        {"lang": "Shell", "label": each.summary, "source": _curl(each, method, path)}
+        for each in examples.values()
+    ]
+    if "requestBody" not in operation:
+        lines = [f"- {each.summary}: `{_line(each, method, path)}`" for each in examples.values()]
+        operation["description"] += "\n\nExamples:\n\n" + "\n".join(lines)
+
+
+def _line(example: Example, method: str, path: str) -> str:
+    headers = [f"{name}: {value}" for name, value in example.headers.items()]
+    return " · ".join([f"{method.upper()} {_target(example, path)}", *headers])
+
+
+def _target(example: Example, path: str) -> str:
+    query = urlencode(example.query, doseq=True)
+    return path.format(**example.path) + (f"?{query}" if query else "")
+
+
+def _curl(example: Example, method: str, path: str) -> str:
+    """The call as a command for a shell."""
+    parts = [f'curl -X {method.upper()} "{conf.current().public_url}{_target(example, path)}"']
+    headers = dict(example.headers)
+    if example.mode is not None:
+        headers = {"Authorization": f"Bearer $NOTIFY_{example.mode.name}_KEY", **headers}
+    if example.body is not None:
+        headers["Content-Type"] = example.media_type
+    parts += [f'-H "{name}: {_quoted(value)}"' for name, value in headers.items()]
+    if example.body is not None:
+        raw = example.body if isinstance(example.body, str) else json.dumps(example.body)
+        escaped = raw.replace("'", "'\\''")
+        parts.append(f"--data-binary '{escaped}'")
+    return " \\\n  ".join(parts)
+
+
+def _quoted(value: str) -> str:
+    return value.replace('"', '\\"')

@@ -1,0 +1,153 @@
+"""The world of the document's examples.
+
+It has the demo's people, types and templates, and one object for each id that an example names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import uuid4
+
+from django.core.management import call_command
+
+from notifications import clock
+from notifications.api.examples import shape
+from notifications.management import demo_data
+from notifications.models import (
+    Alert,
+    DeadLetter,
+    ErasureJob,
+    NotificationType,
+    ReplayJob,
+    Suppression,
+)
+from notifications.pipeline import replay
+from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.suppression import Cause
+from notifications.rules.templates import contents
+from notifications.store import alerts, suppressions
+from notifications.store.suppressions import Entry
+from notifications.store.templates import versions
+from providers.contract import Channel
+from tests.api.conftest import Caller
+
+World = Mapping[object, object]
+"""An id as an example writes it -> the id of the object that was made for it."""
+DRAFTED: Final = "rental_reminder"
+_CURSOR: Final = 4711
+
+
+def furnish(caller: Caller) -> World:
+    """Make everything that the examples name; returns what stands for their ids."""
+    for name, (priority, category) in demo_data.TYPES.items():
+        NotificationType.objects.create(name=name, priority=priority, category=category)
+    call_command("import_templates", "--publish", verbosity=0)
+    _draft()
+    contacts = _people(caller)
+    return {
+        **dict(zip((51, 52), contacts, strict=False)),
+        **_sent(caller),
+        **_suppressed(caller),
+        **_letters(caller),
+        **_jobs(),
+        91: _alert(),
+        _CURSOR: _CURSOR,
+    }
+
+
+def _draft() -> None:
+    for body in ("Bring it back", "Please bring it back", "Please bring it back today"):
+        words = contents.words(Channel.PUSH, "en", title="Rental", body=body)
+        drafted = versions.draft(DRAFTED, contents.content([words]), by="test")
+        if not body.endswith("today"):
+            versions.publish(drafted, by="test")
+
+
+def _people(caller: Caller) -> list[object]:
+    for person in demo_data.PEOPLE:
+        told = caller.send(
+            "PUT",
+            f"/v1/recipients/{person.user_id}",
+            {
+                "locale": person.locale,
+                "timezone": person.timezone,
+                "contacts": [
+                    {"channel": channel.label, "kind": kind, "address": address}
+                    for channel, kind, address in person.contacts
+                ],
+            },
+        )
+        assert told.status_code == 201, told.content
+    answer = caller.get(f"/v1/recipients/{shape.USER}").json()
+    return [contact["id"] for contact in answer["contacts"]]
+
+
+def _sent(caller: Caller) -> dict[object, object]:
+    body = {"user_id": shape.USER, "type": "ORDER_SHIPPED", "content": {"body": "Hello"}}
+    sent = _made(caller, "/v1/notifications", body)
+    later = _made(caller, "/v1/notifications", body | {"send_at_local": "09:00"})
+    schedule = {"name": "first", "rrule": "FREQ=DAILY", "notification": body}
+    return {
+        shape.NOTIFICATION: sent["notification_id"],
+        shape.SCHEDULED: later["notification_id"],
+        shape.DELIVERY: sent["deliveries"][0]["delivery_id"],
+        17: _made(caller, "/v1/schedules", schedule)["id"],
+    }
+
+
+def _made(caller: Caller, path: str, body: object) -> dict[str, Any]:
+    answer = caller.post(path, body)
+    assert answer.status_code in {201, 202}, answer.content
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def _suppressed(caller: Caller) -> dict[object, object]:
+    actor = f"producer {caller.producer.name} ({caller.key.prefix})"
+    for address in ("gone@example.com", "back@example.com"):
+        entry = Entry(channel=Channel.EMAIL, address=address, cause=Cause.MANUAL)
+        suppressions.add([entry], by=actor)
+    undone = Suppression.objects.filter(address="back@example.com")
+    suppressions.undo(undone, by=actor, note="")
+    return {61: Suppression.objects.get(address="gone@example.com").pk, 62: undone.get().pk}
+
+
+def _letters(caller: Caller) -> dict[object, object]:
+    made = [
+        DeadLetter.objects.create(
+            delivery_id=uuid4(),
+            mode=Mode.LIVE,
+            priority=Priority.P2,
+            channel=Channel.EMAIL,
+            producer_id=caller.producer.pk,
+            recipient_id=1,
+            reason="permanent",
+            snapshot={},
+            created_at=clock.now(),
+        )
+        for _ in range(2)
+    ]
+    replay.discard([made[1].pk], by="test")
+    return {71: made[0].pk, 72: made[1].pk}
+
+
+def _jobs() -> dict[object, object]:
+    by, ends = "test", {31: None, 32: clock.now()}
+    erasures: dict[object, object] = {
+        name: ErasureJob.objects.create(
+            mode=Mode.LIVE, recipient_id=name, requested_by=by, finished_at=end
+        ).pk
+        for name, end in ends.items()
+    }
+    replays: dict[object, object] = {
+        name + 50: ReplayJob.objects.create(mode=Mode.LIVE, requested_by=by, finished_at=end).pk
+        for name, end in ends.items()
+    }
+    return erasures | replays
+
+
+def _alert() -> object:
+    alerts.raise_once(AlertKind.BEAT_DEAD, "", "for the test")
+    return Alert.objects.get().pk

@@ -1,0 +1,57 @@
+"""The published OpenAPI document is the code's, two linters find nothing, and no client breaks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.api.breaks import breaks
+from tests.architecture import openapi_page
+
+CHECK: Final = Path(__file__).parents[2] / ".ci" / "api" / "check"
+
+
+def _has_node() -> bool:
+    node = shutil.which("node")
+    if node is None or shutil.which("npm") is None:
+        return False
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    major, minor, *_ = said.strip().removeprefix("v").split(".")
+    return (int(major), int(minor)) >= (20, 19)
+
+
+needs_npm = pytest.mark.skipif(
+    not _has_node(), reason="no npm with Node.js 20.19 or later here: install them"
+)
+
+
+def test_the_document_is_generated_from_the_code() -> None:
+    assert openapi_page.PAGE.read_text() == openapi_page.text(), "run: make api"
+
+
+def test_nothing_breaks_a_client_of_the_last_release() -> None:
+    released = json.loads(openapi_page.RELEASED.read_text())
+    found = breaks(released, json.loads(openapi_page.text()))
+    assert found == [], "announce the end of an operation (api/deprecation.py) instead"
+
+
+@needs_npm
+def test_the_linters_find_nothing() -> None:
+    run = subprocess.run([CHECK], capture_output=True, text=True, check=False, timeout=600)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@needs_npm
+def test_the_linters_would_find_something(tmp_path: Path) -> None:
+    document = json.loads(openapi_page.PAGE.read_text())
+    del document["paths"]["/v1/me"]["get"]["description"]
+    broken = tmp_path / "openapi.json"
+    broken.write_text(json.dumps(document))
+    run = subprocess.run([CHECK, broken], capture_output=True, text=True, check=False, timeout=600)
+    assert run.returncode != 0
+    assert "operation-description" in run.stdout
