@@ -230,7 +230,9 @@ class ContactAdmin(AuditedAdmin):
     def renew_secret(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
         """Show a webhook's new secret once; the one before signs for a week more."""
         for contact in queryset:
-            secret = signing.renew(contact.pk)
+            row = Contact.objects.filter(pk=contact.pk)
+            with audit.changes(name_of(request), "rotate_signing_secret", row):
+                secret = signing.renew(contact.pk)
             if secret is None:
                 self.message_user(request, f"{contact} is no webhook.", messages.WARNING)
                 continue

@@ -21,12 +21,14 @@ from notifications.api import (
     schedules,
     schema,
     search,
+    signing_secrets,
     suppressions,
     templates,
     unsubscribe,
 )
 
 _RECIPIENT = "v1/recipients/<str:user_id>"
+_SECRETS = f"{_RECIPIENT}/contacts/<int:contact_id>/signing-secrets"
 _TEMPLATE = "v1/templates/<slug:template_id>"
 
 urlpatterns = [
@@ -50,6 +52,8 @@ urlpatterns = [
     path(_RECIPIENT, recipients.One.as_view()),
     path(f"{_RECIPIENT}/contacts", recipients.Contacts.as_view()),
     path(f"{_RECIPIENT}/contacts/<int:contact_id>", recipients.OneContact.as_view()),
+    path(_SECRETS, signing_secrets.Secrets.as_view()),
+    path(f"{_SECRETS}/rotate", signing_secrets.RotateSecret.as_view()),
     path(f"{_RECIPIENT}/changes", recipients.Changes.as_view()),
     path(f"{_RECIPIENT}/preferences", preferences.Preferences.as_view()),
     path("v1/erasure-jobs/<int:job_id>", recipients.OneErasureJob.as_view()),

@@ -9,6 +9,8 @@ for all receivers are signed with that secret as well until `shared_secret_until
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from django.db.models import F
@@ -42,12 +44,46 @@ class Signed(Protocol):
 def keys_of(contact_id: int, stored: Signed, *, now: dt.datetime) -> tuple[bytes, ...]:
     """The keys that sign for a contact now, the newest first."""
     versions = [stored.secret_version]
-    changed_at = stored.secret_changed_at
-    if changed_at is not None and now < changed_at + OVERLAP:
+    if overlap_until(stored, now=now) is not None:
         versions.append(stored.secret_version - 1)
     return tuple(
         key for version in versions for key in vault.signing_key(f"{contact_id}:{version}")
     )
+
+
+def overlap_until(stored: Signed, *, now: dt.datetime) -> dt.datetime | None:
+    """Until when the secret before the current one signs; None where it does not."""
+    changed_at = stored.secret_changed_at
+    return changed_at + OVERLAP if changed_at and now < changed_at + OVERLAP else None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What may be told of a secret that signs now."""
+
+    fingerprint: str
+    is_current: bool
+    signs_until: dt.datetime | None
+    """None: no time is set."""
+
+
+def secrets_of(contact: Contact, *, now: dt.datetime) -> list[Known]:
+    """The secrets of a webhook contact that sign now, the newest first."""
+    keys, until = keys_of(contact.pk, contact, now=now), overlap_until(contact, now=now)
+    each_version = len(keys) // 2 if until else len(keys)
+    return [
+        Known(
+            fingerprint(key),
+            is_current=position == 0,
+            signs_until=until if position >= each_version else None,
+        )
+        for position, key in enumerate(keys)
+    ]
+
+
+def fingerprint(key: bytes) -> str:
+    """16 hexadecimal digits by which two secrets are told apart."""
+    return hashlib.sha256(key).hexdigest()[:16]
 
 
 def is_shared(stored: Signed, *, now: dt.datetime) -> bool:

@@ -82,6 +82,10 @@ class Scope(StrEnum):
         "Read dead letters, replay jobs and alerts, and search, of every producer.",
     )
 
+    SECRETS_ROTATE = (
+        "secrets:rotate",
+        "Rotate the signing secret of a webhook contact, and read the new one.",
+    )
     KEYS_ROTATE = "keys:rotate", "Rotate itself: get a new key that may do the same."
 
     @property
@@ -186,6 +190,8 @@ TABLE: Final = (
     Rule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
     Rule(f"POST {_RECIPIENT}/contacts", Scope.CONTACTS_WRITE, BOTH, "add_contact"),
     Rule(f"DELETE {_CONTACT}", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    Rule(f"GET {_CONTACT}/signing-secrets", Scope.RECIPIENTS_READ, BOTH, "view_contact"),
+    Rule(f"POST {_CONTACT}/signing-secrets/rotate", Scope.SECRETS_ROTATE, BOTH, "change_contact"),
     Rule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
     Rule(f"GET {_RECIPIENT}/preferences", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     Rule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),

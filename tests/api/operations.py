@@ -53,6 +53,7 @@ BODIES: Final[Mapping[str, object]] = {
     "DELETE /v1/recipients/{user_id}": None,
     "POST /v1/recipients/{user_id}/contacts": _CONTACT,
     "DELETE /v1/recipients/{user_id}/contacts/{contact_id}": None,
+    "POST /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets/rotate": {},
     "PUT /v1/recipients/{user_id}/preferences": {"channels_off": ["sms"]},
     "PATCH /v1/recipients/{user_id}/preferences": {"channels_off": ["sms"]},
     "POST /v1/suppressions": {"channel": "email", "address": "nobody@example.com"},
@@ -74,9 +75,8 @@ WRITING: Final = [rule for rule in TABLE if rule.writes and isinstance(rule.need
 def furnish(caller: Caller) -> dict[str, object]:
     """Make one of each noun for the caller; returns the parameters of the paths."""
     person, _ = Recipient.objects.get_or_create(mode=caller.mode, user_id="maria")
-    contact = person.contacts.create(
-        channel=Channel.EMAIL, address="maria@example.com", is_primary=True
-    )
+    person.contacts.create(channel=Channel.EMAIL, address="maria@example.com", is_primary=True)
+    contact = person.contacts.create(channel=Channel.WEBHOOK, address="https://hooks.example/1")
     letter = DeadLetter.objects.create(
         delivery_id=uuid4(),
         mode=caller.mode,
