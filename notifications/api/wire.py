@@ -68,5 +68,7 @@ class JsonRenderer(BaseRenderer):
         accepted_media_type: str | None = None,  # noqa: ARG002 - DRF's signature
         renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
     ) -> bytes:
-        """Encode an answer."""
+        """Encode an answer; one without a body (204, 304) has no bytes, rather than `null`."""
+        if data is None:
+            return b""
         return orjson.dumps(data, option=orjson.OPT_UTC_Z)

@@ -33,6 +33,7 @@ def _check_conditions(caller: Caller, path: str, method: str, *bodies: object) -
     tag = read.headers["ETag"]
     same = caller.send("GET", path, b"", If_None_Match=tag)
     assert (same.status_code, same.content) == (304, b"")
+    assert same.headers["Content-Length"] == "0", "a client would wait for a body"
     first, second = bodies
     written = caller.send(method, path, first, If_Match=tag)
     assert written.status_code == 200, written.content
@@ -63,7 +64,7 @@ def test_a_schedule_that_has_changed_is_not_written(caller: Caller, schedule: st
     assert stale.status_code == 412
     Schedule.objects.update(due_at=clock.now())  # it moves on: that is no change
     ended = caller.send("DELETE", schedule, If_Match=caller.get(schedule).headers["ETag"])
-    assert ended.status_code == 204
+    assert (ended.status_code, ended.headers["Content-Length"]) == (204, "0")
     assert caller.get(schedule).status_code == 404
 
 
