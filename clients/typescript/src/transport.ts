@@ -1,0 +1,272 @@
+/** One call: its request, its retries with the same idempotency key, and its answer. */
+
+import { webCrypto } from "./crypto.ts";
+import { ConnectionError, NotifyError, ProblemError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
+import type { Failed } from "./errors.ts";
+import type { ProblemDetails } from "./schema.ts";
+import type { Checked, IfMatch, PostOptions } from "./options.ts";
+import { checked, idempotencyKey, retries, timeout } from "./options.ts";
+import type { Settings } from "./options.ts";
+import { etagOf, remember } from "./responses.ts";
+
+/** What a method asks for. */
+export interface Asked {
+  /** Method and path, with names in braces: `GET /v1/recipients/{user_id}`. */
+  operation: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /v1/${string}`;
+  /** The values of these names, in their order. */
+  at?: readonly (string | number)[];
+  query?: object | undefined;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as a file instead. */
+  csv?: string | Uint8Array;
+  options?: (PostOptions & IfMatch) | undefined;
+  ifNoneMatch?: object | string;
+  /** `nothing`: the answer has no body. Default: a JSON object. */
+  answer?: "json" | "csv" | "nothing";
+  /** The body has an idempotency key of its own, which a header would replace. */
+  hasOwnKey?: boolean;
+}
+
+/** In milliseconds: before the second request, and at most. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 8_000;
+/** Seconds. A service that asks for more is not waited for: the caller decides. */
+const LONGEST_RETRY_AFTER = 60;
+const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Answers of a proxy which may have passed the request on. */
+const FROM_A_PROXY: ReadonlySet<number> = new Set([502, 504]);
+const TIMED_OUT = Symbol("timed out");
+/** The answer to `ifNoneMatch` where nothing has changed. */
+export const NOT_MODIFIED = Symbol("not modified");
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** Sends calls. Its key is in a private field, which no inspection or JSON shows. */
+export class Transport {
+  readonly #settings: Checked;
+
+  /** @throws TypeError a setting is wrong. */
+  constructor(settings: Settings) {
+    this.#settings = checked(settings);
+  }
+
+  /**
+   * Send a call until it is answered, or given up.
+   *
+   * @throws NotifyError it failed.
+   * @throws TypeError an argument is wrong; nothing was sent.
+   * @throws `signal.reason` the caller aborted it.
+   */
+  async call(asked: Asked): Promise<unknown> {
+    const url = this.#settings.base + path(asked) + query(asked.query);
+    // Once for all attempts: what the caller changes meanwhile must not become another body.
+    const request = await this.#request(asked);
+    const most = retries(asked.options?.retries ?? this.#settings.retries);
+    const patience = timeout(asked.options?.timeout ?? this.#settings.timeout);
+    const signal = asked.options?.signal;
+    const key = (request.headers as Record<string, string>)["Idempotency-Key"];
+    let unanswered = 0;
+    for (let attempts = 1; ; attempts += 1) {
+      signal?.throwIfAborted();
+      let error: NotifyError;
+      try {
+        const answer = await this.#exchange(url, request, patience, signal);
+        if (FROM_A_PROXY.has(answer.status)) unanswered += 1;
+        const failed = { operation: asked.operation, attempts, unanswered, idempotencyKey: key };
+        if (answer.status === 404 && unanswered > 0 && asked.answer === "nothing") return undefined;
+        const refused = refusal(answer, failed);
+        if (refused === undefined) return read(answer, asked, failed);
+        if (!comesBack(refused)) throw refused;
+        error = refused;
+      } catch (thrown) {
+        if (thrown instanceof NotifyError) throw thrown;
+        signal?.throwIfAborted();
+        unanswered += 1;
+        const failed = { operation: asked.operation, attempts, unanswered, idempotencyKey: key };
+        error = thrown === TIMED_OUT ? new TimeoutError(patience, failed) : new ConnectionError(codeOf(thrown), failed);
+      }
+      if (attempts > most) throw error;
+      await pause(pauseBefore(attempts, error), signal);
+    }
+  }
+
+  async #request(asked: Asked): Promise<RequestInit> {
+    const { options = {}, answer = "json" } = asked;
+    const headers: Record<string, string> = {
+      Authorization: this.#settings.authorization,
+      Accept: answer === "csv" ? "text/csv, application/problem+json" : "application/json, application/problem+json",
+    };
+    const method = asked.operation.slice(0, asked.operation.indexOf(" "));
+    if (options.idempotencyKey !== undefined) {
+      headers["Idempotency-Key"] = idempotencyKey(options.idempotencyKey);
+    } else if (method === "POST" && !asked.hasOwnKey) {
+      headers["Idempotency-Key"] = await randomKey();
+    }
+    // Given but undefined: a condition that was lost on the way must not become a write without one.
+    if ("ifMatch" in options) headers["If-Match"] = etagOf(options.ifMatch);
+    if (asked.ifNoneMatch !== undefined) headers["If-None-Match"] = etagOf(asked.ifNoneMatch);
+    // A redirect is not followed: it would turn a POST into a GET, or carry the key elsewhere.
+    const request: RequestInit = { method, headers, redirect: "manual" };
+    if (asked.csv !== undefined) {
+      headers["Content-Type"] = "text/csv";
+      request.body = typeof asked.csv === "string" ? asked.csv : Uint8Array.from(asked.csv);
+    } else if (asked.body !== undefined) {
+      headers["Content-Type"] = "application/json";
+      request.body = JSON.stringify(asked.body);
+    }
+    return request;
+  }
+
+  /** One request and its whole answer; rejects with TIMED_OUT, or with what `fetch` says. */
+  async #exchange(url: string, request: RequestInit, patience: number, signal?: AbortSignal): Promise<Answer> {
+    const controller = new AbortController();
+    const send = this.#settings.fetch; // without `this`, as the global one has to be called
+    let stop = (): void => undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    // Beside the signal: a `fetch` that ignores its signal ends as well.
+    const ended = new Promise<never>((_, reject) => {
+      const end = (reason: unknown): void => {
+        reject(reason);
+        controller.abort();
+      };
+      stop = () => end(signal?.reason);
+      timer = setTimeout(() => end(TIMED_OUT), patience);
+    });
+    signal?.addEventListener("abort", stop);
+    try {
+      return await Promise.race([exchange(send, url, { ...request, signal: controller.signal }), ended]);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+}
+
+async function exchange(send: typeof fetch, url: string, request: RequestInit): Promise<Answer> {
+  const response = await send(url, request);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+function refusal(answer: Answer, failed: Failed): NotifyError | undefined {
+  const { status, headers } = answer;
+  if ((status >= 200 && status < 300) || status === 304) return undefined;
+  if (status < 400) {
+    const said = `the answer is a redirect (${status || "hidden by this runtime"}): give the service's own address as url`;
+    return new UnexpectedAnswerError(said, status, failed);
+  }
+  return new ProblemError(
+    {
+      status,
+      problem: objectIn(answer.text) as Partial<ProblemDetails> | undefined,
+      requestId: headers.get("X-Request-Id") ?? undefined,
+      retryAfter: retryAfter(headers.get("Retry-After")),
+    },
+    failed,
+  );
+}
+
+/** Whether the same request can be taken later: overload, or an earlier attempt still runs. */
+function comesBack(error: NotifyError): boolean {
+  if (!(error instanceof ProblemError)) return false;
+  if (!UNAVAILABLE.has(error.status) && error.code !== "in-progress") return false;
+  return (error.retryAfter ?? 0) <= LONGEST_RETRY_AFTER;
+}
+
+function read(answer: Answer, asked: Asked, failed: Failed): unknown {
+  if (answer.status === 304 && asked.ifNoneMatch !== undefined) return NOT_MODIFIED;
+  if (asked.answer === "nothing") return undefined;
+  if (asked.answer === "csv") {
+    if (/^text\/csv\b/i.test(answer.headers.get("Content-Type") ?? "")) return answer.text;
+    throw new UnexpectedAnswerError("the answer is no CSV file", answer.status, failed);
+  }
+  const found = objectIn(answer.text);
+  if (found === undefined) {
+    const said = `${answer.status}, but the answer is no JSON object: look at url, and at proxies in front of it`;
+    throw new UnexpectedAnswerError(said, answer.status, failed);
+  }
+  return remember(found, answer);
+}
+
+function path(asked: Asked): string {
+  const values = [...(asked.at ?? [])];
+  const template = asked.operation.slice(asked.operation.indexOf(" ") + 1);
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(values.shift() ?? "");
+    // URLs drop "." and "..", however they are written: the call would go to another path.
+    if (value === "" || value === "." || value === "..") {
+      throw new TypeError(`${name}: must not be empty, "." or ".."`);
+    }
+    return encodeURIComponent(value);
+  });
+}
+
+function query(given: object | undefined): string {
+  const pairs = new URLSearchParams();
+  for (const [name, values] of Object.entries(given ?? {})) {
+    for (const value of [values].flat()) {
+      if (value !== undefined && value !== null) {
+        pairs.append(name, value instanceof Date ? value.toISOString() : String(value));
+      }
+    }
+  }
+  const written = pairs.toString();
+  return written && `?${written}`;
+}
+
+function objectIn(text: string): object | undefined {
+  try {
+    const found: unknown = JSON.parse(text);
+    return typeof found === "object" && found !== null && !Array.isArray(found) ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds of a Retry-After header: a number or a date. */
+function retryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d+$/.test(header)) return Number(header);
+  const until = Date.parse(header);
+  return Number.isNaN(until) ? undefined : Math.max(0, (until - Date.now()) / 1000);
+}
+
+/** The code of a failed `fetch`. Its message and cause can hold the URL with its query. */
+function codeOf(thrown: unknown): string {
+  for (const each of [(thrown as { cause?: unknown } | null)?.cause, thrown]) {
+    const code = (each as { code?: unknown } | null | undefined)?.code;
+    if (typeof code === "string" && /^\w{1,64}$/.test(code)) return code;
+  }
+  return "";
+}
+
+function pauseBefore(attempts: number, error: NotifyError): number {
+  const grown = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1));
+  const least = error instanceof ProblemError ? (error.retryAfter ?? 0) * 1000 : 0;
+  return least + grown * (0.5 + Math.random() / 2);
+}
+
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** 128 random bits: two calls never have the same key by chance. */
+async function randomKey(): Promise<string> {
+  const bytes = (await webCrypto()).getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SETTING, client, connect, fresh, mail, person } from "./setting.mjs";
+
+const succeeded = new Set();
+const watched = async (url, request) => {
+  const response = await fetch(url, request);
+  if (response.ok || response.status === 304) succeeded.add(`${request.method} ${new URL(url).pathname}`);
+  return response;
+};
+const notify = connect({ fetch: watched });
+
+/** Operations without a method, and why. */
+const LEFT_OUT = {
+  "POST /v1/receipts/{provider}": "providers call it, with their own signatures instead of a key",
+};
+
+test("a first message", async () => {
+  const accepted = await notify.notifications.create({
+    to: { email: `${fresh("first")}@sandbox.example`, locale: "en" },
+    type: "WELCOME", content: { title: "Hello", body: "Hello" }, channels: ["email"], priority: "P2",
+  });
+  assert.match(accepted.notification_id, /^[0-9a-f-]{36}$/);
+  assert.equal(accepted.recipient.registered, true);
+  assert.equal(client.responseOf(accepted).replayed, false);
+  assert.equal(client.responseOf(accepted).status, 202);
+  assert.ok(client.responseOf(accepted).requestId);
+});
+
+test("a problem has the service's code and pointers", async () => {
+  const call = notify.notifications.create({ user_id: "x", type: "X", channels: ["pigeon"] });
+  await assert.rejects(call, (error) => {
+    assert.ok(error instanceof client.ProblemError);
+    assert.deepEqual([error.status, error.code, error.type], [422, "invalid", "urn:notify:problem:invalid"]);
+    assert.ok(error.title && error.detail && error.requestId);
+    assert.equal(error.attempts, 1);
+    assert.ok(error.errors.some((each) => each.source === "body" && each.pointer === "/channels/0"), error.errors);
+    return true;
+  });
+  await assert.rejects(connect({ key: "nk_live_unknown" }).me(), { status: 401, code: "unauthenticated" });
+});
+
+test("lists are iterated over their pages", async () => {
+  const user_id = await person(notify);
+  const sent = await notify.notifications.createBatch(Array(5).fill(mail(user_id)));
+  const ids = new Set(sent.results.map((each) => each.notification.notification_id));
+  const list = notify.notifications.list({ user_id, limit: 2, type: ["ORDER_SHIPPED", "OTHER"] });
+  for (let time = 0; time < 2; time += 1) {
+    const found = [];
+    for await (const each of list) found.push(each.notification_id);
+    assert.deepEqual(new Set(found), ids);
+    assert.equal(found.length, 5);
+  }
+  const pages = [];
+  for await (const page of list.pages()) pages.push(page.results.length);
+  assert.deepEqual(pages, [2, 2, 1]);
+});
+
+test("a write with the state that was read notices a change", async () => {
+  const user_id = await person(notify);
+  const read = await notify.recipients.get(user_id);
+  assert.equal(await notify.recipients.getIfChanged(user_id, read), undefined);
+  const changed = await notify.recipients.change(user_id, { locale: "de" }, { ifMatch: read });
+  assert.equal(changed.locale, "de");
+  assert.equal((await notify.recipients.getIfChanged(user_id, read)).locale, "de");
+  await assert.rejects(notify.recipients.change(user_id, { locale: "fr" }, { ifMatch: read }), {
+    status: 412, code: "precondition-failed", unanswered: 0,
+  });
+  await notify.recipients.change(user_id, { locale: "fr" }, { ifMatch: client.responseOf(changed).etag });
+  await assert.rejects(notify.recipients.put(user_id, { locale: "en" }, { onlyCreate: true }), { status: 412 });
+});
+
+test("each operation has a method that the service takes, or a reason", async () => {
+  const user_id = await person(notify);
+  const scheduled_at = new Date(Date.now() + 864e5).toISOString();
+
+  await notify.me();
+  const one = await notify.notifications.create(mail(user_id, { scheduled_at }));
+  await notify.notifications.get(one.notification_id);
+  await notify.notifications.createBatch([mail(user_id)]);
+  await notify.notifications.list({ user_id }).page();
+  await notify.notifications.reschedule(one.notification_id, { send_at_local: "09:00" });
+  await notify.notifications.cancel(one.notification_id);
+  await notify.search({ user_id });
+
+  const schedule = await notify.schedules.create({
+    name: fresh("daily"), rrule: "FREQ=DAILY", timezone: "UTC", notification: mail(user_id),
+  });
+  await notify.schedules.list().page();
+  const read = await notify.schedules.get(schedule.id);
+  await notify.schedules.getIfChanged(schedule.id, read);
+  await notify.schedules.change(schedule.id, { rrule: "FREQ=WEEKLY" }, { ifMatch: read });
+  await notify.schedules.delete(schedule.id);
+
+  await notify.recipients.list().page();
+  const contact = await notify.recipients.addContact(user_id, { channel: "sms", address: "+15552000042" });
+  await notify.recipients.removeContact(user_id, contact.id);
+  const hook = await notify.recipients.addContact(user_id, { channel: "webhook", address: "https://hooks.example/" });
+  const { secret, fingerprint } = await notify.recipients.rotateSigningSecret(user_id, hook.id);
+  const { secrets } = await notify.recipients.listSigningSecrets(user_id, hook.id);
+  assert.equal(secrets.find((each) => each.current).fingerprint, fingerprint);
+  await assert.rejects(client.verifyWebhook("{}", {}, secret), client.WebhookError); // it is taken as a secret
+  await notify.recipients.listChanges(user_id).page();
+  const wishes = await notify.preferences.get(user_id);
+  await notify.preferences.getIfChanged(user_id, wishes);
+  await notify.preferences.put(user_id, { channels_off: ["chat"] }, { ifMatch: wishes });
+  await notify.preferences.change(user_id, { channels_off: [] });
+  await notify.recipients.get(user_id);
+  await notify.recipients.change(user_id, { locale: "pt-BR" });
+  const job = await notify.recipients.erase(user_id);
+  await notify.recipients.getErasureJob(job.id);
+
+  const template_id = fresh("hello");
+  const texts = (body) => [{ channel: "push", locale: "en", title: "Hello", body }];
+  for (const body of ["Hello", "Good morning"]) {
+    const { version } = await notify.templates.create({ template_id, texts: texts(body) });
+    await notify.templates.getVersion(template_id, version);
+    await notify.templates.publish(template_id, { version });
+  }
+  await notify.templates.list().page();
+  const template = await notify.templates.get(template_id);
+  assert.equal(await notify.templates.getIfChanged(template_id, template), undefined);
+  await notify.templates.diff(template_id, { from: 1, to: 2 });
+  await notify.templates.preview(template_id, { channel: "push", variables: {} });
+  await notify.templates.rollBack(template_id, { version: 1 }, { ifMatch: template });
+
+  const address = `${fresh("gone")}@example.com`;
+  const entry = await notify.suppressions.create({ channel: "email", address });
+  await notify.suppressions.list({ channel: ["email"], address }).page();
+  await notify.suppressions.get(entry.id);
+  assert.match(await notify.suppressions.exportCsv({ channel: ["email"], address }), new RegExp(address));
+  await notify.suppressions.undo(entry.id, { note: "a wrong address" });
+  const told = await notify.suppressions.importCsv(`channel,address\nemail,${fresh("csv")}@example.com\n`);
+  assert.equal(told.added, 1, JSON.stringify(told));
+
+  await notify.deadLetters.list().page();
+  const letter = await notify.deadLetters.get(SETTING.letter);
+  await notify.deadLetters.discard(letter.id);
+  const replay = await notify.deadLetters.replay({ reason: fresh("no such reason") });
+  await notify.replayJobs.list().page();
+  await notify.replayJobs.get(replay.id);
+  await notify.alerts.list().page();
+  await notify.alerts.resolve(SETTING.alert);
+  await notify.rotateKey({ overlap_hours: 24 });
+
+  const { paths } = await (await fetch(`${SETTING.url}/v1/schema`)).json();
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  assert.ok(operations.length > 40);
+  const names = (operation) => (operation.match(/\{/g) ?? []).length;
+  operations.sort((one, other) => names(one) - names(other)); // /replay before /{letter_id}
+  const called = new Set([...succeeded].map((call) => operations.find((each) => pattern(each).test(call))));
+  const missing = operations.filter((each) => !called.has(each) && !(each in LEFT_OUT));
+  assert.deepEqual(missing, [], "give each a method in src/client.ts and a call here, or a reason in LEFT_OUT");
+  assert.deepEqual(Object.keys(LEFT_OUT).filter((each) => !operations.includes(each) || called.has(each)), []);
+});
+
+const pattern = (operation) => new RegExp(`^${operation.replace(/\{\w+\}/g, "[^/]+")}$`);

@@ -1,0 +1,65 @@
+"""Run beside a running service: makes what a client's test needs and no operation of the API makes.
+
+    python -m tests.clients.furnish PRODUCER WEBHOOK_URL
+
+Prints JSON: `key` (may do everything), `letter` and `alert` (ids), `user_id` (a person with the
+webhook), `secrets` (of that webhook: the current one and the former one, both valid).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from uuid import uuid4
+
+import django
+
+
+def main(name: str, webhook_url: str) -> None:
+    """Make it in the database that the environment names."""
+    from notifications import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.models import Alert, DeadLetter, Producer, Recipient  # noqa: PLC0415 - same
+    from notifications.pipeline import signing  # noqa: PLC0415 - same
+    from notifications.rules import access  # noqa: PLC0415 - same
+    from notifications.rules.alerts import AlertKind  # noqa: PLC0415 - same
+    from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - same
+    from notifications.store import alerts, keys  # noqa: PLC0415 - same
+    from providers.contract import Channel  # noqa: PLC0415 - same
+    from providers.standard_webhooks import Secret  # noqa: PLC0415 - same
+
+    producer = Producer.objects.create(name=name, may_send_content=True)
+    everything = {scope.wildcard for scope in access.Scope}
+    scopes = everything - set(access.useless(everything, Mode.LIVE))
+    _, key = keys.issue(producer, mode=Mode.LIVE, scopes=scopes)
+    person = Recipient.objects.create(mode=Mode.LIVE, user_id=f"{name}-webhook")
+    contact = person.contacts.create(channel=Channel.WEBHOOK, address=webhook_url, is_primary=True)
+    former = Secret(signing.keys_of(contact.pk, contact, now=clock.now())[0])
+    current = signing.renew(contact.pk)
+    assert current is not None
+    letter = DeadLetter.objects.create(
+        delivery_id=uuid4(),
+        mode=Mode.LIVE,
+        priority=Priority.P2,
+        channel=Channel.EMAIL,
+        producer_id=producer.pk,
+        recipient_id=person.pk,
+        reason="permanent",
+        snapshot={},
+        created_at=clock.now(),
+    )
+    alerts.raise_once(AlertKind.BEAT_DEAD, name, "for the test")
+    made = {
+        "key": key,
+        "letter": letter.pk,
+        "alert": Alert.objects.get(subject=name).pk,
+        "user_id": person.user_id,
+        "secrets": [current.shown(), former.shown()],
+    }
+    print(json.dumps(made))  # noqa: T201 - the answer to whoever runs it
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
+    django.setup()
+    main(*sys.argv[1:])

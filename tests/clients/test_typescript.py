@@ -1,0 +1,239 @@
+"""The TypeScript client, compiled as it is published, against the real service.
+
+The client's own tests are `clients/typescript/test/*.test.mjs`, for Node's runner: they get the
+service's address and keys in NOTIFY_TEST_SETTING. Where no registry gives the compiler, Node 22.18
+and later run the sources themselves, which have no syntax but types; an older Node skips.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.server
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Final
+from uuid import uuid4
+
+import pytest
+
+from notifyproj.ports import LOOPBACK
+from notifyproj.stories.scene import Service, until
+from tests import clock
+from tests.scenarios.world import WORKERS, World
+
+_ROOT: Final = clock.ROOT / "clients" / "typescript"
+_RUNS_TYPES: Final = (22, 18)
+"""From this version on, Node runs TypeScript that is JavaScript with types."""
+_QUIET: Final = ("--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1")
+_NO_REGISTRY: Final = frozenset({
+    *("EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ENOTCACHED"),
+    *("ENOTFOUND", "ERR_SOCKET_TIMEOUT", "ETIMEDOUT"),
+})
+_OTHER_SECRET: Final = "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM="
+_WEBHOOKS: Final = {
+    "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=webhook,"
+    "chat=sandbox",
+    "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
+    "NOTIFY_WEBHOOK_SECRETS": _OTHER_SECRET,
+}
+
+
+def _run(*command: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=_ROOT,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
+def _checked(*command: str, **environ: str) -> str:
+    done = _run(*command, **environ)
+    assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    """Node's program."""
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("node is not installed: the TypeScript client needs Node 18 or later")
+    return found
+
+
+@pytest.fixture(scope="module")
+def npm(node: str) -> str:  # noqa: ARG001 - npm runs in Node
+    """The program of npm, with the locked compiler installed."""
+    found = shutil.which("npm")
+    if found is None:
+        pytest.skip("npm is not installed: it brings the TypeScript compiler")
+    lock = (_ROOT / "package-lock.json").read_bytes()
+    installed = _ROOT / "node_modules" / "lock-that-is-installed.json"
+    if not installed.exists() or installed.read_bytes() != lock:
+        done = _run(found, "ci", *_QUIET)
+        code = re.search(r"^npm error code (\w+)", done.stderr, re.MULTILINE)
+        if code is not None and code[1] in _NO_REGISTRY:
+            pytest.skip(f"no registry gives the TypeScript compiler: npm ci ends with {code[1]}")
+        assert done.returncode == 0, done.stderr
+        installed.write_bytes(lock)
+    return found
+
+
+@pytest.fixture(scope="module")
+def module(node: str, request: pytest.FixtureRequest) -> Path:
+    """The client's module: what the compiler makes, else its sources."""
+    try:
+        npm = request.getfixturevalue("npm")
+    except pytest.skip.Exception:
+        version = tuple(map(int, re.findall(r"\d+", _checked(node, "--version"))))
+        if version < _RUNS_TYPES:
+            raise
+        return _ROOT / "src" / "index.ts"
+    shutil.rmtree(_ROOT / "dist", ignore_errors=True)
+    _checked(npm, "run", "build")
+    return _ROOT / "dist" / "index.js"
+
+
+class _Receiver(http.server.BaseHTTPRequestHandler):
+    """Keeps the webhooks that it gets."""
+
+    got: ClassVar[list[dict[str, Any]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        headers = {name: value for name, value in self.headers.items() if "webhook" in name.lower()}
+        self.got.append({"body": base64.b64encode(body).decode(), "headers": headers})
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def receiver() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer((LOOPBACK, 0), _Receiver) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://{LOOPBACK}:{server.server_port}/hook"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def world(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:  # noqa: ARG001 - nothing starts for a client that cannot run
+    """The whole product, running, whose workers may send webhooks to this machine."""
+    with clock.stack("clients", environ={}) as stack:
+        world = World(stack, var=tmp_path_factory.mktemp("typescript"))
+        try:
+            world.set_up()
+            world.restart(*WORKERS, **_WEBHOOKS)
+            yield world
+        finally:
+            world.stop()
+
+
+@pytest.fixture(scope="module")
+def setting(world: World, module: Path, receiver: str) -> dict[str, Any]:
+    """What the tests in Node know of the service, a webhook of it included."""
+    run = uuid4().hex[:8]
+    made = subprocess.run(
+        [sys.executable, "-m", "tests.clients.furnish", f"typescript-{run}", receiver],
+        cwd=clock.ROOT,
+        env=world.environ,
+        capture_output=True,
+        check=True,
+    )
+    found = json.loads(made.stdout)
+    sent = {"user_id": found["user_id"], "type": "X", "priority": "P1", "channels": ["webhook"]}
+    service = Service(world.url, {"Authorization": f"Bearer {found['key']}"})
+    service.notify({**sent, "content": {"body": "Hello ✓"}})
+    [webhook] = until(lambda: _Receiver.got, what="the webhook has come")
+    secrets = {"secrets": found["secrets"], "other": _OTHER_SECRET}
+    return {
+        **found,
+        "run": run,
+        "url": world.url,
+        "client": module.as_uri(),
+        "webhook": {**webhook, **secrets},
+    }
+
+
+def _tests(node: str, name: str, setting: dict[str, Any]) -> None:
+    """Run one of the files for Node's test runner."""
+    file = str(_ROOT / "test" / f"{name}.test.mjs")
+    said = _checked(node, "--test", file, NOTIFY_TEST_SETTING=json.dumps(setting))
+    assert re.search(r"^# pass [1-9]", said, re.MULTILINE) or re.search(r"pass [1-9]", said), said
+
+
+def test_every_operation_and_error_of_the_service(node: str, setting: dict[str, Any]) -> None:
+    _tests(node, "service", setting)
+
+
+def test_webhooks_of_the_service_are_verified(node: str, setting: dict[str, Any]) -> None:
+    _tests(node, "webhooks", setting)
+
+
+def test_lost_answers_send_nothing_twice(node: str, setting: dict[str, Any], world: World) -> None:
+    _tests(node, "retries", setting)
+    found = world.rows(
+        "SELECT id, user_id FROM notification WHERE user_id LIKE %s", f"once-{setting['run']}-%"
+    )
+    assert len({row["user_id"] for row in found}) == 4, "each kind of lost answer has its person"
+    assert len(found) == 4, "nothing is stored twice"
+    sent = [row["id"] for row in found]
+    world.settled(sent)
+    assert world.shown(sent) == [1, 1, 1, 1]
+
+
+def test_types_and_their_uses_compile(npm: str) -> None:
+    _checked(npm, "run", "check")
+
+
+def test_the_types_are_those_of_the_service(
+    node: str, npm: str, world: World, tmp_path: Path
+) -> None:
+    """But for the descriptions: a better word in the document makes no client wrong."""
+    del npm  # it has installed the generator
+    document = tmp_path / "schema.json"
+    document.write_text(json.dumps(Service(world.url).ask("GET", "/v1/schema").body))
+    _checked(node, "generate.mjs", str(document), str(tmp_path / "schema.ts"))
+    fresh, committed = (
+        _without_comments(path) for path in (tmp_path / "schema.ts", _ROOT / "src" / "schema.ts")
+    )
+    assert fresh == committed, (
+        "the API's shapes have changed: in clients/typescript run"
+        " `npm ci && npm run generate -- schema.json` with the document of /v1/schema"
+    )
+
+
+def _without_comments(path: Path) -> list[str]:
+    lines = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL).splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def test_the_package_holds_what_it_needs_and_nothing_else(npm: str) -> None:
+    package = json.loads((_ROOT / "package.json").read_text())
+    assert "dependencies" not in package
+    [packed] = json.loads(_checked(npm, "pack", "--dry-run", "--json", "--ignore-scripts"))
+    paths = {each["path"] for each in packed["files"]}
+    assert {"package.json", "README.md", "dist/index.js", "dist/index.d.ts"} <= paths
+    assert {Path(path).parts[0] for path in paths} <= {
+        *("package.json", "README.md", "LICENSE", "dist", "src"),
+    }
+
+
+def test_the_lock_names_no_registry() -> None:
+    locked = json.loads((_ROOT / "package-lock.json").read_text())["packages"]
+    packages = [each for path, each in locked.items() if path]
+    assert all(each.get("integrity") for each in packages)
+    assert not [each for each in packages if "resolved" in each]
