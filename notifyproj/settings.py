@@ -155,7 +155,7 @@ SPECTACULAR_SETTINGS = {
         "A producer hands a notification in. The service delivers it by push, SMS, e-mail, in-app,"
         " webhook or chat, or tells why it does not. Each error is a problem (RFC 9457): a client"
         " switches on its `code`. A POST with an `Idempotency-Key` can be repeated. Lists are"
-        " paged by `cursor` and `limit`. A key that begins with `nk_test_` calls no provider."
+        " paged by `cursor` and `limit`. A key that begins with `nk_test_` calls no real provider."
     ),
     "CONTACT": {"name": "The operators of this installation"},
     "LICENSE": {"name": "Apache-2.0", "url": "https://spdx.org/licenses/Apache-2.0.html"},

@@ -76,6 +76,7 @@ _CAN_CONFLICT: Final = frozenset({
     "reschedule_notification",
     "roll_back_template",
     "rotate_key",
+    "rotate_signing_secret",
 })
 """Operations that the state of an object can forbid."""
 _NAMES_RECIPIENTS: Final = frozenset({"create_notification", "create_schedule"})

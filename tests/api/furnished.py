@@ -6,6 +6,7 @@ It has the demo's people, types and templates, and one object for each id that a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import StringIO
 from typing import Any, Final
 from uuid import uuid4
 
@@ -43,11 +44,12 @@ def furnish(caller: Caller) -> World:
     """Make everything that the examples name; returns what stands for their ids."""
     for name, (priority, category) in demo_data.TYPES.items():
         NotificationType.objects.create(name=name, priority=priority, category=category)
-    call_command("import_templates", "--publish", verbosity=0)
+    call_command("import_templates", "--publish", stdout=StringIO())
     _draft()
     contacts = _people(caller)
     return {
         **dict(zip((51, 52), contacts, strict=False)),
+        **_hooks(caller),
         **_sent(caller),
         **_suppressed(caller),
         **_letters(caller),
@@ -82,6 +84,16 @@ def _people(caller: Caller) -> list[object]:
         assert told.status_code == 201, told.content
     answer = caller.get(f"/v1/recipients/{shape.USER}").json()
     return [contact["id"] for contact in answer["contacts"]]
+
+
+def _hooks(caller: Caller) -> dict[object, object]:
+    path = f"/v1/recipients/{shape.USER}/contacts"
+    made = [
+        _made(caller, path, {"channel": "webhook", "address": f"https://hooks.example/{number}"})
+        for number in (53, 54)
+    ]
+    _made(caller, f"{path}/{made[1]['id']}/signing-secrets/rotate", {})
+    return {53: made[0]["id"], 54: made[1]["id"]}
 
 
 def _sent(caller: Caller) -> dict[object, object]:

@@ -99,6 +99,33 @@ RECIPIENTS: Final[Examples] = {
             path={**_USER, "contact_id": 52},
         ),
     },
+    "list_signing_secrets": {
+        "minimal": Example(
+            summary="The secrets of a webhook contact",
+            status=200,
+            path={**_USER, "contact_id": 53},
+        ),
+        "another": Example(
+            summary="The secrets of a contact whose secret was rotated",
+            status=200,
+            path={**_USER, "contact_id": 54},
+        ),
+    },
+    "rotate_signing_secret": {
+        "minimal": Example(
+            summary="A new secret beside the old one",
+            status=201,
+            path={**_USER, "contact_id": 53},
+            body={},
+        ),
+        "usual": Example(
+            summary="A new secret although the last rotation is recent",
+            status=201,
+            path={**_USER, "contact_id": 54},
+            headers={"Idempotency-Key": "rotate-secret-54-2"},
+            body={"end_overlap": True},
+        ),
+    },
     "list_recipient_changes": {
         "minimal": Example(summary="The latest changes", status=200, path=_USER),
         "usual": Example(

@@ -51,7 +51,8 @@ NOTIFICATIONS: Final[Examples] = {
             status=202,
             body={
                 "to": {"email": "ada@sandbox.example"},
-                "type": "ORDER_SHIPPED",
+                "type": "HELLO",
+                "priority": "P2",
                 "content": {"title": "Hello", "body": "My first message."},
             },
         ),
