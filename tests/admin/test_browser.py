@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Final
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django.live_server_helper import LiveServer
@@ -20,16 +22,21 @@ from selenium.webdriver.support.expected_conditions import (
     presence_of_element_located,
     text_to_be_present_in_element,
 )
+from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from notifications.models import (
     DeadLetter,
     Notification,
+    NotificationType,
+    Producer,
     Recipient,
     ReplayJob,
     Template,
     TemplateText,
 )
+from notifications.rules.lane import Mode, Priority
+from notifications.store import keys
 from providers.contract import Channel
 
 CHROMIUM: Final = shutil.which("chromium")
@@ -186,9 +193,23 @@ def test_a_template_is_written_beside_its_screens_and_published(browser: Browser
     assert browser.errors() == []
 
 
-def test_the_docs_of_the_api_open_under_their_policy(browser: Browser) -> None:
+@pytest.mark.parametrize("example", ["by_address", "plain_text"])
+def test_the_docs_send_a_first_message_with_the_key_in_hand(browser: Browser, example: str) -> None:
+    call_command("import_templates", "--publish", stdout=StringIO())
+    NotificationType.objects.create(name="ORDER_READY", priority=Priority.P1)
+    producer = Producer.objects.create(name="first", may_send_content=True)
+    _, secret = keys.issue(producer, mode=Mode.TEST, scopes=["notifications:*"])
     browser.chrome.get(f"{browser.base}/v1/docs")
-    browser.see(".swagger-ui .opblock")
+    browser.click(".swagger-ui .authorize")
+    browser.see("[aria-label=auth-bearer-value]").send_keys(secret)
+    browser.click(".auth-btn-wrapper .authorize")
+    browser.click(".btn-done")
+    browser.click("#operations-Notifications-create_notification .opblock-summary-control")
+    examples = browser.see("#operations-Notifications-create_notification .examples-select select")
+    Select(examples).select_by_value(example)
+    browser.click("#operations-Notifications-create_notification .execute")
+    browser.wait_for(".live-responses-table .response .response-col_status", "202")
+    assert str(Notification.objects.get().pk) in browser.see(".live-responses-table").text
     assert browser.errors() == []
 
 
