@@ -1,0 +1,108 @@
+"""The client: where to begin."""
+
+from __future__ import annotations
+
+import ssl
+from types import TracebackType
+from typing import Final, Self, Unpack
+
+from notify_client import _call
+from notify_client._async.engine import AsyncEngine
+from notify_client._async.notifications import AsyncNotifications, AsyncSchedules
+from notify_client._async.operations import AsyncAlerts, AsyncDeadLetters
+from notify_client._async.recipients import AsyncRecipients, AsyncSuppressions
+from notify_client._async.templates import AsyncTemplates
+from notify_client._http import AsyncHttp, Target
+from notify_client._retries import Limits
+from notify_client.types import (
+    HitAnswer,
+    KeyRotated,
+    MeAnswer,
+    NotificationAccepted,
+    NotificationRequest,
+    RotateRequest,
+    SearchQuery,
+)
+
+
+class AsyncClient:
+    """A producer's access to the service with one key.
+
+    Keep one for the life of the program: it keeps connections.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        timeout: float = 15.0,
+        total_timeout: float = 60.0,
+        verify: ssl.SSLContext | bool = True,
+        proxy: str | None = None,
+    ) -> None:
+        """Nothing is contacted until the first call.
+
+        Args:
+            base_url: where the service is, like `https://notify.example.com`.
+            key: `nk_live_...` or `nk_test_...`.
+            timeout: seconds that one attempt of a call may take.
+            total_timeout: seconds that a call may take with all its attempts and waits; 0: one
+                attempt alone.
+            verify: False or a context, where the service's certificate is not of a public CA.
+            proxy: URL of an HTTP proxy. The environment's proxies are not used.
+
+        Raises:
+            ValueError: the URL, the key or a time is not usable.
+        """
+        target = Target(url=base_url, key=key, verify=verify, proxy=proxy)
+        limits = Limits(attempt=timeout, total=total_timeout)
+        self._url = base_url
+        self._engine = AsyncEngine(AsyncHttp(target), limits)
+        self.notifications: Final = AsyncNotifications(self._engine)
+        self.schedules: Final = AsyncSchedules(self._engine)
+        self.recipients: Final = AsyncRecipients(self._engine)
+        self.suppressions: Final = AsyncSuppressions(self._engine)
+        self.templates: Final = AsyncTemplates(self._engine)
+        self.dead_letters: Final = AsyncDeadLetters(self._engine)
+        self.alerts: Final = AsyncAlerts(self._engine)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._url!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close idle connections."""
+        await self._engine.http.close()
+
+    async def send(self, **notification: Unpack[NotificationRequest]) -> NotificationAccepted:
+        """Hand in a notification: see `AsyncNotifications.send`."""
+        return await self.notifications.send(**notification)
+
+    async def me(self) -> MeAnswer:
+        """The key's producer, mode, scopes and limits."""
+        return await self._engine.value(_call.get(_call.path("me")), has="producer")
+
+    async def search(self, **query: Unpack[SearchQuery]) -> list[HitAnswer]:
+        """The newest deliveries of an address, a recipient, an id or a provider's message id."""
+        page = await self._engine.value(_call.get(_call.path("search"), query), has="results")
+        found: list[HitAnswer] = page["results"]
+        return found
+
+    async def rotate_key(
+        self, *, idempotency_key: str | None = None, **rotation: Unpack[RotateRequest]
+    ) -> KeyRotated:
+        """A new key with the same rights. This client keeps the old one, which ends later."""
+        target = _call.path("keys", "rotate")
+        call = _call.post(target, rotation, idempotency_key=idempotency_key)
+        return await self._engine.value(call, has="key")

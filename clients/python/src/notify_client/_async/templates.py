@@ -1,0 +1,94 @@
+"""Templates and their versions."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from notify_client import _call
+from notify_client._answer import Tagged
+from notify_client._async.engine import AsyncEngine, AsyncPages
+from notify_client.types import (
+    DiffAnswer,
+    ListTemplatesQuery,
+    PreviewAnswer,
+    PreviewRequest,
+    TemplateAnswer,
+    TemplateLine,
+    TemplateRequest,
+    VersionAnswer,
+)
+
+
+class AsyncTemplates:
+    """`/v1/templates`."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """See `AsyncClient.templates`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListTemplatesQuery]) -> AsyncPages[TemplateLine]:
+        """Templates by their names."""
+        return AsyncPages(self._engine, _call.path("templates"), {**query})
+
+    async def create(
+        self, *, idempotency_key: str | None = None, **template: Unpack[TemplateRequest]
+    ) -> VersionAnswer:
+        """Make a draft: the first version of a template, or its next one."""
+        call = _call.post(_call.path("templates"), template, idempotency_key=idempotency_key)
+        return await self._engine.value(call)
+
+    async def get(self, template_id: str) -> TemplateAnswer:
+        """A template with its latest versions."""
+        return await self._engine.value(_call.get(_call.path("templates", template_id)))
+
+    async def get_tagged(
+        self, template_id: str, *, if_none_match: str | None = None
+    ) -> Tagged[TemplateAnswer] | None:
+        """A template with its ETag; None: it is the one that was given."""
+        target = _call.path("templates", template_id)
+        return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
+
+    async def version(self, template_id: str, version: int) -> VersionAnswer:
+        """A version with its texts."""
+        target = _call.path("templates", template_id, "versions", version)
+        return await self._engine.value(_call.get(target))
+
+    async def diff(
+        self, template_id: str, *, old: int | None = None, new: int | None = None
+    ) -> DiffAnswer:
+        """What changed between two versions; the service chooses those that are left out."""
+        target = _call.path("templates", template_id, "diff")
+        return await self._engine.value(_call.get(target, {"from": old, "to": new}))
+
+    async def preview(self, template_id: str, **preview: Unpack[PreviewRequest]) -> PreviewAnswer:
+        """Render a version for one channel and locale; nothing is sent."""
+        target = _call.path("templates", template_id, "preview")
+        return await self._engine.value(_call.post(target, preview))
+
+    async def publish(
+        self,
+        template_id: str,
+        version: int,
+        *,
+        if_match: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> VersionAnswer:
+        """Let producers get a version from now on."""
+        target = _call.path("templates", template_id, "publish")
+        body = {"version": version}
+        call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)
+        return await self._engine.value(call)
+
+    async def roll_back(
+        self,
+        template_id: str,
+        version: int,
+        *,
+        if_match: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> VersionAnswer:
+        """Publish an earlier version's texts again, as a new version."""
+        target = _call.path("templates", template_id, "rollback")
+        body = {"version": version}
+        call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)
+        return await self._engine.value(call)

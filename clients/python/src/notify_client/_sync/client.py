@@ -1,0 +1,108 @@
+"""The client: where to begin."""
+
+from __future__ import annotations
+
+import ssl
+from types import TracebackType
+from typing import Final, Self, Unpack
+
+from notify_client import _call
+from notify_client._http import Http, Target
+from notify_client._retries import Limits
+from notify_client._sync.engine import Engine
+from notify_client._sync.notifications import Notifications, Schedules
+from notify_client._sync.operations import Alerts, DeadLetters
+from notify_client._sync.recipients import Recipients, Suppressions
+from notify_client._sync.templates import Templates
+from notify_client.types import (
+    HitAnswer,
+    KeyRotated,
+    MeAnswer,
+    NotificationAccepted,
+    NotificationRequest,
+    RotateRequest,
+    SearchQuery,
+)
+
+
+class Client:
+    """A producer's access to the service with one key.
+
+    Keep one for the life of the program: it keeps connections.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        timeout: float = 15.0,
+        total_timeout: float = 60.0,
+        verify: ssl.SSLContext | bool = True,
+        proxy: str | None = None,
+    ) -> None:
+        """Nothing is contacted until the first call.
+
+        Args:
+            base_url: where the service is, like `https://notify.example.com`.
+            key: `nk_live_...` or `nk_test_...`.
+            timeout: seconds that one attempt of a call may take.
+            total_timeout: seconds that a call may take with all its attempts and waits; 0: one
+                attempt alone.
+            verify: False or a context, where the service's certificate is not of a public CA.
+            proxy: URL of an HTTP proxy. The environment's proxies are not used.
+
+        Raises:
+            ValueError: the URL, the key or a time is not usable.
+        """
+        target = Target(url=base_url, key=key, verify=verify, proxy=proxy)
+        limits = Limits(attempt=timeout, total=total_timeout)
+        self._url = base_url
+        self._engine = Engine(Http(target), limits)
+        self.notifications: Final = Notifications(self._engine)
+        self.schedules: Final = Schedules(self._engine)
+        self.recipients: Final = Recipients(self._engine)
+        self.suppressions: Final = Suppressions(self._engine)
+        self.templates: Final = Templates(self._engine)
+        self.dead_letters: Final = DeadLetters(self._engine)
+        self.alerts: Final = Alerts(self._engine)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._url!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._engine.http.close()
+
+    def send(self, **notification: Unpack[NotificationRequest]) -> NotificationAccepted:
+        """Hand in a notification: see `Notifications.send`."""
+        return self.notifications.send(**notification)
+
+    def me(self) -> MeAnswer:
+        """The key's producer, mode, scopes and limits."""
+        return self._engine.value(_call.get(_call.path("me")), has="producer")
+
+    def search(self, **query: Unpack[SearchQuery]) -> list[HitAnswer]:
+        """The newest deliveries of an address, a recipient, an id or a provider's message id."""
+        page = self._engine.value(_call.get(_call.path("search"), query), has="results")
+        found: list[HitAnswer] = page["results"]
+        return found
+
+    def rotate_key(
+        self, *, idempotency_key: str | None = None, **rotation: Unpack[RotateRequest]
+    ) -> KeyRotated:
+        """A new key with the same rights. This client keeps the old one, which ends later."""
+        target = _call.path("keys", "rotate")
+        call = _call.post(target, rotation, idempotency_key=idempotency_key)
+        return self._engine.value(call, has="key")

@@ -1,0 +1,121 @@
+"""A call with its attempts, and the pages of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypedDict, TypeVar
+
+import httpx
+
+from notify_client import _timing
+from notify_client._answer import NO_CONTENT, NOT_MODIFIED, Answer, Tagged
+from notify_client._call import Call, get
+from notify_client._http import Http
+from notify_client._retries import Attempts, Limits
+from notify_client.errors import UnexpectedAnswer
+
+T = TypeVar("T")
+
+
+class Page(TypedDict, Generic[T]):
+    """A part of a list."""
+
+    results: list[T]
+    next: str | None
+    """The cursor of the next page; None: there is none."""
+
+
+class Engine:
+    """Carries calls out."""
+
+    def __init__(self, http: Http, limits: Limits) -> None:
+        """Nothing is contacted."""
+        self.http = http
+        self._limits = limits
+
+    def answer(self, call: Call) -> Answer:
+        """Send a call until it is answered or its time is over.
+
+        Raises:
+            NotifyError: it failed.
+        """
+        attempts = Attempts(call, self._limits)
+        while True:
+            seconds = attempts.begin()
+            try:
+                answer = self.http.ask(call, seconds=seconds)
+            except httpx.HTTPError as error:
+                wait = attempts.after_no_answer(error)
+            else:
+                found = attempts.after_answer(answer)
+                if found is None:
+                    return answer
+                wait = found
+            _timing.sleep(wait)
+
+    def value(self, call: Call, *, has: str = "") -> Any:  # noqa: ANN401 - the method that called says which shape
+        """The JSON of a call's answer, which has this field.
+
+        Raises:
+            NotifyError: it failed.
+        """
+        answer = self.answer(call)
+        return answer.value(call, has=has)
+
+    def nothing(self, call: Call) -> None:
+        """Carry out a call that is answered without a body.
+
+        Raises:
+            NotifyError: it failed.
+        """
+        answer = self.answer(call)
+        if answer.status != NO_CONTENT:
+            answer.refuse("the answer has a body: check the base URL", call)
+
+    def tagged(self, call: Call) -> Tagged[Any] | None:
+        """The JSON of a call's answer with its ETag; None: it is what the caller has.
+
+        Raises:
+            NotifyError: it failed.
+        """
+        answer = self.answer(call)
+        if answer.status == NOT_MODIFIED:
+            return None
+        return Tagged(answer.value(call), answer.headers.get("etag", ""))
+
+
+class Pages(Generic[T]):
+    """A list, read page by page while it is iterated.
+
+    Each iteration begins at the cursor that the list was asked with.
+    """
+
+    def __init__(self, engine: Engine, target: str, query: dict[str, Any]) -> None:
+        """Nothing is read yet."""
+        self._engine = engine
+        self._target = target
+        self._query = query
+
+    def __iter__(self) -> Iterator[T]:
+        for page in self.pages():
+            for each in page["results"]:
+                yield each
+
+    def pages(self) -> Iterator[Page[T]]:
+        """The pages. The `next` of one is the `cursor` with which a later call goes on.
+
+        Raises:
+            NotifyError: a page could not be read.
+            UnexpectedAnswer: a page leads to itself.
+        """
+        query = self._query
+        while True:
+            call = get(self._target, query)
+            page: Page[T] = self._engine.value(call, has="results")
+            yield page
+            following = page.get("next")
+            if following is None:
+                return
+            if following == str(query.get("cursor")):
+                raise UnexpectedAnswer(200, "the page's next cursor is its own")
+            query = {**query, "cursor": following}

@@ -1,0 +1,128 @@
+"""Notifications and their schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+from uuid import UUID
+
+from notify_client import _call
+from notify_client._answer import Tagged
+from notify_client._sync.engine import Engine, Pages
+from notify_client.types import (
+    BatchAccepted,
+    ListNotificationsQuery,
+    ListSchedulesQuery,
+    NotificationAccepted,
+    NotificationCancelled,
+    NotificationDetail,
+    NotificationLine,
+    NotificationRequest,
+    RescheduleRequest,
+    ScheduleAnswer,
+    ScheduleChange,
+    ScheduleRequest,
+)
+
+
+class Notifications:
+    """`/v1/notifications`."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.notifications`."""
+        self._engine = engine
+
+    def send(self, **notification: Unpack[NotificationRequest]) -> NotificationAccepted:
+        """Hand in a notification. When this returns, it survives a crash of the service.
+
+        Without `idempotency_key` the call has one of its own, so that its attempts send once. Give
+        one (like `order-4521-ready`) and a repeat by your program sends once too, for 24 hours.
+
+        Raises:
+            NotifyError: it failed; `NoAnswer` alone leaves open whether it was accepted.
+        """
+        target = _call.path("notifications")
+        has_key = notification.get("idempotency_key") is not None
+        made = _call.post_with_own_key if has_key else _call.post
+        return self._engine.value(made(target, notification), has="notification_id")
+
+    def send_batch(
+        self,
+        notifications: Sequence[NotificationRequest],
+        *,
+        idempotency_key: str | None = None,
+    ) -> BatchAccepted:
+        """Hand in up to 1,000 notifications; look at each result, and at `summary["rejected"]`.
+
+        Args:
+            notifications: an item's own `idempotency_key` counts too.
+            idempotency_key: of the whole call; None: a new one.
+        """
+        body = {"notifications": notifications}
+        target = _call.path("notifications", "batch")
+        call = _call.post(target, body, idempotency_key=idempotency_key)
+        return self._engine.value(call, has="results")
+
+    def get(self, notification_id: str | UUID) -> NotificationDetail:
+        """A notification with its deliveries, their provider calls and the timeline."""
+        return self._engine.value(_call.get(_call.path("notifications", notification_id)))
+
+    def list(self, **query: Unpack[ListNotificationsQuery]) -> Pages[NotificationLine]:
+        """Notifications of this key's producer, newest first."""
+        return Pages(self._engine, _call.path("notifications"), {**query})
+
+    def reschedule(
+        self, notification_id: str | UUID, **time: Unpack[RescheduleRequest]
+    ) -> NotificationDetail:
+        """Let a scheduled notification leave at another time."""
+        target = _call.path("notifications", notification_id)
+        return self._engine.value(_call.write("PATCH", target, time))
+
+    def cancel(
+        self, notification_id: str | UUID, *, idempotency_key: str | None = None
+    ) -> NotificationCancelled:
+        """Stop what has not left; the answer says what had."""
+        target = _call.path("notifications", notification_id, "cancel")
+        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+
+class Schedules:
+    """`/v1/schedules`: notifications that recur."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.schedules`."""
+        self._engine = engine
+
+    def create(
+        self, *, idempotency_key: str | None = None, **schedule: Unpack[ScheduleRequest]
+    ) -> ScheduleAnswer:
+        """Make a schedule."""
+        call = _call.post(_call.path("schedules"), schedule, idempotency_key=idempotency_key)
+        return self._engine.value(call)
+
+    def list(self, **query: Unpack[ListSchedulesQuery]) -> Pages[ScheduleAnswer]:
+        """Schedules of this key's producer."""
+        return Pages(self._engine, _call.path("schedules"), {**query})
+
+    def get(self, schedule_id: int) -> ScheduleAnswer:
+        """A schedule."""
+        return self._engine.value(_call.get(_call.path("schedules", schedule_id)))
+
+    def get_tagged(
+        self, schedule_id: int, *, if_none_match: str | None = None
+    ) -> Tagged[ScheduleAnswer] | None:
+        """A schedule with its ETag; None: it has the ETag that was given."""
+        target = _call.path("schedules", schedule_id)
+        return self._engine.tagged(_call.get(target, if_none_match=if_none_match))
+
+    def change(
+        self, schedule_id: int, *, if_match: str | None = None, **change: Unpack[ScheduleChange]
+    ) -> ScheduleAnswer:
+        """Change the fields that are given."""
+        target = _call.path("schedules", schedule_id)
+        return self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
+
+    def delete(self, schedule_id: int, *, if_match: str | None = None) -> None:
+        """Delete a schedule; what it has already made stays."""
+        target = _call.path("schedules", schedule_id)
+        self._engine.nothing(_call.write("DELETE", target, if_match=if_match))

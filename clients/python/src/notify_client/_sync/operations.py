@@ -1,0 +1,71 @@
+"""Dead letters and their replay, and alerts."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from notify_client import _call
+from notify_client._sync.engine import Engine, Pages
+from notify_client.types import (
+    AlertAnswer,
+    DeadLetterAnswer,
+    ListAlertsQuery,
+    ListDeadLettersQuery,
+    ListReplayJobsQuery,
+    ReplayJobAnswer,
+    ReplayRequest,
+)
+
+
+class DeadLetters:
+    """`/v1/dead-letters` and `/v1/replay-jobs`: deliveries that gave up."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.dead_letters`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListDeadLettersQuery]) -> Pages[DeadLetterAnswer]:
+        """Dead letters, newest first."""
+        return Pages(self._engine, _call.path("dead-letters"), {**query})
+
+    def get(self, letter_id: int) -> DeadLetterAnswer:
+        """A dead letter."""
+        return self._engine.value(_call.get(_call.path("dead-letters", letter_id)))
+
+    def discard(self, letter_id: int, *, idempotency_key: str | None = None) -> DeadLetterAnswer:
+        """Resolve a dead letter without sending it."""
+        target = _call.path("dead-letters", letter_id, "discard")
+        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
+
+    def replay(
+        self, *, idempotency_key: str | None = None, **replay: Unpack[ReplayRequest]
+    ) -> ReplayJobAnswer:
+        """Send those again that are named, or that match every filter given."""
+        target = _call.path("dead-letters", "replay")
+        call = _call.post(target, replay, idempotency_key=idempotency_key)
+        return self._engine.value(call)
+
+    def replay_jobs(self, **query: Unpack[ListReplayJobsQuery]) -> Pages[ReplayJobAnswer]:
+        """Replays, newest first."""
+        return Pages(self._engine, _call.path("replay-jobs"), {**query})
+
+    def replay_job(self, job_id: int) -> ReplayJobAnswer:
+        """How far a replay is."""
+        return self._engine.value(_call.get(_call.path("replay-jobs", job_id)))
+
+
+class Alerts:
+    """`/v1/alerts`: what an operator must look at."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.alerts`."""
+        self._engine = engine
+
+    def list(self, **query: Unpack[ListAlertsQuery]) -> Pages[AlertAnswer]:
+        """Alerts: the open ones, unless `resolved`."""
+        return Pages(self._engine, _call.path("alerts"), {**query})
+
+    def resolve(self, alert_id: int, *, idempotency_key: str | None = None) -> AlertAnswer:
+        """Close an alert."""
+        target = _call.path("alerts", alert_id, "resolve")
+        return self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))

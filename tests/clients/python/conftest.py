@@ -1,0 +1,95 @@
+"""The real web process on a database of its own, and a relay in front of it that loses answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import psycopg
+import pytest
+
+from notifyproj.child import preloaded
+from notifyproj.embedded import Stack
+from notifyproj.ports import LOOPBACK, free_port
+from notifyproj.supervisor.process import ROOT, Process
+from notifyproj.supervisor.programs import Ports, program
+from tests.clients.python.relay import Relay
+
+_DATABASE: Final = "python_client"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """The running service, and what is in it."""
+
+    url: str
+    database: str
+    key: str = field(repr=False)
+    own_keys: list[str] = field(repr=False)
+    """Two that a test may rotate."""
+    narrow_key: str = field(repr=False)
+    slow_key: str = field(repr=False)
+    letters: list[int]
+    alerts: list[int]
+
+    def count(self, reference: str) -> int:
+        """Notifications whose metadata has this reference."""
+        statement = "SELECT count(*) FROM notification WHERE metadata ->> 'reference' = %s"
+        with psycopg.connect(self.database) as link:
+            row = link.execute(statement, [reference]).fetchone()
+        return int(row[0]) if row else 0
+
+
+@pytest.fixture(scope="session")
+def service(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Started once; the tests keep apart by their names."""
+    var = tmp_path_factory.mktemp("python_client")
+    server = stack.urls()["DATABASE_URL"]
+    with psycopg.connect(server, autocommit=True) as link:
+        link.execute(f"DROP DATABASE IF EXISTS {_DATABASE} WITH (FORCE)".encode())
+        link.execute(f"CREATE DATABASE {_DATABASE}".encode())
+    ports = Ports(web=free_port(f"{var}/web"), flower=1, sandbox=1)
+    url = f"http://{LOOPBACK}:{ports.web}"
+    environ = {
+        **preloaded(),
+        **{name: value for name, value in os.environ.items() if name.startswith("NOTIFY_")},
+        **stack.urls(),
+        "DATABASE_URL": f"{server.rpartition('/')[0]}/{_DATABASE}",
+        "REDIS_URL": f"{stack.urls()['REDIS_URL'].rpartition('/')[0]}/7",
+        "DJANGO_SETTINGS_MODULE": "notifyproj.settings",
+        "NOTIFY_PUBLIC_URL": url,
+        "DEMO_ADMIN_PASSWORD": "opens-nothing",
+        "DEMO_VAR": str(var),
+        "PYTHONUNBUFFERED": "1",
+        "PATH": "/usr/bin:/bin",
+    }
+    for command in (["manage.py", "migrate"], ["manage.py", "load_demo"]):
+        _run(command, environ)
+    found: dict[str, Any] = json.loads(_run(["-m", "tests.clients.python.furnish"], environ))
+    web = Process(program("web"), ports=ports, environ=environ, var=var)
+    web.start()
+    try:
+        web.wait_ready()
+        yield Service(url=url, database=environ["DATABASE_URL"], **found)
+    finally:
+        web.kill()
+
+
+def _run(command: list[str], environ: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, *command], cwd=ROOT, env=environ, check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+@pytest.fixture
+def relay(service: Service) -> Iterator[Relay]:
+    """In front of the service."""
+    with Relay(service.url) as it:
+        yield it

@@ -1,0 +1,65 @@
+"""Fills the database of the service that the clients' tests call; prints what they need as JSON."""
+
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import django
+
+
+def furnish() -> dict[str, object]:
+    """A producer that may do everything, its key, dead letters, an alert and a template."""
+    from notifications import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.models import DeadLetter, Producer, Recipient  # noqa: PLC0415
+    from notifications.rules import access  # noqa: PLC0415
+    from notifications.rules.access import Scope  # noqa: PLC0415
+    from notifications.rules.lane import Mode, Priority  # noqa: PLC0415
+    from notifications.store import keys  # noqa: PLC0415
+    from providers.contract import Channel  # noqa: PLC0415
+
+    producer = Producer.objects.create(name="orders", may_send_content=True)
+    poor = Producer.objects.create(
+        name="slow", may_send_content=True, rate_per_second=1, rate_burst=2
+    )
+    everything = frozenset(scope.wildcard for scope in Scope)
+    scopes = everything - frozenset(access.useless(everything, Mode.LIVE))
+    person = Recipient.objects.create(user_id="maria", mode=Mode.LIVE)
+    letters = [
+        DeadLetter.objects.create(
+            delivery_id=uuid4(),
+            mode=Mode.LIVE,
+            priority=Priority.P2,
+            channel=Channel.EMAIL,
+            producer_id=producer.pk,
+            recipient_id=person.pk,
+            reason="permanent",
+            snapshot={},
+            created_at=clock.now(),
+        ).pk
+        for _ in range(6)
+    ]
+    return {
+        "key": keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1],
+        "own_keys": [keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1] for _ in range(2)],
+        "narrow_key": keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:read"])[1],
+        "slow_key": keys.issue(poor, mode=Mode.LIVE, scopes=scopes)[1],
+        "letters": letters,
+        "alerts": _alerts(),
+    }
+
+
+def _alerts() -> list[int]:
+    """Two open ones."""
+    from notifications.models import Alert  # noqa: PLC0415 - after Django is set up
+    from notifications.rules.alerts import AlertKind  # noqa: PLC0415
+    from notifications.store import alerts  # noqa: PLC0415
+
+    for number in range(2):
+        alerts.raise_once(AlertKind.BEAT_DEAD, str(number), "for the test")
+    return list(Alert.objects.values_list("pk", flat=True))
+
+
+if __name__ == "__main__":
+    django.setup()
+    print(json.dumps(furnish()))  # noqa: T201 - it is a command

@@ -1,0 +1,217 @@
+"""Each public operation has a method, which the real service understands, sync and async."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pytest
+
+from notifications.api import schema
+from notifications.clock import now
+from notify_client import Client, NotFound, PreconditionFailed
+from tests.clients.python.blocking import blocking
+from tests.clients.python.conftest import Service
+from tests.clients.python.relay import Relay
+
+_WITHOUT_METHOD: Final = {"take_receipts": "providers call it, with signatures of their own"}
+_RUNS: Final = ("sync", "async")
+MAIL: Final[dict[str, Any]] = {
+    "type": "HELLO",
+    "priority": "P2",
+    "channels": ["email"],
+    "content": {"title": "Hello", "body": "Hello"},
+}
+_TEXT: Final = {"channel": "push", "locale": "en", "title": "Hi", "body": "Good evening"}
+
+
+@pytest.fixture(params=_RUNS)
+def run(request: pytest.FixtureRequest) -> str:
+    """Which client."""
+    return str(request.param)
+
+
+@pytest.fixture
+def client(run: str, relay: Relay, service: Service) -> Iterator[Any]:
+    """Either client with a key of its own; the relay notes what it asks for."""
+    key = service.own_keys[_RUNS.index(run)]
+    if run == "sync":
+        with Client(relay.url, key) as plain:
+            yield plain
+        return
+    with asyncio.Runner() as runner, closing(blocking(relay.url, key, runner)) as wrapped:
+        yield wrapped
+
+
+def _operation(method: str, target: str) -> str:
+    path = urlsplit(target).path
+    found = [
+        operation["operationId"]
+        for template, operations in schema.document()["paths"].items()
+        for verb, operation in operations.items()
+        if verb == method.lower() and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
+    ]
+    literal = [each for each in found if "{" not in path]
+    return literal[-1] if literal else ""
+
+
+def _notifications(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    later = now() + dt.timedelta(days=2)
+    to = {"email": f"{run}@example.com"}
+    first = client.send(to=to, idempotency_key=f"{run}-first", **MAIL)
+    again = client.send(to=to, idempotency_key=f"{run}-first", **MAIL)
+    assert again == first
+    user_id = first["recipient"]["user_id"]
+    batch = client.notifications.send_batch([{**MAIL, "user_id": user_id}, {"type": "X"}])
+    assert batch["summary"] == {"accepted": 1, "duplicate": 0, "rejected": 1}
+    planned = client.send(user_id=user_id, scheduled_at=later, **MAIL)["notification_id"]
+    later += dt.timedelta(hours=1)
+    moved = client.notifications.reschedule(planned, scheduled_at=later)
+    assert dt.datetime.fromisoformat(moved["scheduled_at"]) == later
+    assert client.notifications.cancel(planned)["status"] == "cancelled"
+    assert client.notifications.get(planned)["status"] == "cancelled"
+    listed = client.notifications.list(user_id=user_id, type=["HELLO"], limit=1)
+    assert next(each["notification_id"] for each in listed) == planned
+    assert len(list(listed)) == 3
+    assert [len(page["results"]) for page in listed.pages()][:3] == [1, 1, 1]
+    found = client.search(address=to["email"])
+    assert {each["user_id"] for each in found} == {user_id}
+
+
+def _schedules(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    notification = {**MAIL, "user_id": "maria"}
+    made = client.schedules.create(name=run, rrule="FREQ=DAILY", notification=notification)
+    assert made["id"] in [each["id"] for each in client.schedules.list()]
+    assert client.schedules.get(made["id"]) == made
+    read, etag = client.schedules.get_tagged(made["id"])
+    assert read == made
+    assert client.schedules.get_tagged(made["id"], if_none_match=etag) is None
+    assert client.schedules.change(made["id"], if_match=etag, paused=True)["paused"]
+    with pytest.raises(PreconditionFailed):
+        client.schedules.delete(made["id"], if_match=etag)
+    assert client.schedules.delete(made["id"]) is None
+    with pytest.raises(NotFound):
+        client.schedules.get(made["id"])
+
+
+def _recipients(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    name = f"{run} ü%2F?#"
+    contact = {"channel": "email", "address": f"put-{run}@example.com"}
+    client.recipients.put(name, locale="de", timezone="Europe/Berlin", contacts=[contact])
+    with pytest.raises(PreconditionFailed):
+        client.recipients.put(name, only_create=True, locale="fr")
+    person, etag = client.recipients.get_tagged(name)
+    assert person == client.recipients.get(name)
+    assert client.recipients.get_tagged(name, if_none_match=etag) is None
+    assert client.recipients.change(name, if_match=etag, locale="es")["locale"] == "es"
+    with pytest.raises(PreconditionFailed):
+        client.recipients.change(name, if_match=etag, locale="fr")
+    added = client.recipients.add_contact(name, channel="sms", address="+4915112345678")
+    assert client.recipients.remove_contact(name, added["id"]) is None
+    hook = client.recipients.add_contact(name, channel="webhook", address="https://example.com/h")
+    rotated = client.recipients.rotate_signing_secret(name, hook["id"], end_overlap=True)
+    fingerprints = client.recipients.signing_secrets(name, hook["id"])["secrets"]
+    assert rotated["fingerprint"] in [each["fingerprint"] for each in fingerprints]
+    assert [each["user_id"] for each in client.recipients.list(user_id=[name])] == [name]
+    assert list(client.recipients.changes(name))
+    client.recipients.put_preferences(name, channels_off=["sms"])
+    wishes, etag = client.recipients.preferences_tagged(name)
+    assert wishes == client.recipients.preferences(name)
+    changed = client.recipients.change_preferences(name, if_match=etag, caps={"sms": "1/day"})
+    assert (changed["channels_off"], changed["caps"]) == (["sms"], {"sms": "1/day"})
+    job = client.recipients.erase(name)
+    assert client.recipients.erasure_job(job["id"])["id"] == job["id"]
+
+
+def _suppressions(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    address = f"gone-{run}@example.com"
+    entry = client.suppressions.add(channel="email", address=address, note="asked")
+    assert client.suppressions.get(entry["id"]) == entry
+    assert [*client.suppressions.list(channel=["email"], address=address)] == [entry]
+    assert address in client.suppressions.export_csv(channel=["email"])
+    file = f"channel,address\nemail,csv-{run}@example.com\n".encode()
+    assert client.suppressions.import_csv(file)["added"] == 1
+    assert client.suppressions.undo(entry["id"], note="came back") is None
+    assert client.suppressions.get(entry["id"])["undo_note"] == "came back"
+
+
+def _templates(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    name = f"hello_{run}"
+    assert client.templates.create(template_id=name, texts=[_TEXT])["version"] == 1
+    client.templates.create(template_id=name, texts=[{**_TEXT, "body": "Good morning"}])
+    _, etag = client.templates.get_tagged(name)
+    assert client.templates.publish(name, 1, if_match=etag)["state"] == "published"
+    with pytest.raises(PreconditionFailed):
+        client.templates.publish(name, 2, if_match=etag)
+    client.templates.publish(name, 2)
+    assert "+" in client.templates.diff(name, old=1, new=2)["diff"]
+    assert client.templates.roll_back(name, 1)["version"] == 3
+    assert client.templates.get(name)["current_version"] == 3
+    assert client.templates.version(name, 2)["texts"][0]["body"] == "Good morning"
+    assert client.templates.preview(name, channel="push")
+    assert name in [each["template_id"] for each in client.templates.list()]
+
+
+def _operations(client: Any, service: Service, run: str) -> None:  # noqa: ANN401 - either client
+    first, second, third = service.letters[_RUNS.index(run) :: 2]
+    assert client.dead_letters.get(first)["id"] == first
+    assert first in [each["id"] for each in client.dead_letters.list(reason=["permanent"])]
+    assert client.dead_letters.discard(first)["resolution"]
+    job = client.dead_letters.replay(ids=[second, third])
+    assert client.dead_letters.replay_job(job["id"])["id"] == job["id"]
+    assert job["id"] in [each["id"] for each in client.dead_letters.replay_jobs()]
+    alert = service.alerts[_RUNS.index(run)]
+    assert alert in [each["id"] for each in client.alerts.list()]
+    assert client.alerts.resolve(alert)["resolved_at"]
+    me = client.me()
+    assert me["producer"] == "orders"
+    assert client.rotate_key(overlap_hours=24)["prefix"] != me["key_prefix"]
+
+
+def test_each_operation_has_a_method(client: Any, run: str, relay: Relay, service: Service) -> None:  # noqa: ANN401 - either client
+    for part in (_notifications, _schedules, _recipients, _suppressions, _templates):
+        part(client, run)
+    _operations(client, service, run)
+    public = {
+        operation["operationId"]
+        for operations in schema.document()["paths"].values()
+        for operation in operations.values()
+    }
+    assert {_operation(each.method, each.target) for each in relay.seen} == public - set(
+        _WITHOUT_METHOD
+    )
+
+
+def test_each_post_has_an_idempotency_key_of_its_own(
+    client: Any,  # noqa: ANN401 - either client
+    run: str,
+    relay: Relay,
+) -> None:
+    for _ in range(2):
+        told = client.send(to={"email": f"keys-{run}@example.com"}, **MAIL)
+        client.notifications.cancel(told["notification_id"])
+    keys = [each.key for each in relay.seen]
+    assert all(keys)
+    assert len(set(keys)) == 4
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    def methods(module: str) -> Callable[[Any], set[str]]:
+        return lambda client: {
+            f"{name}.{each}"
+            for name, part in {"": client, **vars(client)}.items()
+            if type(part).__module__.startswith(f"notify_client.{module}")
+            for each in dir(part)
+            if not each.startswith("_")
+        }
+
+    with asyncio.Runner() as runner:
+        pair = blocking("http://127.0.0.1", "nk_test_x", runner)._inner
+    plain = Client("http://127.0.0.1", "nk_test_x")
+    assert methods("_sync")(plain) == methods("_async")(pair)
+    assert "notifications.send" in methods("_sync")(plain)
