@@ -18,13 +18,13 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from django_otp import match_token, user_has_device
+from django_otp import user_has_device
 from unfold.forms import AuthenticationForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import conf
 from notifications.api import clients
-from notifications.store import sign_ins
+from notifications.store import second_factors, sign_ins
 
 SESSION_FIELD: Final = "sign_in"
 _FREE: Final = frozenset({"admin:second_factor", "admin:logout", "admin:password_change"})
@@ -37,7 +37,8 @@ class SignInForm(AuthenticationForm):
         label="Code",
         required=False,
         max_length=16,
-        help_text="From your authenticator app, if you have set up a second factor.",
+        help_text="From your authenticator app, if you have set up a second factor; without the"
+        " phone, a recovery code.",
         widget=UnfoldAdminTextInputWidget(
             attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}
         ),
@@ -66,9 +67,12 @@ class SignInForm(AuthenticationForm):
     def _check_code(self, user: AbstractBaseUser) -> None:
         if not user_has_device(user):
             return
-        device = match_token(user, self.cleaned_data.get("code", "").replace(" ", ""))
+        device = second_factors.match(user, self.cleaned_data.get("code", ""))
         if device is None:
-            msg = "The account has a second factor: enter the code that its app shows now."
+            msg = (
+                "The account has a second factor: enter the code that its app shows now, or a"
+                " recovery code."
+            )
             raise forms.ValidationError(msg, code="code")
         user.otp_device = device  # type: ignore[attr-defined]  # django-otp keeps it in the session
 

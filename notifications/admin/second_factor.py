@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django_otp import login, match_token, user_has_device
+from django_otp import login, user_has_device
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import conf
-from notifications.store import audit
+from notifications.store import audit, second_factors
 
 _QR_SCALE = 5
 
@@ -34,18 +34,28 @@ class CodeForm(forms.Form):
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    """Set up the second factor, or take it away; both need its code."""
+    """Set up the second factor, renew its recovery codes, or take it away; each needs a code.
+
+    New recovery codes are on this answer alone.
+    """
     user = cast("User", request.user)  # `admin_view` lets nobody else in
     is_set_up = user_has_device(user)
     form = CodeForm(request.POST if request.method == "POST" else None)
+    codes: list[str] = []
     if form.is_valid():
         code = form.cleaned_data["code"].replace(" ", "")
-        done = _take_away(user, code) if is_set_up else _set_up(request, user, code)
-        if done:
-            messages.success(request, done)
-            return HttpResponseRedirect(reverse("admin:second_factor"))
-        form.add_error("code", "This is not the code that the app shows now.")
+        if is_set_up and "renew" not in request.POST:
+            if _take_away(user, code):
+                messages.success(request, "The second factor is taken away.")
+                return HttpResponseRedirect(reverse("admin:second_factor"))
+        else:
+            codes = _renewed(user, code) if is_set_up else _set_up(request, user, code)
+        if not codes:
+            form.add_error("code", "This is not the code that the app shows now.")
+    is_set_up = is_set_up or bool(codes)
     context = {
+        "codes": codes,
+        "codes_left": second_factors.recovery_codes_left(user),
         **admin.site.each_context(request),
         "title": "Second factor",
         "form": form,
@@ -56,11 +66,6 @@ def page(request: HttpRequest) -> HttpResponse:
     answer = TemplateResponse(request, "admin/second_factor.html", context)
     answer["Cache-Control"] = "no-store"
     return answer
-
-
-def reset(user: User) -> None:
-    """Take all second factors of an account away."""
-    TOTPDevice.objects.filter(user=user).delete()
 
 
 def _waiting(user: User) -> TOTPDevice:
@@ -80,25 +85,32 @@ def _shown(device: TOTPDevice) -> dict[str, str]:
     }
 
 
-def _set_up(request: HttpRequest, user: User, code: str) -> str:
+def _set_up(request: HttpRequest, user: User, code: str) -> list[str]:
+    """Confirm the factor; returns the recovery codes, none where the code is wrong."""
     device = _waiting(user)
     if not device.verify_token(code):
-        return ""
+        return []
     with audit.changes(user.get_username(), "add_second_factor") as made:
         device.confirmed = True
         device.save()
         made.append(device)
     login(request, device)
-    return "The second factor is set up. The next sign-in asks for its code."
+    return second_factors.new_recovery_codes(user)
 
 
-def _take_away(user: User, code: str) -> str:
-    if match_token(user, code) is None:
-        return ""
+def _renewed(user: User, code: str) -> list[str]:
+    return (
+        [] if second_factors.match(user, code) is None else second_factors.new_recovery_codes(user)
+    )
+
+
+def _take_away(user: User, code: str) -> bool:
+    if second_factors.match(user, code) is None:
+        return False
     rows = TOTPDevice.objects.filter(user=user)
     with audit.changes(user.get_username(), "remove_second_factor", rows):
-        reset(user)
-    return "The second factor is taken away."
+        second_factors.remove(user)
+    return True
 
 
 def _urls() -> list[URLPattern]:

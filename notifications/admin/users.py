@@ -10,17 +10,17 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from notifications.admin import second_factor
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.rules.roles import GROUP_PREFIX
-from notifications.store import audit
+from notifications.store import audit, second_factors
 
-for _model in (User, Group, TOTPDevice):
+for _model in (User, Group, TOTPDevice, StaticDevice):
     if admin.site.is_registered(_model):
         admin.site.unregister(_model)  # django-otp's own page shows everybody's secrets
 
@@ -34,7 +34,14 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
-    list_display = ("username", "role", "is_active", "is_superuser", "second_factor", "last_login")
+    list_display = (
+        "username",
+        "role",
+        "is_active",
+        "is_superuser",
+        "second_factor",
+        "recovery_codes",
+    )
     list_filter = ("is_active", "is_superuser", "groups")
     filter_horizontal = ()
     actions = ("reset",)
@@ -43,6 +50,11 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
     def role(self, user: User) -> str:
         """The groups that give the account its rights."""
         return ", ".join(group.name for group in user.groups.all())
+
+    @display(description="Recovery codes left")
+    def recovery_codes(self, user: User) -> int:
+        """Unused ones."""
+        return second_factors.recovery_codes_left(user)
 
     @display(description="Second factor", boolean=True)
     def second_factor(self, user: User) -> bool:
@@ -78,9 +90,10 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
         """For a lost phone. The account signs in with its password, and sets up another."""
         chosen = [user for user in queryset if self.has_change_permission(request, user)]
         devices = TOTPDevice.objects.filter(user__in=chosen)
-        with audit.changes(name_of(request), "reset_second_factor", devices):
+        codes = StaticDevice.objects.filter(user__in=chosen)
+        with audit.changes(name_of(request), "reset_second_factor", devices, codes):
             for user in chosen:
-                second_factor.reset(user)
+                second_factors.remove(user)
         self.message_user(request, f"{len(chosen)} accounts reset.", messages.SUCCESS)
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002, ANN401 - Django's signature

@@ -8,6 +8,7 @@
     sensitive    vault (encrypted variables), sealing (of what became sensitive later)
     accepting    idempotency, keys (API keys), limits, ordering, fair_queue, templates/
     providers    breakers, departures, caps, ledger, tallies
+    operators'   second_factors, sign_ins
     upkeep       partitions, dead_letters, periodic, sweep_runs, locks, alerts, host_clock, disk
 
 `sql/` has one statement a file, which says what it locks and which index serves it; `lua/` has the

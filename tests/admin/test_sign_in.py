@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -12,13 +13,15 @@ from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.test import Client
 from django_otp.oath import totp
+from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from notifications import conf
 from notifications.models import AuditEntry, SignIn
-from notifications.store import state
+from notifications.store import second_factors, state
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
@@ -114,7 +117,7 @@ def test_a_second_factor_is_set_up_asked_for_and_taken_away(operator: User) -> N
     device = TOTPDevice.objects.get(user=operator)
     assert client.post(PAGE, {"code": "000000"}).status_code == 200
     TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
-    assert client.post(PAGE, {"code": code_of(device)}).status_code == 302
+    assert "Your recovery codes" in client.post(PAGE, {"code": code_of(device)}).content.decode()
     assert "second factor" in said(sign_in())
     assert "second factor" in said(sign_in(code="123456"))
     TOTPDevice.objects.update(
@@ -140,7 +143,7 @@ def test_where_it_is_required_no_other_page_opens_without_it(operator: User) -> 
         assert (answer.status_code, answer["Location"]) == (302, PAGE)
     client.get(PAGE)
     device = TOTPDevice.objects.get(user=operator)
-    assert client.post(PAGE, {"code": code_of(device)}).status_code == 302
+    assert client.post(PAGE, {"code": code_of(device)}).status_code == 200
     assert client.get("/admin/").status_code == 200
 
 
@@ -186,3 +189,71 @@ def test_an_owner_resets_a_lost_second_factor(door: Client, viewer: User) -> Non
     chosen = {"action": "reset", "_selected_action": [viewer.pk]}
     assert door.post("/admin/auth/user/", chosen).status_code == 302
     assert sign_in(name="viewer").status_code == 302
+
+
+def _with_codes(user: User) -> tuple[Client, TOTPDevice, list[str]]:
+    """Set up a second factor; returns the browser, the app's device and the recovery codes."""
+    client = Client()
+    client.force_login(user)
+    client.get(PAGE)
+    device = TOTPDevice.objects.get(user=user)
+    codes = client.post(PAGE, {"code": code_of(device)}).context["codes"]
+    TOTPDevice.objects.update(last_t=-1)
+    return client, device, codes
+
+
+def test_a_recovery_code_is_shown_once_and_signs_in_once(operator: User) -> None:
+    client, device, codes = _with_codes(operator)
+    assert len(codes) == len(set(codes)) == 10
+    page = client.get(PAGE)
+    assert "no-store" in page["Cache-Control"]
+    assert "Recovery codes left: 10." in page.content.decode()
+    assert not any(code in page.content.decode() for code in codes)
+    assert "second factor" in said(sign_in(code="abcdefgh"))
+    StaticDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    typed = f" {codes[0][:4].upper()} {codes[0][4:]} "
+    assert sign_in(code=typed).status_code == 302
+    assert "second factor" in said(sign_in(code=codes[0]))
+    assert sign_in(code=code_of(device)).status_code == 302, "the app is not slowed down"
+    assert "Recovery codes left: 9." in client.get(PAGE).content.decode()
+    entry = AuditEntry.objects.get(operation="use_recovery_code")
+    assert (entry.by, entry.before, entry.after) == ("operator", {"codes": 10}, {"codes": 9})
+    entries = str(list(AuditEntry.objects.values()))
+    assert not any(code in entries for code in codes)
+
+
+def test_new_recovery_codes_end_the_old_ones(operator: User) -> None:
+    client, device, old = _with_codes(operator)
+    refused = client.post(PAGE, {"code": "000000", "renew": "1"})
+    assert refused.context["codes"] == []
+    TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    new = client.post(PAGE, {"code": code_of(device), "renew": "1"}).context["codes"]
+    assert not set(new) & set(old)
+    assert "second factor" in said(sign_in(code=old[0]))
+    StaticDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    assert sign_in(code=new[0]).status_code == 302
+    assert client.get("/admin/").status_code == 200
+    assert AuditEntry.objects.filter(operation="make_recovery_codes").count() == 2
+
+
+def test_a_recovery_code_takes_the_factor_of_a_lost_phone_away(operator: User) -> None:
+    client, _, codes = _with_codes(operator)
+    assert client.post(PAGE, {"code": codes[3]}).status_code == 302
+    assert not StaticDevice.objects.exists()
+    assert not TOTPDevice.objects.filter(confirmed=True).exists()
+    assert sign_in().status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_send_one_recovery_code_at_once_use_it_once(operator: User) -> None:
+    _, _, codes = _with_codes(operator)
+
+    def use(_number: int) -> bool:
+        try:
+            return second_factors.match(operator, codes[0]) is not None
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(use, range(4))) == 1
+    assert second_factors.recovery_codes_left(operator) == 9
