@@ -41,10 +41,10 @@ help:
 	@echo 'make clean   remove caches; data stays in var/'
 
 demo: $(VENV)/runtime
-	@$(AT) $(RUN) -m notifyproj.supervisor $(if $(EXIT),--exit) $(if $(filter 0 no,$(STORIES)),--no-stories) $(PORTS)
+	@$(AT) $(RUN) -m notifyproj.devstack.supervisor $(if $(EXIT),--exit) $(if $(filter 0 no,$(STORIES)),--no-stories) $(PORTS)
 
 stop:
-	@$(RUN) -m notifyproj.supervisor --stop
+	@$(RUN) -m notifyproj.devstack.supervisor --stop
 
 # manage.py beside a running demo: `make shell`, or `make shell RUN_THIS='manage.py check_providers'`.
 shell:

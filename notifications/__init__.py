@@ -1,25 +1,29 @@
 """Notifications: taken from any producer, handed to a provider, never lost, never sent twice.
 
-    api  admin  management  tasks      doors: HTTP, operators, shell, Celery
+    api  admin  management  tasks      entry points: HTTP, operators, shell, Celery
         |        |        |
-      sweeps     |        |            beat's work: what makes the promises hold after a crash
+      sweeps     |        |            beat's tasks: rows that are due, after a crash too
         |________|________|
-             pipeline                  the journey, one verb a file
+           operations                  replay, test sends, imports: what operators start
+           scheduling                  later, recurring, quiet hours, digests
+            feedback                   receipts, inbound SMS, unsubscribe
+        intake   delivery              a request to rows; rows to provider calls to outcomes
                 |
               store                    bulk SQL, Redis scripts; the only writers
                 |
               models                   tables
                 |
-        lanes   telemetry              publishing ids; the wide log line
+        lanes   telemetry              publishing ids; the log line of each provider call
                 |
-          clock   conf                 time and chance; settings
+          clock   conf                 time and random numbers; settings
                 |
               rules                    pure decisions
                 |
         providers (beside us)          vendors, behind one contract
 
-Imports run downwards only. Words: a *producer* asks for a *notification* to a *recipient*; each
-*contact* of theirs that it goes to is a *delivery*; each provider call of it is an *attempt*; what
-the provider says later is a *receipt*; every status move leaves an *event*. A *lane* is the queue
-of one priority and channel; a *hold* is why a delivery waits; what gave up is a *dead letter*.
+Imports run downwards only. Words: a *producer* posts a *notification* for a *recipient*; each of
+the recipient's *contacts* that the notification goes to is a *delivery*; each provider call of a
+delivery is an *attempt*; a provider's later report is a *receipt*; every status move leaves an
+*event*. A *lane* is the queue of one priority and channel; a *hold* is the reason why a delivery
+waits; a delivery that gave up leaves a *dead letter*. `docs/glossary.md` has the other words.
 """

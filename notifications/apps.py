@@ -36,7 +36,7 @@ class NotificationsConfig(AppConfig):
 
 
 def _store_session_settings(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
-    from notifications.store import session_settings  # noqa: PLC0415 - the models are ready only now
+    from notifications.store.postgres import session_settings  # noqa: PLC0415 - the models are ready only now
 
     session_settings.store()
 
@@ -47,7 +47,7 @@ def _check_session_settings(
 ) -> list[checks.CheckMessage]:
     from django.db import Error  # noqa: PLC0415 - the models are ready only now
 
-    from notifications.store import session_settings  # noqa: PLC0415 - the models are ready only now
+    from notifications.store.postgres import session_settings  # noqa: PLC0415 - the models are ready only now
 
     try:
         found = session_settings.missing() if databases else {}
@@ -66,19 +66,19 @@ def _check_session_settings(
 
 def _make_partitions(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
     from notifications import clock  # noqa: PLC0415 - the models are ready only now
-    from notifications.store import partitions  # noqa: PLC0415 - the models are ready only now
+    from notifications.store.postgres import partitions  # noqa: PLC0415 - the models are ready only now
 
     partitions.ensure(clock.now().date())
 
 
 def _drop_broken_connection(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
-    from notifications.store import db  # noqa: PLC0415 - the models are ready only now
+    from notifications.store.postgres import db  # noqa: PLC0415 - the models are ready only now
 
     db.drop_broken()
 
 
 def _keep_roles(**_signal: Any) -> None:  # noqa: ANN401 - Django's protocol
-    from notifications.store import role_groups  # noqa: PLC0415 - the models are ready only now
+    from notifications.store.postgres import role_groups  # noqa: PLC0415 - the models are ready only now
 
     role_groups.keep()
 

@@ -1,10 +1,10 @@
 """Time and chance: the only place that asks for either, so that everything else can be given them.
 
 The service's clock is Postgres's. A process compares its host's clock with Postgres's at boot and
-each minute (`store.host_clock`). From then on `now()` is Postgres's time, carried on by a clock
-that nobody sets. So a host's wrong clock changes neither a time to live nor a due time nor the day
-in an id, even if somebody sets it while the process runs. A process that never compared (a test, a
-command at a shell) uses its host's clock.
+each minute (`store.postgres.host_clock`). From then on `now()` is Postgres's time, carried on by a
+clock that nobody sets. So a host's wrong clock changes neither a time to live nor a due time nor
+the day in an id, even if somebody sets it while the process runs. A process that never compared (a
+test, a command at a shell) uses its host's clock.
 
 Providers judge signatures and tokens by the host's clock all the same. So a process whose host is
 more than a limit away from Postgres does not work (`is_trusted`).

@@ -13,11 +13,11 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from django.conf import settings
 
-from notifications.rules import caps
 from notifications.rules.allowed import AllowList
-from notifications.rules.breaker import STREAKS, Streak
-from notifications.rules.concurrency import CEILING
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
+from notifications.rules.rate_limits import frequency_caps as caps
+from notifications.rules.rate_limits.circuit_breaker import STREAKS, Streak
+from notifications.rules.rate_limits.concurrency import CEILING
 from providers.contract import Channel
 
 

@@ -31,7 +31,7 @@ def _drop_broken_connection(**_signal: object) -> None:
 
     One that broke must not cost the next task its first statement.
     """
-    from notifications.store import db  # noqa: PLC0415 - after Django is set up
+    from notifications.store.postgres import db  # noqa: PLC0415 - after Django is set up
 
     db.drop_broken()
 
@@ -42,7 +42,7 @@ def _watch_clock(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Cele
 
     The queue of the sweeps is still consumed: they call no provider and use Postgres's clock.
     """
-    from notifications.store import host_clock  # noqa: PLC0415 - after Django is set up
+    from notifications.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
 
     names = [name for name in sender.app.amqp.queues.consume_from if name != OPS]
 
@@ -56,6 +56,6 @@ def _watch_clock(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Cele
 @beat_init.connect
 def _watch_clock_of_beat(**_signal: object) -> None:
     """Beat only counts seconds, so it goes on whatever its host's clock says; the alert tells."""
-    from notifications.store import host_clock  # noqa: PLC0415 - after Django is set up
+    from notifications.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
 
     host_clock.Watch().start()

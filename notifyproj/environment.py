@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from notifications.rules.breaker import STREAKS
-from notifications.rules.caps import DEFAULTS
-from notifications.rules.concurrency import CEILING
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE
+from notifications.rules.rate_limits.circuit_breaker import STREAKS
+from notifications.rules.rate_limits.concurrency import CEILING
+from notifications.rules.rate_limits.frequency_caps import DEFAULTS
 from notifyproj.esp import anymail_vendor
 from notifyproj.service_urls import with_passwords
 from notifyproj.values import (

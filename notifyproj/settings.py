@@ -82,9 +82,11 @@ TEMPLATES = [
     },
 ]
 
-# No health checks of Django's: they cost a round trip each; `store.db.drop_broken` asks the socket.
+# No health checks of Django's: they cost a round trip each; `store.postgres.db.drop_broken` asks
+# the socket.
 DATABASES = {"default": dj_database_url.parse(ENVIRONMENT.database_url, conn_max_age=None)}
-# No session settings here, which a transaction pooler would drop: see `store.session_settings`.
+# No session settings here, which a transaction pooler would drop: see
+# `store.postgres.session_settings`.
 DATABASES["default"].setdefault("OPTIONS", {}).update({
     "application_name": "notify",
     "connect_timeout": 3,
@@ -141,8 +143,8 @@ DJANGO_CELERY_BEAT_TZ_AWARE = True
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["notifications.api.authentication.BearerKey"],
     "DEFAULT_PERMISSION_CLASSES": ["notifications.api.authentication.HasScope"],
-    "DEFAULT_PARSER_CLASSES": ["notifications.api.wire.JsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["notifications.api.wire.JsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["notifications.api.json_io.JsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["notifications.api.json_io.JsonRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405: the schema describes the API
     "EXCEPTION_HANDLER": "notifications.api.problems.answer",

@@ -24,7 +24,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import conf
 from notifications.api import clients
-from notifications.store import second_factors, sign_ins
+from notifications.store.postgres import second_factors
+from notifications.store.redis import sign_ins
 
 SESSION_FIELD: Final = "sign_in"
 _FREE: Final = frozenset({"admin:second_factor", "admin:logout", "admin:password_change"})

@@ -17,9 +17,9 @@ from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BeforeValidator
 
 from notifications.rules.allowed import AllowList
-from notifications.rules.breaker import Streak
-from notifications.rules.caps import Cap, Caps
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
+from notifications.rules.rate_limits.circuit_breaker import Streak
+from notifications.rules.rate_limits.frequency_caps import Cap, Caps
 from providers.contract import Channel
 from providers.transport.guard import nat64_prefixes
 

@@ -5,7 +5,7 @@
     --workers  processes; default 1
 
 HTTP/1.1 only: over HTTP/2 one connection is many clients. Each process answers NOTIFY_WEB_SLOTS
-requests at a time (`notifications.api.slots`) and closes slow connections
+requests at a time (`notifications.api.request_slots`) and closes slow connections
 (`notifyproj.connections`); the server itself limits the time for a request's head, which is also
 how long a connection may be idle.
 """

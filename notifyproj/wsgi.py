@@ -9,8 +9,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
 _django = get_wsgi_application()
 
 from notifications import conf  # noqa: E402 - it needs Django set up
-from notifications.api.slots import Slots  # noqa: E402 - it needs Django set up
-from notifications.store import host_clock  # noqa: E402 - it needs Django set up
+from notifications.api.request_slots import Slots  # noqa: E402 - it needs Django set up
+from notifications.store.postgres import host_clock  # noqa: E402 - it needs Django set up
 from notifyproj import connections, web  # noqa: E402 - connections needs Django set up
 
 application = Slots(_django, slots=conf.current().web.slots, threads=web.THREADS)

@@ -68,7 +68,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What the pipeline must know of a provider before it calls it."""
+    """What a delivery must know of a provider before the call."""
 
     channels: frozenset[Channel]
     repeat: Repeat

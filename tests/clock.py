@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from notifyproj.embedded import Stack
+from notifyproj.devstack.servers import Stack
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 

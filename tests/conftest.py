@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
-from notifyproj.embedded import EmbeddedError, Stack
+from notifyproj.devstack.servers import EmbeddedError, Stack
 from notifyproj.environment import PREFIX
 from tests import clock
 

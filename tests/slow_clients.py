@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from notifyproj.ports import LOOPBACK
+from notifyproj.devstack.ports import LOOPBACK
 
 ADDRESSES: Final = 20
 _SMALL_BUFFER: Final = 4_096

@@ -13,8 +13,8 @@ import pytest
 import redis
 
 from notifications import clock
-from notifyproj.child import preloaded
-from notifyproj.embedded import Stack
+from notifyproj.devstack.child_process import preloaded
+from notifyproj.devstack.servers import Stack
 from tests.clock import ROOT
 
 _MINUTE = dt.timedelta(minutes=1)

@@ -7,9 +7,9 @@ import datetime as dt
 import pytest
 
 from notifications.rules.allowed import AllowList
-from notifications.rules.breaker import Streak
-from notifications.rules.caps import DEFAULTS, Cap
 from notifications.rules.lane import Priority
+from notifications.rules.rate_limits.circuit_breaker import Streak
+from notifications.rules.rate_limits.frequency_caps import DEFAULTS, Cap
 from notifyproj import environment
 from notifyproj.environment import Delivery, InvalidEnvironment, LogLevel
 from providers.contract import Channel

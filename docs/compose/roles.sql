@@ -49,7 +49,7 @@ BEGIN
     ALTER DEFAULT PRIVILEGES FOR ROLE notify_owner IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO notify_app;
     ALTER DEFAULT PRIVILEGES FOR ROLE notify_owner IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO notify_app;
 
-    -- Every session of the app has these (notifications/store/session_settings.py), also behind a transaction pooler.
+    -- Every session of the app has these (notifications/store/postgres/session_settings.py), also behind a transaction pooler.
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET idle_in_transaction_session_timeout = %L', current_database(), '30s');
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET lock_timeout = %L', current_database(), '2s');
     EXECUTE format('ALTER ROLE notify_app IN DATABASE %I SET jit = off', current_database());

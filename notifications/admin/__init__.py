@@ -5,9 +5,9 @@
     dead_letters, replays        filter, look, replay or discard: one, some, or all that match
     templates                    versions: drafted, published, rolled back, as files
     template_editor, _compare    writing beside the screen that it will appear on; what changed
-    breakers, paces              which providers rest; opened and closed by hand; how fast they go
+    breakers, provider_rates     which providers rest; opened and closed by hand; how fast they go
     producers, recipients        who asks, who is reached; keys are shown once
-    person                       what support is asked: what waits, and why
+    recipient_page               what support is asked: what waits, and why
     suppressions                 which addresses are not used, and why; files in and out
     retry_presets                how failed calls are tried again, with each timetable
     provider_routes              which provider takes what, in force within two seconds
@@ -18,9 +18,9 @@
     second_factor, sessions, users   who gets in, and what they may do
 
 Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
-by index); nothing here writes a delivery's status but through `pipeline.replay`; an address is
+by index); nothing here writes a delivery's status but through `operations.replay`; an address is
 shown on the own page of its contact or suppression alone, a sensitive variable nowhere; who may
-only view can change nothing. A new page keeps them by building on `reading`.
+only view can change nothing. A new page keeps them by building on `base`.
 """
 
 from notifications.admin import (
@@ -32,9 +32,9 @@ from notifications.admin import (
     housekeeping,
     notification_types,
     notifications,
-    paces,
     periodic_tasks,
     producers,
+    provider_rates,
     provider_routes,
     recipients,
     replays,
@@ -57,9 +57,9 @@ __all__ = [
     "housekeeping",
     "notification_types",
     "notifications",
-    "paces",
     "periodic_tasks",
     "producers",
+    "provider_rates",
     "provider_routes",
     "recipients",
     "replays",

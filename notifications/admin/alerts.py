@@ -8,12 +8,12 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from notifications import clock
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.models import Alert
 from notifications.rules.alerts import sentence
-from notifications.store import audit
+from notifications.store.postgres import audit
 
 
 class OpenFilter(admin.EmptyFieldListFilter):
@@ -32,7 +32,7 @@ class OpenFilter(admin.EmptyFieldListFilter):
 
 
 @admin.register(Alert)
-class AlertAdmin(reading.ReadOnlyAdmin):
+class AlertAdmin(base.ReadOnlyAdmin):
     """Read-only but for resolving."""
 
     list_display = ("kind", "subject", "detail", "meaning", "raised_at", "seen_at", "state")

@@ -12,7 +12,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.models import AuditEntry
 
 _FIELDS_SHOWN: Final = 3
@@ -20,7 +20,7 @@ _FIELDS_SHOWN: Final = 3
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(reading.ReadOnlyAdmin):
+class AuditEntryAdmin(base.ReadOnlyAdmin):
     """Read-only; found by operator, key, object and request."""
 
     list_display = ("at", "by", "operation", "object", "differs", "request_id")
@@ -28,7 +28,7 @@ class AuditEntryAdmin(reading.ReadOnlyAdmin):
     date_hierarchy = None
     search_fields = ("by",)
     search_help_text = "A user name, the prefix of a key, the name of an object, or a request id."
-    paginator = reading.BoundedPaginator
+    paginator = base.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
     fields = ("at", "by", "operation", "object", "was", "became", "request_id")
@@ -54,7 +54,7 @@ class AuditEntryAdmin(reading.ReadOnlyAdmin):
                 page = reverse(f"admin:{app}_{entry.object_type}_change", args=[entry.object_id])
             except NoReverseMatch:
                 continue
-            return reading.link(page, name)
+            return base.link(page, name)
         return name
 
     @display(description="Fields")

@@ -12,7 +12,7 @@ from django.forms.models import _get_foreign_key
 from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 
-from notifications.store import audit
+from notifications.store.postgres import audit
 
 _ROW: Final = re.compile(r"form-[0-9]+-id")
 """The field of a row's key in a list that is edited."""

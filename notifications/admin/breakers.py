@@ -15,14 +15,15 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.admin.audited import name_of
+from notifications.delivery import routing
 from notifications.models import Breaker, BreakerEvent
-from notifications.pipeline import route
-from notifications.rules.breaker import Forced
-from notifications.store import audit, breakers, standings
-from notifications.store.controls import Pair
-from notifications.store.standings import Endpoints, Standing
+from notifications.rules.rate_limits.circuit_breaker import Forced
+from notifications.store.cached.provider_overrides import Pair
+from notifications.store.postgres import audit
+from notifications.store.rate_limits import breaker_status, circuit_breakers
+from notifications.store.rate_limits.breaker_status import Endpoints, Standing
 from providers.contract import Channel
 
 _ENDPOINTS: Final = 20
@@ -64,7 +65,7 @@ class Line:
 
 
 @admin.register(Breaker)
-class BreakerAdmin(reading.ReadOnlyAdmin):
+class BreakerAdmin(base.ReadOnlyAdmin):
     """One page: the board, its buttons, and the latest events."""
 
     def changelist_view(  # type: ignore[override]  # unfold names its own kind of answer
@@ -84,7 +85,7 @@ class BreakerAdmin(reading.ReadOnlyAdmin):
             return self._force(request)
         if not self.has_view_permission(request):
             raise PermissionDenied
-        found = standings.of_pairs(_pairs())
+        found = breaker_status.of_pairs(_pairs())
         context = {
             "lines": [
                 Line(provider=provider, channel=channel, standing=standing)
@@ -94,13 +95,13 @@ class BreakerAdmin(reading.ReadOnlyAdmin):
             "events": BreakerEvent.objects.all()[:_LATEST],
             "may_force": may_force,
         }
-        return reading.page(self, request, "admin/breakers.html", title="Breakers", context=context)
+        return base.page(self, request, "admin/breakers.html", title="Breakers", context=context)
 
     def _force(self, request: HttpRequest) -> HttpResponse:
         pair, forced = _read(request)
         row = Breaker.objects.filter(provider=pair[0], channel=pair[1])
         with audit.changes(name_of(request), "force_breaker", row):
-            breakers.force(pair, forced, by=name_of(request))
+            circuit_breakers.force(pair, forced, by=name_of(request))
         said = {
             Forced.AUTO: "is decided by its calls again",
             Forced.OPEN: "is forced open: its deliveries are held",
@@ -114,8 +115,8 @@ class BreakerAdmin(reading.ReadOnlyAdmin):
 def _resting_endpoints() -> Iterator[tuple[Pair, Endpoints]]:
     """Of each provider whose endpoints have breakers of their own, if any rests."""
     for pair in _pairs():
-        if route.configured()[pair[0]].capabilities.endpoint_of is not None:
-            resting = standings.endpoints(pair, limit=_ENDPOINTS)
+        if routing.configured()[pair[0]].capabilities.endpoint_of is not None:
+            resting = breaker_status.endpoints(pair, limit=_ENDPOINTS)
             if resting.count:
                 yield pair, resting
 
@@ -123,7 +124,7 @@ def _resting_endpoints() -> Iterator[tuple[Pair, Endpoints]]:
 def _pairs() -> list[Pair]:
     return sorted(
         (name, channel)
-        for name, provider in route.configured().items()
+        for name, provider in routing.configured().items()
         for channel in provider.capabilities.channels
     )
 
@@ -140,7 +141,7 @@ def _read(request: HttpRequest) -> tuple[Pair, Forced]:
 
 
 @admin.register(BreakerEvent)
-class BreakerEventAdmin(reading.ReadOnlyAdmin):
+class BreakerEventAdmin(base.ReadOnlyAdmin):
     """All that breakers did, as far as it is kept."""
 
     list_display = ("at", "provider", "channel", "kind", "detail")

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from notifications import clock, conf
 from notifications.models import Alert, SweepRun
-from notifications.store import backlog
+from notifications.store.postgres import backlog
 
 
 def environment(_request: HttpRequest) -> list[str] | None:

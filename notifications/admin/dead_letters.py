@@ -21,15 +21,15 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanWidget
 
-from notifications.admin import reading, selection
+from notifications.admin import base, dead_letter_selection
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
-from notifications.admin.letter_filters import FILTERS
+from notifications.admin.dead_letter_filters import FILTERS
 from notifications.models import DeadLetter
-from notifications.pipeline import replay
+from notifications.operations import replay
 from notifications.rules import ids, reasons
-from notifications.rules.letters import LetterFilter
-from notifications.store import audit, dead_letters
+from notifications.rules.dead_letter_filter import LetterFilter
+from notifications.store.postgres import audit, dead_letters
 
 _CHUNK: Final = 10_000
 """Letters discarded in one statement: its locks are held for a fraction of a second."""
@@ -54,7 +54,7 @@ class ReplayForm(forms.Form):
 
 
 @admin.register(DeadLetter)
-class DeadLetterAdmin(reading.ReadOnlyAdmin):
+class DeadLetterAdmin(base.ReadOnlyAdmin):
     """Read-only but for replay and discard."""
 
     list_display = (
@@ -104,7 +104,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
     def recipient(self, letter: DeadLetter) -> str:
         """Who it was for, leading to what else came to them."""
         page = reverse("admin:notifications_recipient_change", args=[letter.recipient_id])
-        return reading.link(page, letter.snapshot.get("user_id") or letter.recipient_id)
+        return base.link(page, letter.snapshot.get("user_id") or letter.recipient_id)
 
     @display(description="Address hash")
     def address_hash(self, letter: DeadLetter) -> str:
@@ -113,14 +113,14 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         if hashed is None:
             return "the contact was erased"
         page = reverse("admin:notifications_contact_change", args=[letter.contact_id])
-        return reading.link(page, hashed)
+        return base.link(page, hashed)
 
     @display(description="Delivery")
     def delivery(self, letter: DeadLetter) -> str:
         """Its id, leading to the whole timeline."""
         notification = ids.notification_of(letter.delivery_id)
         page = reverse("admin:notifications_notification_change", args=[notification])
-        return reading.link(f"{page}#{letter.delivery_id}", letter.delivery_id)
+        return base.link(f"{page}#{letter.delivery_id}", letter.delivery_id)
 
     @display(description="Message")
     def message(self, letter: DeadLetter) -> str:
@@ -221,7 +221,7 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         if not self.has_replay_permission(request):
             raise PermissionDenied
         try:
-            return selection.read(request.GET)
+            return dead_letter_selection.read(request.GET)
         except ValueError as error:
             raise BadRequest(str(error)) from error
 
@@ -240,14 +240,14 @@ class DeadLetterAdmin(reading.ReadOnlyAdmin):
         context = {
             "verb": verb,
             "form": form,
-            "filter": selection.described(wanted),
+            "filter": dead_letter_selection.described(wanted),
             "total": sum(group["count"] for group in groups),
             "groups": [
                 (group["reason"], names[group["channel"]], group["count"]) for group in groups
             ],
             "sample": letters[:_SHOWN],
         }
-        return reading.page(
+        return base.page(
             self,
             request,
             "admin/confirm_letters.html",

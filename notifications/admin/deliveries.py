@@ -11,36 +11,36 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from unfold.decorators import display
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.models import Delivery
-from notifications.pipeline import replay
+from notifications.operations import replay
 from notifications.rules import ids
 from notifications.rules.states import Status
-from notifications.store import audit, search
+from notifications.store.postgres import audit, search
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(reading.ReadOnlyAdmin):
+class DeliveryAdmin(base.ReadOnlyAdmin):
     """Read-only but for the two answers to `unknown`: it was sent, or it was not."""
 
     list_display = (
         *("id", "channel", "priority", "shown_status", "reason", "provider", "attempts"),
         *("due_at", "mode"),
     )
-    list_filter = (reading.RecentFilter, "status", "channel", "priority", "mode")
+    list_filter = (base.RecentFilter, "status", "channel", "priority", "mode")
     search_fields = ("id",)
     search_help_text = "An address, a user id, a provider's message id, or one of our ids."
     ordering = ("-id",)
     sortable_by = ()
-    paginator = reading.BoundedPaginator
+    paginator = base.BoundedPaginator
     actions = ("was_sent", "was_not_sent")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
     ) -> tuple[QuerySet[Delivery], bool]:
-        """By index, through `store.search`; never by pattern."""
+        """By index, through `store.postgres.search`; never by pattern."""
         del request
         if not search_term:
             return queryset, False
@@ -48,7 +48,7 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
             pk__in={hit.delivery_id for hit in search.find_any(search_term)}
         ), False
 
-    @display(description="Status", label=reading.STATUS_COLOURS)
+    @display(description="Status", label=base.STATUS_COLOURS)
     def shown_status(self, row: Delivery) -> str:
         """The status as a label."""
         return Status(row.status).label
@@ -92,7 +92,7 @@ class DeliveryAdmin(reading.ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Delivery], *, as_sent: bool
     ) -> None:
         wanted = queryset.filter(status=Status.UNKNOWN).values_list("pk", flat=True)
-        rows = Delivery.objects.filter(pk__in=list(wanted[: reading.COUNTED]))
+        rows = Delivery.objects.filter(pk__in=list(wanted[: base.COUNTED]))
         with audit.changes(name_of(request), "resolve_unknown", rows):
             moved = replay.resolve_unknown(
                 [row.pk for row in rows], as_sent=as_sent, by=name_of(request)

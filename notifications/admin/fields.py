@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from notifications.rules import caps
+from notifications.rules.rate_limits import frequency_caps
 from notifications.rules.times import local_time
 from providers.contract import Channel
 
@@ -92,7 +92,7 @@ class CapsField(forms.CharField):
         if len(written) != len(items):
             raise ValidationError("a channel stands there twice")
         try:
-            read = caps.parsed(written)
+            read = frequency_caps.parsed(written)
         except KeyError as error:
             raise ValidationError(f"{error.args[0].lower()} is no channel") from error
         except ValueError as error:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.models import Rejected, SweepRun
 
 
 @admin.register(Rejected)
-class RejectedAdmin(reading.ReadOnlyAdmin):
+class RejectedAdmin(base.ReadOnlyAdmin):
     """Requests that were refused for what they said."""
 
     list_display = ("at", "problem", "detail", "user_id", "type", "producer_id")
     list_filter = ("problem",)
     search_fields = ("=user_id", "=type")
-    paginator = reading.BoundedPaginator
+    paginator = base.BoundedPaginator
     sortable_by = ()
 
 
 @admin.register(SweepRun)
-class SweepRunAdmin(reading.ReadOnlyAdmin):
+class SweepRunAdmin(base.ReadOnlyAdmin):
     """A sweep that has not run for a minute is a beat that is dead."""
 
     list_display = ("name", "started_at", "finished_at", "moved")

@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from notifications.admin.audited import AuditedAdmin
 from notifications.models import NotificationType
-from notifications.store import retry_presets
+from notifications.store.cached import retry_presets
 
 
 class NotificationTypeForm(forms.ModelForm[NotificationType]):

@@ -12,11 +12,11 @@ from django.db.models import Func, OuterRef, QuerySet, UUIDField
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.decorators import display
 
-from notifications.admin import person, reading
+from notifications.admin import base, recipient_page
 from notifications.models import Delivery, Notification, Producer, Recipient
 from notifications.rules import reasons
 from notifications.rules.states import Status, overall
-from notifications.store import search, timelines
+from notifications.store.postgres import search, timelines
 
 
 class _LastDeliveryOf(Func):
@@ -27,17 +27,17 @@ class _LastDeliveryOf(Func):
 
 
 @admin.register(Notification)
-class NotificationAdmin(reading.ReadOnlyAdmin):
+class NotificationAdmin(base.ReadOnlyAdmin):
     """Read-only: a notification changes through its deliveries."""
 
     list_display = ("created_at", "id", "user_id", "type", "priority", "mode", "status")
-    list_filter = (reading.RecentFilter, "priority", "mode")
+    list_filter = (base.RecentFilter, "priority", "mode")
     list_display_links = ("created_at", "id")
     search_fields = ("id",)
     search_help_text = "An address, a user id, a provider's message id, or one of our ids."
     ordering = ("-id",)
     sortable_by = ()
-    paginator = reading.BoundedPaginator
+    paginator = base.BoundedPaginator
     readonly_fields: ClassVar[tuple[str, ...]] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Notification]:
@@ -54,20 +54,20 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
     ) -> tuple[QuerySet[Notification], bool]:
-        """By index, through `store.search`; never by pattern."""
+        """By index, through `store.postgres.search`; never by pattern."""
         del request
         if not search_term:
             return queryset, False
         found = {hit.notification_id for hit in search.find_any(search_term)}
         return queryset.filter(pk__in=found), False
 
-    @display(description="Status", label=reading.STATUS_COLOURS)
+    @display(description="Status", label=base.STATUS_COLOURS)
     def status(self, row: Notification) -> str:
         """That of the delivery which has come furthest."""
         statuses: list[int] = row.statuses  # type: ignore[attr-defined]  # annotated above
         return overall([Status(status) for status in statuses]).label if statuses else "-"
 
-    @reading.own_page
+    @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """One notification with its timeline.
 
@@ -83,7 +83,7 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
         notification = timeline.notification
         producer = Producer.objects.filter(pk=notification.producer_id).first()
         recipient = Recipient.objects.filter(pk=notification.recipient_id).first()
-        return reading.page(
+        return base.page(
             self,
             request,
             "admin/notification.html",
@@ -92,16 +92,16 @@ class NotificationAdmin(reading.ReadOnlyAdmin):
                 "timeline": timeline,
                 "producer": producer,
                 "variables": json.dumps(timeline.variables, indent=2, ensure_ascii=False),
-                "status_colour": reading.colour_of(timeline.status),
-                "clock": person.clock_of(recipient or Recipient()),
+                "status_colour": base.colour_of(timeline.status),
+                "clock": recipient_page.clock_of(recipient or Recipient()),
                 "deliveries": [
-                    person.effort(delivery, expires_at=notification.expires_at)
+                    recipient_page.effort(delivery, expires_at=notification.expires_at)
                     for delivery in timeline.deliveries
                 ],
                 "events": [
                     (
                         event,
-                        reading.colour_of(Status(event.status)) if event.status else "",
+                        base.colour_of(Status(event.status)) if event.status else "",
                         reasons.sentence(event.reason),
                     )
                     for event in timeline.events

@@ -21,7 +21,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldBooleanSwitchWid
 
 from notifications.admin.audited import AuditedAdmin
 from notifications.models import SweepRun
-from notifications.store import periodic
+from notifications.store.postgres import periodic_tasks
 from notifications.sweeps import SWEEPS
 
 _LONGEST: Final = 86_400
@@ -54,7 +54,7 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Django's signature
         super().__init__(*args, **kwargs)
-        every = periodic.interval_of(self.instance)
+        every = periodic_tasks.interval_of(self.instance)
         self.fields["seconds"].initial = int(every.total_seconds()) if every else None
         self.fields["enabled"].help_text = _stops(self.instance)
 
@@ -101,7 +101,7 @@ class PeriodicTaskAdmin(AuditedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[PeriodicTask]:
         """The sweeps' tasks, with their intervals."""
         rows: QuerySet[PeriodicTask] = super().get_queryset(request)
-        return rows.filter(task__startswith=periodic.PREFIX).select_related("interval")
+        return rows.filter(task__startswith=periodic_tasks.PREFIX).select_related("interval")
 
     def save_model(
         self,
@@ -111,7 +111,7 @@ class PeriodicTaskAdmin(AuditedAdmin):
         change: bool,  # noqa: FBT001 - Django's signature
     ) -> None:
         """Save the interval as django-celery-beat has it."""
-        periodic.set_interval(obj, form.cleaned_data["seconds"])
+        periodic_tasks.set_interval(obj, form.cleaned_data["seconds"])
         super().save_model(request, obj, form, change)
 
     @display(description="State", label={"on": "success", "off": "danger"})
@@ -122,7 +122,7 @@ class PeriodicTaskAdmin(AuditedAdmin):
     @display(description="Interval")
     def interval(self, task: PeriodicTask) -> str:
         """In seconds."""
-        every = periodic.interval_of(task)
+        every = periodic_tasks.interval_of(task)
         return f"{every.total_seconds():g} s" if every else "-"
 
     @display(description="Last began")

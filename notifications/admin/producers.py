@@ -15,7 +15,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from notifications import clock
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.admin.fields import known_zone, several
@@ -24,7 +24,7 @@ from notifications.models.choices import PRIORITIES
 from notifications.rules import access
 from notifications.rules.access import GRANTABLE
 from notifications.rules.lane import Mode
-from notifications.store import audit, keys
+from notifications.store.postgres import api_keys, audit
 
 
 class ProducerForm(forms.ModelForm[Producer]):
@@ -59,7 +59,7 @@ class ApiKeyForm(forms.ModelForm[ApiKey]):
     )
 
     class Meta:
-        """The digest and the prefix are made by `store.keys`."""
+        """The digest and the prefix are made by `store.postgres.api_keys`."""
 
         model = ApiKey
         fields = ("producer", "mode", "scopes", "note", "expires_at")
@@ -126,9 +126,9 @@ class ApiKeyAdmin(AuditedAdmin):
 
     @action("Revoke", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        """At once, as far as `store.keys` remembers a key."""
+        """At once, as far as `store.postgres.api_keys` remembers a key."""
         with audit.changes(name_of(request), "revoke_key", queryset):
-            count = keys.revoke(queryset, by=name_of(request))
+            count = api_keys.revoke(queryset, by=name_of(request))
         self.message_user(request, f"{count} keys revoked.", messages.SUCCESS)
         heirs = ApiKey.objects.filter(replaces__in=queryset, revoked_at=None)
         if working := ", ".join(heirs.values_list("prefix", flat=True)):
@@ -138,10 +138,10 @@ class ApiKeyAdmin(AuditedAdmin):
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: ApiKey, form: forms.Form, change: object
     ) -> None:
-        """Let `store.keys` make the key."""
+        """Let `store.postgres.api_keys` make the key."""
         del change
         wanted = form.cleaned_data
-        made, secret = keys.issue(
+        made, secret = api_keys.issue(
             wanted["producer"],
             mode=Mode(wanted["mode"]),
             scopes=wanted["scopes"],
@@ -182,11 +182,11 @@ class ApiKeyAdmin(AuditedAdmin):
         if form.is_valid():
             try:
                 with audit.changes(name_of(request), "rotate_key", _itself(key)) as news:
-                    made, secret = keys.rotate(
+                    made, secret = api_keys.rotate(
                         key, overlap=form.cleaned_data["overlap"], by=name_of(request)
                     )
                     news.append(made)
-            except keys.NotRotatable as error:
+            except api_keys.NotRotatable as error:
                 self.message_user(request, f"Not done: {error}.", messages.ERROR)
                 return HttpResponseRedirect(back)
             made.secret = secret  # type: ignore[attr-defined]  # for the one page that shows it
@@ -199,14 +199,14 @@ class ApiKeyAdmin(AuditedAdmin):
             "back": back,
         }
         template = "admin/suppression_form.html"
-        return reading.page(self, request, template, title=f"Rotate {key}", context=context)
+        return base.page(self, request, template, title=f"Rotate {key}", context=context)
 
     def response_add(
         self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None
     ) -> HttpResponse:
         """Show the secret now: a redirect would have to store it somewhere."""
         del post_url_continue
-        answer = reading.page(
+        answer = base.page(
             self,
             request,
             "admin/key_issued.html",

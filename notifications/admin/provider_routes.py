@@ -18,8 +18,8 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from notifications import conf
 from notifications.admin import providers
 from notifications.admin.audited import AuditedAdmin
+from notifications.delivery import routing
 from notifications.models import ProviderRoute
-from notifications.pipeline import route
 from providers.contract import Provider
 
 
@@ -35,7 +35,7 @@ class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
         """Refuse what the router would pass by."""
         row: dict[str, Any] = super().clean() or self.cleaned_data
         name = row.get("provider", "")
-        provider = route.provider_named(name)
+        provider = routing.provider_named(name)
         if provider is not None:
             self._check(row, provider)
         elif name:
@@ -54,7 +54,7 @@ class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
 
 def _names(row: ProviderRoute) -> list[str]:
     """What can be chosen; a row keeps its own even when its settings are gone."""
-    return sorted({*route.configured(), row.provider} - {""})
+    return sorted({*routing.configured(), row.provider} - {""})
 
 
 @admin.register(ProviderRoute)
@@ -84,7 +84,7 @@ class ProviderRouteAdmin(AuditedAdmin):
     )
     def state(self, row: ProviderRoute) -> str:
         """Whether the router looks at it."""
-        if route.provider_named(row.provider) is None:
+        if routing.provider_named(row.provider) is None:
             return "not configured"
         return "in use" if row.is_enabled else "off"
 

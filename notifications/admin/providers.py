@@ -22,11 +22,12 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from notifications import conf
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.admin.audited import LATEST, name_of
-from notifications.pipeline import one_message, route
-from notifications.pipeline.one_message import CannotSend
-from notifications.store import audit
+from notifications.delivery import routing
+from notifications.operations import single_call
+from notifications.operations.single_call import CannotSend
+from notifications.store.postgres import audit
 from providers import registry
 from providers.configuration import setting_name
 from providers.contract import Channel, Finding, Provider
@@ -89,7 +90,7 @@ def view(page: ModelAdmin, request: HttpRequest) -> HttpResponse:
         if not may_try:
             raise PermissionDenied
         name = request.POST.get("provider", "")
-        provider = route.configured().get(name)
+        provider = routing.configured().get(name)
         if provider is None:
             raise BadRequest(f"{name[:40]} is not configured")
         if "address" in request.POST:
@@ -103,7 +104,7 @@ def view(page: ModelAdmin, request: HttpRequest) -> HttpResponse:
     }
     if request.user.has_perm("notifications.view_auditentry"):
         context["audit_entries"] = audit.of_type(_PROVIDER)[:LATEST]
-    return reading.page(page, request, "admin/providers.html", title="Providers", context=context)
+    return base.page(page, request, "admin/providers.html", title="Providers", context=context)
 
 
 def guide(request: HttpRequest) -> HttpResponse:
@@ -143,7 +144,7 @@ def _send(page: ModelAdmin, request: HttpRequest, provider: Provider) -> HttpRes
 
 
 def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int, str]:
-    message = one_message.compose(
+    message = single_call.compose(
         channel=Channel.from_label(given["channel"]),
         address=given["address"],
         kind=given["kind"],
@@ -151,7 +152,7 @@ def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int,
         body=_BODY,
     )
     try:
-        sender = one_message.adapter(provider.name, message)
+        sender = single_call.adapter(provider.name, message)
     except CannotSend as error:
         return messages.ERROR, str(error)
     facts = {each: given[each] for each in ("channel", "address", "kind")}
@@ -159,7 +160,7 @@ def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int,
     audit.record_about(
         by, "send_provider_test", object_type=_PROVIDER, name=provider.name, after=facts
     )
-    is_accepted, line = one_message.send(sender, message)
+    is_accepted, line = single_call.send(sender, message)
     _log.info("provider_tried", provider=provider.name, accepted=is_accepted, by=by)
     return (messages.SUCCESS if is_accepted else messages.ERROR), line
 
@@ -168,11 +169,11 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
     """Configured providers first, each group by name."""
     routed: dict[str, list[str]] = {}
     for channel in Channel:
-        for provider in route.takers(channel):
+        for provider in routing.takers(channel):
             routed.setdefault(provider.name, []).append(channel.label)
     lines = []
     for vendor in sorted(registry.everyone(), key=lambda each: each.name):
-        found = route.configured().get(vendor.name)
+        found = routing.configured().get(vendor.name)
         channels = found.capabilities.channels if found else ()
         lines.append(
             Line(
@@ -189,4 +190,6 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
 
 
 def _forms() -> dict[str, TestForm]:
-    return {name: TestForm(each, auto_id=f"{name}_%s") for name, each in route.configured().items()}
+    return {
+        name: TestForm(each, auto_id=f"{name}_%s") for name, each in routing.configured().items()
+    }

@@ -14,16 +14,22 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import clock
-from notifications.admin import person, reading
+from notifications.admin import base, recipient_page
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.admin.fields import CapsField, ChannelOrderField, known_zone, several
 from notifications.admin.quiet_hours import HELP, QuietHoursField
+from notifications.delivery import webhook_signing
 from notifications.models import Contact, DeadLetter, Preference, Recipient
 from notifications.models.choices import CHANNELS
-from notifications.pipeline import signing
 from notifications.rules.language import locales
-from notifications.store import address_book, addresses, audit, dead_letters, suppressions
+from notifications.store.postgres import (
+    audit,
+    contact_addresses,
+    dead_letters,
+    recipients,
+    suppressions,
+)
 from providers.contract import Channel
 
 
@@ -93,7 +99,7 @@ class RecipientAdmin(AuditedAdmin):
     search_fields = ("user_id__exact",)
     search_help_text = "The whole user id, or a whole address."
     show_full_result_count = False
-    paginator = reading.BoundedPaginator
+    paginator = base.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
     readonly_fields = ("phone_timezone",)
@@ -125,7 +131,7 @@ class RecipientAdmin(AuditedAdmin):
     ) -> HttpResponse:
         """With the card that answers why something came, or did not."""
         if obj is not None:
-            context["person"] = person.context(
+            context["person"] = recipient_page.context(
                 obj, may_view=lambda name: request.user.has_perm(f"notifications.view_{name}")
             )
         return super().render_change_form(request, context, add, change, form_url, obj)
@@ -139,7 +145,9 @@ class ContactForm(forms.ModelForm[Contact]):
         wanted: dict[str, Any] = super().clean() or {}
         if wanted.get("channel") is not None and "address" in wanted:
             try:
-                wanted["address"] = addresses.stored(Channel(wanted["channel"]), wanted["address"])
+                wanted["address"] = contact_addresses.stored(
+                    Channel(wanted["channel"]), wanted["address"]
+                )
             except ValueError as error:
                 self.add_error("address", f"{error}.")
         return wanted
@@ -186,7 +194,7 @@ class ContactAdmin(AuditedAdmin):
         *("created_at", "created_by", "changed_at", "changed_by"),
     )
     show_full_result_count = False
-    paginator = reading.BoundedPaginator
+    paginator = base.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
     actions = ("make_valid", "renew_secret")
@@ -224,7 +232,7 @@ class ContactAdmin(AuditedAdmin):
         else:
             obj.created_by = name_of(request)
         super().save_model(request, obj, form, change)
-        address_book.note_zone(obj.recipient)
+        recipients.note_zone(obj.recipient)
 
     @action("New signing secret", permissions=["change"])
     def renew_secret(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
@@ -232,7 +240,7 @@ class ContactAdmin(AuditedAdmin):
         for contact in queryset:
             row = Contact.objects.filter(pk=contact.pk)
             with audit.changes(name_of(request), "rotate_signing_secret", row):
-                secret = signing.renew(contact.pk)
+                secret = webhook_signing.renew(contact.pk)
             if secret is None:
                 self.message_user(request, f"{contact} is no webhook.", messages.WARNING)
                 continue

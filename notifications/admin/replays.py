@@ -7,12 +7,12 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.decorators import display
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.models import ReplayJob
 
 
 @admin.register(ReplayJob)
-class ReplayJobAdmin(reading.ReadOnlyAdmin):
+class ReplayJobAdmin(base.ReadOnlyAdmin):
     """Read-only: a job is started from the dead letters."""
 
     list_display = ("id", "created_at", "requested_by", "total", "replayed", "skipped", "state")
@@ -23,7 +23,7 @@ class ReplayJobAdmin(reading.ReadOnlyAdmin):
         """Running or finished."""
         return "finished" if job.finished_at else "running"
 
-    @reading.own_page
+    @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The job's progress; the page renews itself until the job has ended.
 
@@ -35,7 +35,7 @@ class ReplayJobAdmin(reading.ReadOnlyAdmin):
             raise Http404
         done = job.replayed + job.skipped
         outcomes = job.letters.exclude(resolution="").order_by()
-        return reading.page(
+        return base.page(
             self,
             request,
             "admin/replay_job.html",

@@ -16,7 +16,7 @@ from notifications.admin.audited import AuditedAdmin
 from notifications.models import NotificationType, RetryPreset
 from notifications.rules import retries
 from notifications.rules.retries import PRESETS, Try
-from notifications.store import retry_presets
+from notifications.store.cached import retry_presets
 
 _THINNEST: Final = 0.6
 """Per cent of the timetable's width that a bar has at least."""

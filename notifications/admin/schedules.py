@@ -18,13 +18,13 @@ from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
 from notifications import clock
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.models import Occurrence, OrderingKey, Schedule
-from notifications.pipeline import arrange, recur
 from notifications.rules.times import local_time
-from notifications.store import audit, sealing
+from notifications.scheduling import occurrences, schedule_changes
+from notifications.store.postgres import audit, late_encryption
 
 _PREVIEWED: Final = 10
 """Occurrences on a schedule's page: to come, and made."""
@@ -33,7 +33,7 @@ _COLOURS: Final = {"active": "success", "paused": "warning", "failing": "danger"
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(reading.ReadOnlyAdmin):
+class ScheduleAdmin(base.ReadOnlyAdmin):
     """A producer's word is changed by its producer; an operator may pause it."""
 
     list_display = ("name", "producer", "mode", "rrule", "zone", "state", "next_at")
@@ -74,7 +74,7 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
     @display(description="Notification")
     def notification(self, schedule: Schedule) -> str:
         """As its producer asks for it, with a mask for what is sealed."""
-        return json.dumps(sealing.masked_body_of(schedule), ensure_ascii=False)
+        return json.dumps(late_encryption.masked_body_of(schedule), ensure_ascii=False)
 
     @display(description="Clock")
     def zone(self, schedule: Schedule) -> str:
@@ -85,13 +85,13 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
     def next_at(self, schedule: Schedule) -> dt.datetime | None:
         """Its next occurrence."""
         made: dt.datetime | None = schedule.made_at  # type: ignore[attr-defined]  # annotated above
-        return made or (schedule.due_at + recur.AHEAD if schedule.due_at else None)
+        return made or (schedule.due_at + occurrences.AHEAD if schedule.due_at else None)
 
     @display(description="Coming occurrences")
     def coming(self, schedule: Schedule) -> str:
         """The first of them, as if it were not paused."""
-        times = islice(recur.next_times(schedule, after=clock.now()), _PREVIEWED)
-        zone = recur.zone_of(schedule)
+        times = islice(occurrences.next_times(schedule, after=clock.now()), _PREVIEWED)
+        zone = occurrences.zone_of(schedule)
         lines = ((_on_both_clocks(at, zone),) for at in times)
         return format_html_join("", "<div>{}</div>", lines) or "none"
 
@@ -99,7 +99,7 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
     def made(self, schedule: Schedule) -> str:
         """The notification of each, or why there is none."""
         latest = schedule.occurrences.order_by("-at")[:_PREVIEWED]
-        zone = recur.zone_of(schedule)
+        zone = occurrences.zone_of(schedule)
         lines = ((_on_both_clocks(each.at, zone), _outcome(each)) for each in latest)
         return format_html_join("", "<div>{}: {}</div>", lines) or "nothing yet"
 
@@ -146,13 +146,13 @@ class ScheduleAdmin(reading.ReadOnlyAdmin):
             return HttpResponseRedirect(back)
         context = {"verb": verb, "consequence": consequence, "back": back}
         title = f"{verb}: {schedule}"
-        return reading.page(self, request, "admin/ask.html", title=title, context=context)
+        return base.page(self, request, "admin/ask.html", title=title, context=context)
 
 
 def _set_paused(request: HttpRequest, schedules: QuerySet[Schedule], *, to: bool) -> None:
     operation = "pause_schedule" if to else "resume_schedule"
     with audit.changes(name_of(request), operation, schedules):
-        arrange.set_paused(schedules, to=to)
+        schedule_changes.set_paused(schedules, to=to)
 
 
 def _on_both_clocks(at: dt.datetime, zone: str) -> str:
@@ -167,11 +167,11 @@ def _outcome(occurrence: Occurrence) -> str:
     if occurrence.notification_id is None:
         return occurrence.problem
     page = reverse("admin:notifications_notification_change", args=[occurrence.notification_id])
-    return reading.link(page, occurrence.notification_id)
+    return base.link(page, occurrence.notification_id)
 
 
 @admin.register(OrderingKey)
-class OrderingKeyAdmin(reading.ReadOnlyAdmin):
+class OrderingKeyAdmin(base.ReadOnlyAdmin):
     """Lines: which keys are in use, and how many stand there."""
 
     list_display = ("key", "producer_id", "mode", "priority", "used_at", "waiting")

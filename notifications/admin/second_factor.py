@@ -17,7 +17,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from notifications import conf
-from notifications.store import audit, second_factors
+from notifications.store.postgres import audit, second_factors
 
 _QR_SCALE = 5
 

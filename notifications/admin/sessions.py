@@ -9,15 +9,16 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from notifications import clock
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import name_of
 from notifications.models import SignIn
-from notifications.store import audit, sign_ins
+from notifications.store.postgres import audit
+from notifications.store.redis import sign_ins
 
 
 @admin.register(SignIn)
-class SignInAdmin(reading.ReadOnlyAdmin):
+class SignInAdmin(base.ReadOnlyAdmin):
     """Read-only but for ending them."""
 
     list_display = ("user", "state", "at", "seen_at", "address", "agent", "ended_by")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.models import ShortLink
 
 
 @admin.register(ShortLink)
-class ShortLinkAdmin(reading.ReadOnlyAdmin):
+class ShortLinkAdmin(base.ReadOnlyAdmin):
     """Neither token nor target is listed: whoever has them is where the message's reader is.
 
     Clicks are an estimate from above (see `rules.texts.short_links.is_a_person`).
@@ -19,6 +19,6 @@ class ShortLinkAdmin(reading.ReadOnlyAdmin):
     list_display_links = None
     fields = list_display
     search_fields = ("=delivery_id",)
-    paginator = reading.BoundedPaginator
+    paginator = base.BoundedPaginator
     ordering = ("-expires_at",)
     sortable_by = ()

@@ -19,15 +19,15 @@ from django.urls import reverse
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
-from notifications.pipeline import suppression_files
+from notifications.operations import suppression_csv
 from notifications.rules.suppression import Cause, address_fault
-from notifications.store import audit, suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import audit, suppressions
+from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -88,7 +88,7 @@ class SuppressionAdmin(AuditedAdmin):
     search_fields = ("address__exact",)
     search_help_text = "The whole address."
     show_full_result_count = False
-    paginator = reading.BoundedPaginator
+    paginator = base.BoundedPaginator
     ordering = ("-pk",)
     sortable_by = ()
     actions_list = ("upload", "download")  # type: ignore[assignment]  # unfold says: always empty
@@ -185,18 +185,18 @@ class SuppressionAdmin(AuditedAdmin):
     def download(self, request: HttpRequest) -> HttpResponseBase:
         """All that is in force, as a file that `upload` takes."""
         del request
-        lines = suppression_files.written(Suppression.objects.filter(undone_at=None))
+        lines = suppression_csv.written(Suppression.objects.filter(undone_at=None))
         answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="suppressions.csv"'
         return answer
 
-    def _read(self, request: HttpRequest, form: UploadForm) -> suppression_files.Imported | None:
+    def _read(self, request: HttpRequest, form: UploadForm) -> suppression_csv.Imported | None:
         try:
             with transaction.atomic():
-                done = suppression_files.read(form.cleaned_data["file"], by=name_of(request))
+                done = suppression_csv.read(form.cleaned_data["file"], by=name_of(request))
                 counted = {"added": done.added, "known": done.known, "refused": done.refused}
                 audit.record(name_of(request), "import_suppressions", Suppression(), after=counted)
-        except suppression_files.NoTable as error:
+        except suppression_csv.NoTable as error:
             form.add_error("file", str(error))
             return None
         return done
@@ -204,4 +204,4 @@ class SuppressionAdmin(AuditedAdmin):
     def _form(self, request: HttpRequest, *, title: str, context: dict[str, Any]) -> HttpResponse:
         back = reverse("admin:notifications_suppression_changelist")
         template = "admin/suppression_form.html"
-        return reading.page(self, request, template, title=title, context=context | {"back": back})
+        return base.page(self, request, template, title=title, context=context | {"back": back})

@@ -15,8 +15,8 @@ from django.db import transaction
 
 from notifications.rules.language.syntax import MAX_SOURCE
 from notifications.rules.templates.file_format import BrokenFiles
-from notifications.store.templates import exchange
-from notifications.store.templates.exchange import Change
+from notifications.store.templates import import_export
+from notifications.store.templates.import_export import Change
 
 MAX_FILES: Final = 10_000
 """Of one upload: a hundred templates of a hundred texts."""
@@ -34,7 +34,7 @@ def pack() -> bytes:
     """Every template, each in a folder of its name."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for template_id, files in exchange.everything():
+        for template_id, files in import_export.everything():
             for name, text in sorted(files.items()):
                 archive.writestr(zipfile.ZipInfo(f"{template_id}/{name}", _EPOCH), text)
     return packed.getvalue()
@@ -48,7 +48,7 @@ def load(upload: UploadedFile[bytes], *, by: str, publish: bool) -> dict[str, Ch
     """
     with transaction.atomic():
         return {
-            template_id: exchange.load(template_id, files, by=by, publish=publish)
+            template_id: import_export.load(template_id, files, by=by, publish=publish)
             for template_id, files in sorted(_unpack(upload).items())
         }
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.models import Template
 from notifications.rules.templates import diff
 from notifications.store.templates import versions
@@ -27,7 +27,7 @@ def show(
     other = named or before or (others[0] if others else None)
     pair = sorted(filter(None, (other, version)), key=lambda each: each.version)
     contents = [versions.content_of(each) for each in pair]
-    return reading.page(
+    return base.page(
         model_admin,
         request,
         "admin/template_compare.html",

@@ -4,7 +4,7 @@
     answer    what the page asks for
       render  while somebody types: each channel's frame; stores nothing
       save    the texts of one locale, into a draft
-      send    one text, as typed, to the sandbox (`pipeline.sample`)
+      send    one text, as typed, to the sandbox (`operations.test_send`)
 
 Whether the operator may is the caller's to ask. Scripts and styles are files of ours and all that
 was rendered is escaped or in a sandboxed frame, so a strict content security policy would hold.
@@ -25,17 +25,17 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from notifications.admin import reading
+from notifications.admin import base
 from notifications.models import Template
-from notifications.pipeline import sample
+from notifications.operations import test_send
 from notifications.rules.language import locales, templating
 from notifications.rules.problems import Problem
 from notifications.rules.templates import contents, previews
 from notifications.rules.templates.contents import UNTITLED
 from notifications.rules.templates.previews import Preview
 from notifications.rules.texts.wording import Source
-from notifications.store import audit
-from notifications.store.templates import sources as stored
+from notifications.store.postgres import audit
+from notifications.store.templates import rows as stored
 from notifications.store.templates import versions
 from providers.contract import Channel
 
@@ -97,7 +97,7 @@ def show(
     samples = previews.samples(texts, version.variables)
     is_draft = version.published_at is None
     panels = [_panel(texts, channel, locale, samples) for channel in sorted(channels)]
-    return reading.page(
+    return base.page(
         model_admin,
         request,
         "admin/template_editor.html",
@@ -193,7 +193,7 @@ def _send(words: Source, variables: Mapping[str, Any]) -> JsonResponse:
     shown = previews.preview(words, variables)
     if shown.rendered is None:
         return _told("\n".join(shown.problems), "")
-    sent = sample.send(shown.rendered, words.channel, locale=words.locale)
+    sent = test_send.send(shown.rendered, words.channel, locale=words.locale)
     if isinstance(sent, Problem):
         return _told(sent.detail, "")
     link = reverse("admin:notifications_notification_change", args=[sent.notification_id])

@@ -18,13 +18,13 @@ from django.urls import reverse
 from unfold.dataclasses import UnfoldAction
 from unfold.decorators import display
 
-from notifications.admin import reading, template_archive, template_compare, template_editor
+from notifications.admin import base, template_archive, template_compare, template_editor
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin
 from notifications.admin.template_forms import TemplateForm, TextInline, is_draft
 from notifications.models import Template, TemplateEvent
 from notifications.rules.templates.file_format import BrokenFiles
-from notifications.store import audit
+from notifications.store.postgres import audit
 from notifications.store.templates import versions
 from notifications.store.templates.versions import Verb
 
@@ -210,7 +210,7 @@ class TemplateAdmin(AuditedAdmin):
             PermissionDenied: it is to be published, and the operator may not publish.
         """
         if request.method != "POST":
-            return reading.page(
+            return base.page(
                 self, request, "admin/template_upload.html", title="Upload templates", context={}
             )
         publish = bool(request.POST.get("publish"))
@@ -234,7 +234,7 @@ class TemplateAdmin(AuditedAdmin):
         """Ask first: a link must change nothing, it could stand in any page that is opened."""
         version = get_object_or_404(Template, pk=object_id)
         if request.method != "POST":
-            return reading.page(
+            return base.page(
                 self,
                 request,
                 "admin/ask.html",
@@ -258,7 +258,7 @@ class TemplateAdmin(AuditedAdmin):
 
 
 @admin.register(TemplateEvent)
-class TemplateEventAdmin(reading.ReadOnlyAdmin):
+class TemplateEventAdmin(base.ReadOnlyAdmin):
     """Who did what to which template."""
 
     list_display = ("at", "template_id", "version", "verb", "by", "detail")

@@ -18,7 +18,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.rules.roles import GROUP_PREFIX
-from notifications.store import audit, second_factors
+from notifications.store.postgres import audit, second_factors
 
 for _model in (User, Group, TOTPDevice, StaticDevice):
     if admin.site.is_registered(_model):

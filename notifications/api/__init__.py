@@ -1,22 +1,22 @@
-"""The HTTP door: what producers, operators' tools and providers call.
+"""The HTTP API: what producers, operators' tools and providers call.
 
-    request -> slots (a thread that waits for a client holds no slot)
+    request -> request_slots (a thread that waits for a client holds no slot)
             -> correlation (trace id, one log line)
             -> body_limits (size by path) -> address_limits (clients without a key)
             -> authentication (key, producer, mode) -> scope
             -> throttle (each write costs; each answer tells what is left)
-            -> wire (JSON in) -> shape (pydantic)
+            -> json_io (JSON in) -> schema (pydantic)
             -> idempotency (POST: the first answer to a key) -> etags (If-Match)
-            -> one call into pipeline/ or store/ -> wire (JSON out)
+            -> one call into a stage or store/ -> json_io (JSON out)
 
-    notifications  recipients  schedules  templates     one file per noun: its shapes, its views
+    notifications  recipients  schedules  templates     one file per noun: its schemas, its views
     dead_letters  alerts  search  receipts  suppressions
-    ..._shapes     the shapes of a noun that has many
+    ..._schemas    the schemas of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click
     health         /healthz, /readyz, /metrics
-    shapes         the words and answers that several of them share
-    door           what all views share: scopes, limits, headers
-    pages          query strings and cursors
+    schemas        the words and answers that several of them share
+    base_view      what all views share: scopes, limits, headers
+    pagination     query strings and cursors
     throttle       what a call costs its producer
     idempotency    the first answer to a repeated POST
     etags          conditions of reads and writes

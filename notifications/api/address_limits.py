@@ -20,8 +20,8 @@ from rest_framework.request import Request
 from notifications.api import clients
 from notifications.api.problems import refuse, respond
 from notifications.rules.problems import Kind, Problem
-from notifications.store import address_limits
-from notifications.store.address_limits import Bucket
+from notifications.store.rate_limits import address_limits
+from notifications.store.rate_limits.address_limits import Bucket
 
 OPEN_PATHS: Final = (
     *("/l/", "/unsubscribe/", "/problems/", "/v1/schema", "/v1/docs", "/readyz", "/metrics"),

@@ -11,12 +11,12 @@ from rest_framework.response import Response
 from notifications import clock
 from notifications.api import schema
 from notifications.api.authentication import actor_of
-from notifications.api.door import MAX_ID, Door, absent
+from notifications.api.base_view import MAX_ID, Door, absent
 from notifications.api.idempotency import idempotent
-from notifications.api.pages import NumberedPageQuery, asked, page
-from notifications.api.shapes import Answer
+from notifications.api.pagination import NumberedPageQuery, asked, page
+from notifications.api.schemas import Answer
 from notifications.models import Alert
-from notifications.store import audit
+from notifications.store.postgres import audit
 
 
 class AlertQuery(NumberedPageQuery):

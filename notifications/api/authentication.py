@@ -1,7 +1,7 @@
 """Who calls, and whether they may: bearer keys with scopes.
 
-A key works within microseconds because the process remembers it for a second (see `store.keys`).
-Wrong keys are refused alike, whether the prefix exists or not.
+A key works within microseconds because the process remembers it for a second (see
+`store.postgres.api_keys`). Wrong keys are refused alike, whether the prefix exists or not.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from rest_framework.request import Request
 
 from notifications.api.address_limits import check_failures, refuse_failed
 from notifications.api.problems import refuse
-from notifications.pipeline.check import Caller
+from notifications.intake.validation import Caller
 from notifications.rules import access
 from notifications.rules.access import Rule, Scope
 from notifications.rules.problems import Kind, Problem
-from notifications.store import keys
-from notifications.store.keys import KnownKey
+from notifications.store.postgres import api_keys
+from notifications.store.postgres.api_keys import KnownKey
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # DRF imports this module while it defines APIView
@@ -44,9 +44,9 @@ class BearerKey(BaseAuthentication):
             said = "send Authorization: Bearer <key>"
             refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
         secret = secret.strip()
-        if not keys.is_known(secret):
+        if not api_keys.is_known(secret):
             check_failures(request)
-        key = keys.recognise(secret)
+        key = api_keys.recognise(secret)
         if key is None:
             said = "the key is unknown, expired or revoked"
             invalid = Problem(Kind.UNAUTHENTICATED, said, challenge='error="invalid_token"')

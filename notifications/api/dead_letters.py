@@ -14,19 +14,19 @@ from rest_framework.response import Response
 
 from notifications.api import schema
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
-from notifications.api.pages import AnyOf, NumberedPageQuery, SmallId, asked, page
+from notifications.api.pagination import AnyOf, NumberedPageQuery, SmallId, asked, page
 from notifications.api.problems import refuse
-from notifications.api.shapes import Answer, Asked, ChannelWord, ModeWord, PriorityWord
+from notifications.api.schemas import Answer, Asked, ChannelWord, ModeWord, PriorityWord
 from notifications.models import DeadLetter, ReplayJob
-from notifications.pipeline import replay
-from notifications.rules import faults, ids
-from notifications.rules.fields import AskedChannel
-from notifications.rules.letters import LetterFilter
+from notifications.operations import replay
+from notifications.rules import ids, request_faults
+from notifications.rules.dead_letter_filter import LetterFilter
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import Instant, Text
-from notifications.store import audit, dead_letters
+from notifications.rules.request_fields import AskedChannel
+from notifications.store.postgres import audit, dead_letters
 
 Reason = Annotated[Text, Field(min_length=1, max_length=64)]
 ProviderName = Annotated[Text, Field(min_length=1, max_length=32)]
@@ -67,7 +67,7 @@ class ReplayRequest(Asked):
     def _check_that_it_narrows(self) -> Self:
         if not self.model_dump(exclude={"force", "renew_ttl"}, exclude_none=True):
             said = "give ids, or at least one of reason, channel, provider, since and until"
-            raise faults.placed(said, "ids")
+            raise request_faults.placed(said, "ids")
         return self
 
 

@@ -27,19 +27,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import broker, clock
-from notifications.api.door import OpenDoor
+from notifications.api.base_view import OpenDoor
 from notifications.models import Alert, SweepRun
 from notifications.rules.lane import LANES
-from notifications.store import (
-    backlog,
-    db,
-    disk,
-    host_clock,
-    session_settings,
-    standings,
-    state,
-    tallies,
-)
+from notifications.store.postgres import backlog, db, disk, host_clock, session_settings
+from notifications.store.rate_limits import breaker_status
+from notifications.store.redis import metric_counters, state
 from notifications.sweeps import overdue
 
 Family = GaugeMetricFamily | CounterMetricFamily
@@ -127,7 +120,7 @@ def _look() -> dict[str, Any]:
     wrong = [f"{name} is behind" for name, found in behind.items() if found.behind > BEHIND]
     wrong += [
         f"{row} rests: {standing.why or 'an operator has opened its breaker'}"
-        for row, standing in standings.noted().values()
+        for row, standing in breaker_status.noted().values()
         if standing.is_open
     ]
     if not is_taking:
@@ -214,7 +207,7 @@ def _breakers() -> Iterator[Family]:
     events = CounterMetricFamily(
         "notifications_breaker_events", "What breakers did", labels=[*labels, "event"]
     )
-    for (provider, channel), (row, standing) in standings.noted().items():
+    for (provider, channel), (row, standing) in breaker_status.noted().items():
         is_open.add_metric([provider, channel.label], float(standing.is_open))
         for event, count in (("trip", row.trips), ("probe", row.probes), ("close", row.closes)):
             events.add_metric([provider, channel.label, event], count)
@@ -233,13 +226,13 @@ def _tallies() -> Iterator[Family]:
         "Deliveries that were held (scheduled), released (queued), dropped or too late, and why",
         labels=["status", "reason"],
     )
-    for (status, reason), count in tallies.moves().items():
+    for (status, reason), count in metric_counters.moves().items():
         moved.add_metric([status, reason], count)
     yield moved
     left = CounterMetricFamily(
         "notifications_opt_outs", "What people stopped: a category, or a channel", labels=["cause"]
     )
-    for cause, count in tallies.opt_outs().items():
+    for cause, count in metric_counters.opt_outs().items():
         left.add_metric([cause], count)
     yield left
     labels = ["provider"]
@@ -251,7 +244,7 @@ def _tallies() -> Iterator[Family]:
     in_flight = GaugeMetricFamily(
         "notifications_calls_in_flight", "Calls that are in flight at a provider", labels=labels
     )
-    for provider, figures in tallies.in_flight().items():
+    for provider, figures in metric_counters.in_flight().items():
         limit.add_metric([provider], figures.limit)
         in_flight.add_metric([provider], figures.in_flight)
     yield limit

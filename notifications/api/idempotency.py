@@ -1,7 +1,7 @@
 """`Idempotency-Key`: a POST repeated with the same key and body gets the first answer again.
 
 One rule for every POST that takes a producer's key: 1 to 255 printable ASCII characters, 24 hours,
-per producer and mode. Notifications keep their keys themselves (`pipeline.accept`); `idempotent`
+per producer and mode. Notifications keep their keys themselves (`intake.accept`); `idempotent`
 does it for every other POST: the key's row, with the answer, is stored in the transaction of the
 write. A refused call stores nothing, so its key stays free.
 
@@ -26,13 +26,13 @@ from rest_framework.views import APIView
 from notifications.api import schema
 from notifications.api.authentication import key_of
 from notifications.api.problems import refuse
-from notifications.pipeline.keys import IN_PROGRESS, KEY_REUSED
+from notifications.intake.idempotency_keys import IN_PROGRESS, KEY_REUSED
 from notifications.rules.problems import FieldError, Kind, Problem, Source
 from notifications.rules.request import MAX_KEY, RESERVED_KEYS
 from notifications.rules.sensitive import Sensitive
-from notifications.store import idempotency, vault
-from notifications.store.idempotency import Entry, Key
-from notifications.store.vault import Fingerprint
+from notifications.store.postgres import idempotency, secret_variables
+from notifications.store.postgres.idempotency import Entry, Key
+from notifications.store.postgres.secret_variables import Fingerprint
 
 View = TypeVar("View", bound=APIView)
 Arguments = ParamSpec("Arguments")
@@ -130,14 +130,14 @@ def _taken(key: Key, fingerprint: Fingerprint) -> Entry | None:
 def _kept(response: Response) -> dict[str, str]:
     headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
     answer = {"status": response.status_code, "body": response.data, "headers": headers}
-    return {"sealed": vault.seal(Sensitive(answer)).decode()}
+    return {"sealed": secret_variables.seal(Sensitive(answer)).decode()}
 
 
 def _again(earlier: Entry, fingerprint: Fingerprint) -> Response:
     if not fingerprint.is_of(earlier.body_hash):
         refuse(KEY_REUSED)
     try:
-        answer = vault.unseal(earlier.response["sealed"].encode()).reveal()
+        answer = secret_variables.unseal(earlier.response["sealed"].encode()).reveal()
     except InvalidToken:
         refuse(_UNREADABLE)
     headers = {**answer["headers"], **REPLAYED}

@@ -11,13 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.door import Door, shaped
+from notifications.api.base_view import Door, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.problems import refuse
-from notifications.api.shapes import Answer, Asked
+from notifications.api.schemas import Answer, Asked
 from notifications.models import ApiKey
 from notifications.rules.problems import Kind, Problem
-from notifications.store import audit, keys
+from notifications.store.postgres import api_keys, audit
 
 
 class RotateRequest(Asked):
@@ -55,9 +55,9 @@ class Rotate(Door):
         actor, overlap = actor_of(request), dt.timedelta(hours=wanted.overlap_hours)
         try:
             with audit.changes(actor, "rotate_key", rows) as news:
-                made, secret = keys.rotate(rows.get(), overlap=overlap, by=actor)
+                made, secret = api_keys.rotate(rows.get(), overlap=overlap, by=actor)
                 news.append(made)
-        except keys.NotRotatable as error:
+        except api_keys.NotRotatable as error:
             refuse(Problem(Kind.CONFLICT, str(error)))
         told = KeyRotated(
             key=secret,

@@ -11,7 +11,7 @@ from django.utils.encoding import iri_to_uri
 from django.views.decorators.http import require_safe
 
 from notifications.rules.texts import short_links
-from notifications.store import short_links as store
+from notifications.store.postgres import short_links as store
 
 
 @require_safe

@@ -10,11 +10,11 @@ from rest_framework.response import Response
 
 from notifications.api import throttle
 from notifications.api.authentication import key_of
-from notifications.api.door import Door
-from notifications.api.shapes import Answer, ModeWord, PriorityWord
+from notifications.api.base_view import Door
+from notifications.api.schemas import Answer, ModeWord, PriorityWord
 from notifications.models import Schedule
-from notifications.pipeline.arrange import MAX_SCHEDULES
-from notifications.store import limits
+from notifications.scheduling.schedule_changes import MAX_SCHEDULES
+from notifications.store.rate_limits import producer_limits
 
 
 class RateAnswer(Answer):
@@ -69,7 +69,7 @@ class Me(Door):
     def get(self, request: Request) -> Response:
         """Needs no scope."""
         key = key_of(request)
-        [quota] = limits.take([throttle.charge_of(request, cost=0)])
+        [quota] = producer_limits.take([throttle.charge_of(request, cost=0)])
         mine = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
         told = MeAnswer(
             producer=key.producer_name,

@@ -17,10 +17,10 @@ from rest_framework.response import Response
 from notifications import clock
 from notifications.api import correlation, idempotency, problems, schema, throttle
 from notifications.api.authentication import caller_of, key_of, permit
-from notifications.api.door import Door, shaped
-from notifications.api.pages import AnyOf, DatedPageQuery, asked, page
+from notifications.api.base_view import Door, shaped
+from notifications.api.pagination import AnyOf, DatedPageQuery, asked, page
 from notifications.api.problems import refuse
-from notifications.api.shapes import (
+from notifications.api.schemas import (
     Asked,
     BatchAccepted,
     DeliveryBrief,
@@ -28,10 +28,9 @@ from notifications.api.shapes import (
     NotificationLine,
     StatusWord,
 )
-from notifications.pipeline import accept, refusals
-from notifications.pipeline.accept import Ask, Refused, Single, Taken, WholeAnswer
-from notifications.rules import faults
-from notifications.rules.faults import METADATA_PAIR
+from notifications.intake import accept, rejections
+from notifications.intake.accept import Ask, Refused, Single, Taken, WholeAnswer
+from notifications.rules import request_faults
 from notifications.rules.problems import Problem
 from notifications.rules.request import (
     MAX_BATCH,
@@ -42,9 +41,10 @@ from notifications.rules.request import (
     UserId,
     parse,
 )
-from notifications.store import address_book, timelines
-from notifications.store.timelines import Line, Wanted
-from notifications.store.vault import Fingerprint
+from notifications.rules.request_faults import METADATA_PAIR
+from notifications.store.postgres import recipients, timelines
+from notifications.store.postgres.secret_variables import Fingerprint
+from notifications.store.postgres.timelines import Line, Wanted
 
 Wish = NotificationRequest | Problem
 """One item as it was understood."""
@@ -131,7 +131,7 @@ class Notifications(Door):
             raise
         if isinstance(wanted, Problem):
             throttle.charge(self, request, cost=1)
-            refusals.reject(caller_of(request), request.data, wanted)
+            rejections.reject(caller_of(request), request.data, wanted)
             refuse(wanted)
         return wanted if key is None else wanted.model_copy(update={"idempotency_key": key})
 
@@ -150,7 +150,7 @@ class Notifications(Door):
         query, key = asked(request, ListQuery), key_of(request)
         recipient_id = None
         if query.user_id is not None:
-            recipient = address_book.find(mode=key.mode, user_id=query.user_id)
+            recipient = recipients.find(mode=key.mode, user_id=query.user_id)
             if recipient is None:
                 return page(request, [], following=None)
             recipient_id = recipient.pk
@@ -232,7 +232,7 @@ def _note_what_is_invalid(
     pairs = zip(items, wanted, strict=True)
     invalid = ((item, found) for item, found in pairs if isinstance(found, Problem))
     for item, found in islice(invalid, _MOST_NOTED):
-        refusals.reject(caller_of(request), item, found)
+        rejections.reject(caller_of(request), item, found)
 
 
 def _replayed(replayed: bool) -> Mapping[str, str] | None:  # noqa: FBT001 - one private flag, named like the header
@@ -247,7 +247,7 @@ def _told(results: Sequence[Taken | Refused]) -> dict[str, Any]:
 
 
 def _results(results: Sequence[Taken | Refused]) -> Iterator[dict[str, Any]]:
-    left = faults.MAX_ERRORS
+    left = request_faults.MAX_ERRORS
     for number, result in enumerate(results):
         if isinstance(result, Taken):
             word = "duplicate" if result.replayed else "accepted"

@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api.authentication import key_of
-from notifications.api.door import Door, absent, shaped
+from notifications.api.base_view import Door, absent, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.problems import refuse
-from notifications.api.shapes import (
+from notifications.api.schemas import (
     Asked,
     DeliveryBrief,
     DeliveryDetail,
@@ -23,12 +23,12 @@ from notifications.api.shapes import (
     NotificationCancelled,
     NotificationDetail,
 )
-from notifications.pipeline import cancel, reschedule
-from notifications.rules import faults
+from notifications.rules import request_faults
 from notifications.rules.request import Instant, LocalTime
 from notifications.rules.times.local_time import NO_ZONE
-from notifications.store import timelines
-from notifications.store.timelines import DeliveryView, Timeline
+from notifications.scheduling import cancel, reschedule
+from notifications.store.postgres import timelines
+from notifications.store.postgres.timelines import DeliveryView, Timeline
 
 
 class RescheduleRequest(Asked):
@@ -41,7 +41,7 @@ class RescheduleRequest(Asked):
     def _check_one(self) -> Self:
         if (self.scheduled_at is None) == (self.send_at_local is None):
             said = "give either scheduled_at or send_at_local"
-            raise faults.placed(said, "scheduled_at")
+            raise request_faults.placed(said, "scheduled_at")
         return self
 
 

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 
 from notifications.api import etags
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.door import Door, shaped
+from notifications.api.base_view import Door, shaped
 from notifications.api.problems import refuse
-from notifications.api.recipient_shapes import (
+from notifications.api.recipient_schemas import (
     PreferencesAnswer,
     PreferencesReplacement,
     PreferencesRequest,
@@ -21,7 +21,7 @@ from notifications.api.recipient_shapes import (
 from notifications.api.recipients import checked, known
 from notifications.models import Preference, Recipient
 from notifications.rules.problems import FieldError, Kind, Problem
-from notifications.store import address_book, audit
+from notifications.store.postgres import audit, recipients
 
 
 class Preferences(Door):
@@ -78,8 +78,8 @@ def _preferred(request: Request, recipient: Recipient, wanted: PreferencesReques
     before = Preference.objects.filter(recipient=recipient)
     try:
         with audit.changes(actor_of(request), "change_preferences", before):
-            return address_book.prefer(recipient, wanted.changes())
-    except address_book.PersonsChoice as error:
+            return recipients.prefer(recipient, wanted.changes())
+    except recipients.PersonsChoice as error:
         said = str(error)
         refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
 
@@ -90,5 +90,5 @@ def _wishes(recipient: Recipient) -> dict[str, Any]:
 
 
 def _wishes_tag(request: Request, user_id: str) -> str | None:
-    found = address_book.locked(mode=key_of(request).mode, user_id=checked(user_id))
+    found = recipients.locked(mode=key_of(request).mode, user_id=checked(user_id))
     return None if found is None else etags.tag_of(_wishes(found))

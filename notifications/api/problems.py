@@ -31,7 +31,7 @@ from rest_framework import exceptions
 from notifications import conf
 from notifications.api import correlation
 from notifications.rules.problems import Kind, Problem
-from notifications.store import db, db_errors
+from notifications.store.postgres import db, db_errors
 
 MEDIA_TYPE: Final = "application/problem+json"
 _WAIT_FOR_DATABASE: Final = dt.timedelta(seconds=2)

@@ -15,11 +15,12 @@ from rest_framework.response import Response
 
 from notifications import conf
 from notifications.api.address_limits import refuse_failed
-from notifications.api.door import OpenDoor, absent
+from notifications.api.base_view import OpenDoor, absent
+from notifications.api.json_io import RawParser
 from notifications.api.problems import refuse
-from notifications.api.shapes import Answer
-from notifications.api.wire import RawParser
-from notifications.pipeline import confirm, inbound, route
+from notifications.api.schemas import Answer
+from notifications.delivery import routing
+from notifications.feedback import delivery_receipts, inbound_sms
 from notifications.rules.problems import Kind, Problem
 from providers.contract import InboundText, Provider, Receipt, ReceiptRequest
 from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, NoReceipts
@@ -53,18 +54,18 @@ class Receipts(OpenDoor):
 
         A text that a person sent is answered with 204.
         """
-        adapter = route.provider_named(provider)
+        adapter = routing.provider_named(provider)
         if adapter is None:
             absent("provider")
         _check_head(adapter, request)
         said = _parsed(adapter, request)
         receipts = [each for each in said if isinstance(each, Receipt)]
         texts = [each for each in said if isinstance(each, InboundText)]
-        inbound.take(adapter.name, texts)
+        inbound_sms.take(adapter.name, texts)
         if texts and not receipts:
             # What a vendor finds in the answer to a text, it may send to the person.
             return Response(status=204)
-        matched = confirm.record(adapter.name, receipts)
+        matched = delivery_receipts.record(adapter.name, receipts)
         return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).wire())
 
 

@@ -18,11 +18,11 @@ from rest_framework.response import Response
 
 from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, key_of, permit
-from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
-from notifications.api.pages import AnyOf, NumberedPageQuery, asked, page
+from notifications.api.pagination import AnyOf, NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
-from notifications.api.recipient_shapes import (
+from notifications.api.recipient_schemas import (
     ChangeLine,
     ContactAnswer,
     ContactRequest,
@@ -32,11 +32,11 @@ from notifications.api.recipient_shapes import (
     RecipientLine,
     RecipientRequest,
 )
+from notifications.intake import contact_changes
 from notifications.models import Contact, ErasureJob, Preference, Recipient
-from notifications.pipeline import contact_changes
 from notifications.rules.request import UserId
-from notifications.store import address_book, audit, dead_letters, erasure, suppressions
-from notifications.store.address_book import Address, Change
+from notifications.store.postgres import audit, dead_letters, erasure, recipients, suppressions
+from notifications.store.postgres.recipients import Address, Change
 from providers.contract import Channel
 
 _USER_ID: Final = TypeAdapter(UserId)
@@ -100,7 +100,7 @@ class One(Door):
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
             with _changes(request, "put_recipient", user_id), _by(request, user_id) as change:
-                recipient, created = address_book.put(
+                recipient, created = recipients.put(
                     mode=mode,
                     user_id=user_id,
                     profile=wanted.profile(),
@@ -124,7 +124,7 @@ class One(Door):
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
             with _changes(request, "change_recipient", user_id), _by(request, user_id) as change:
-                recipient = address_book.merge(
+                recipient = recipients.merge(
                     known(request, user_id),
                     profile=wanted.profile(),
                     addresses=contacts or (),
@@ -204,7 +204,7 @@ class Contacts(Door):
             audit.changes(actor_of(request), "add_contact", recipient.contacts.all()),
             _by(request, user_id) as change,
         ):
-            added = address_book.add(recipient, wanted.as_address(), change)
+            added = recipients.add(recipient, wanted.as_address(), change)
         contact = suppressions.told(recipient.contacts.all()).get(pk=added.pk)
         return Response(_contact(contact).wire(), status=201)
 
@@ -227,7 +227,7 @@ class OneContact(Door):
             audit.changes(actor_of(request), "remove_contact", recipient.contacts.all()),
             _by(request, user_id) as change,
         ):
-            removed = address_book.take_away(recipient, contact_id=contact_id, change=change)
+            removed = recipients.take_away(recipient, contact_id=contact_id, change=change)
         if not removed:
             absent("contact")
         return Response(status=204)
@@ -308,7 +308,7 @@ def known(request: Request, user_id: str) -> Recipient:
     Raises:
         Refusal: there is none (404).
     """
-    found = address_book.find(mode=key_of(request).mode, user_id=checked(user_id))
+    found = recipients.find(mode=key_of(request).mode, user_id=checked(user_id))
     if found is None:
         absent("recipient")
     return found
@@ -329,7 +329,7 @@ def _tag(told: dict[str, Any]) -> str:
 
 
 def _current_tag(request: Request, user_id: str) -> str | None:
-    found = address_book.locked(mode=key_of(request).mode, user_id=checked(user_id))
+    found = recipients.locked(mode=key_of(request).mode, user_id=checked(user_id))
     return None if found is None else _tag(_recipient(found).wire())
 
 

@@ -15,18 +15,18 @@ from rest_framework.response import Response
 from notifications import clock
 from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, caller_of, key_of
-from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
-from notifications.api.pages import NumberedPageQuery, asked, page
+from notifications.api.pagination import NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
-from notifications.api.shapes import Answer, Asked
+from notifications.api.schemas import Answer, Asked
 from notifications.models import Schedule
-from notifications.pipeline import arrange, recur
 from notifications.rules.problems import Problem
 from notifications.rules.recipient import Zone
 from notifications.rules.request import Instant, NotificationRequest, Text
 from notifications.rules.times.recurrence import MAX_LENGTH
-from notifications.store import audit, sealing
+from notifications.scheduling import occurrences, schedule_changes
+from notifications.store.postgres import audit, late_encryption
 
 ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
 RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_LENGTH)]
@@ -105,7 +105,7 @@ class Schedules(Door):
             "request": _notification(request.data),
         }
         with audit.changes(actor_of(request), "create_schedule") as made:
-            arranged = arrange.create(caller_of(request), fields)
+            arranged = schedule_changes.create(caller_of(request), fields)
             if isinstance(arranged, Schedule):
                 made.append(arranged)
         return Response(_told(arranged), status=201)
@@ -162,7 +162,9 @@ class OneSchedule(Door):
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, schedule_id))
             with audit.changes(actor_of(request), "change_schedule", _mine(request, schedule_id)):
-                changed = arrange.change(caller_of(request), min(schedule_id, MAX_ID), changes)
+                changed = schedule_changes.change(
+                    caller_of(request), min(schedule_id, MAX_ID), changes
+                )
         return _tagged(request, changed)
 
     @extend_schema(
@@ -177,7 +179,7 @@ class OneSchedule(Door):
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, schedule_id))
             with audit.changes(actor_of(request), "delete_schedule", _mine(request, schedule_id)):
-                removed = arrange.remove(caller_of(request), min(schedule_id, MAX_ID))
+                removed = schedule_changes.remove(caller_of(request), min(schedule_id, MAX_ID))
         if not removed:
             absent("schedule")
         return Response(status=204)
@@ -232,8 +234,8 @@ def _told(found: Schedule | Problem) -> dict[str, Any]:
         starts_at=found.starts_at,
         ends_at=found.ends_at,
         paused=found.paused,
-        next_at=recur.next_at(found, now=clock.now()),
-        notification=sealing.masked_body_of(found),
+        next_at=occurrences.next_at(found, now=clock.now()),
+        notification=late_encryption.masked_body_of(found),
         created_at=found.created_at,
         updated_at=found.updated_at,
     ).wire()

@@ -25,8 +25,8 @@ from pydantic import BaseModel, create_model
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api.door import OpenDoor
-from notifications.api.shapes import Answer, Asked
+from notifications.api.base_view import OpenDoor
+from notifications.api.schemas import Answer, Asked
 
 IDEMPOTENCY_KEY: Final = OpenApiParameter(
     "Idempotency-Key",

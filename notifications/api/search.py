@@ -13,12 +13,12 @@ from rest_framework.response import Response
 
 from notifications.api import schema
 from notifications.api.authentication import key_of
-from notifications.api.door import Door
-from notifications.api.pages import PageQuery, asked, page
-from notifications.api.shapes import Answer, ChannelWord, ModeWord, PriorityWord, StatusWord
-from notifications.rules import faults
+from notifications.api.base_view import Door
+from notifications.api.pagination import PageQuery, asked, page
+from notifications.api.schemas import Answer, ChannelWord, ModeWord, PriorityWord, StatusWord
+from notifications.rules import request_faults
 from notifications.rules.request import Text, UserId
-from notifications.store import search
+from notifications.store.postgres import search
 
 
 class SearchQuery(PageQuery):
@@ -37,7 +37,7 @@ class SearchQuery(PageQuery):
     def _check_that_it_is_one(self) -> Self:
         if len(self.model_dump(exclude={"limit"}, exclude_none=True)) != 1:
             said = "give exactly one of address, user_id, provider_message_id and id"
-            raise faults.placed(said, "address")
+            raise request_faults.placed(said, "address")
         return self
 
 

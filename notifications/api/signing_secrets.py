@@ -16,15 +16,15 @@ from rest_framework.response import Response
 
 from notifications import clock
 from notifications.api.authentication import actor_of
-from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
 from notifications.api.problems import refuse
 from notifications.api.recipients import known
-from notifications.api.shapes import Answer, Asked
+from notifications.api.schemas import Answer, Asked
+from notifications.delivery import webhook_signing
 from notifications.models import Contact
-from notifications.pipeline import signing
 from notifications.rules.problems import Kind, Problem
-from notifications.store import audit
+from notifications.store.postgres import audit
 from providers.contract import Channel
 
 
@@ -84,9 +84,11 @@ class Secrets(Door):
                 current=each.is_current,
                 signs_until=each.signs_until,
             )
-            for each in signing.secrets_of(contact, now=now)
+            for each in webhook_signing.secrets_of(contact, now=now)
         ]
-        shared = contact.shared_secret_until if signing.is_shared(contact, now=now) else None
+        shared = (
+            contact.shared_secret_until if webhook_signing.is_shared(contact, now=now) else None
+        )
         return Response(SigningSecrets(secrets=secrets, shared_secret_until=shared).wire())
 
 
@@ -111,13 +113,13 @@ class RotateSecret(Door):
                 absent("webhook contact")
             _check_overlap(contact, wanted)
             with audit.changes(actor_of(request), "rotate_signing_secret", rows):
-                made = signing.renew(contact.pk)
+                made = webhook_signing.renew(contact.pk)
         if made is None:
             absent("webhook contact")
         told = SecretRotated(
             secret=made.shown(),
-            fingerprint=signing.fingerprint(made.key),
-            old_secret_signs_until=clock.now() + signing.OVERLAP,
+            fingerprint=webhook_signing.fingerprint(made.key),
+            old_secret_signs_until=clock.now() + webhook_signing.OVERLAP,
         )
         answer = Response(told.wire(), status=201)
         answer["Cache-Control"] = "no-store"
@@ -130,7 +132,7 @@ def _check_overlap(contact: Contact, wanted: SecretRotation) -> None:
     Raises:
         Refusal: the secret before the current one still signs (409).
     """
-    until = signing.overlap_until(contact, now=clock.now())
+    until = webhook_signing.overlap_until(contact, now=clock.now())
     if until is not None and not wanted.end_overlap:
         said = f"the secret before the current one signs until {until:%Y-%m-%dT%H:%M:%SZ}; wait"
         refuse(Problem(Kind.CONFLICT, f"{said}, or send end_overlap to end it now"))

@@ -22,19 +22,19 @@ from rest_framework.response import Response
 
 from notifications.api import schema, throttle
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.door import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, Door, absent, shaped
 from notifications.api.idempotency import idempotent
-from notifications.api.pages import AnyOf, NumberedPageQuery, asked, page
+from notifications.api.json_io import JsonParser, JsonRenderer, RawParser
+from notifications.api.pagination import AnyOf, NumberedPageQuery, asked, page
 from notifications.api.problems import refuse
-from notifications.api.shapes import Answer, Asked, ChannelWord
-from notifications.api.wire import JsonParser, JsonRenderer, RawParser
+from notifications.api.schemas import Answer, Asked, ChannelWord
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
-from notifications.pipeline import suppression_files
-from notifications.rules import faults
-from notifications.rules.fields import AskedChannel
+from notifications.operations import suppression_csv
+from notifications.rules import request_faults as faults
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import Text
+from notifications.rules.request_fields import AskedChannel
 from notifications.rules.suppression import (
     BY_PERSON,
     BY_PRODUCER,
@@ -42,9 +42,9 @@ from notifications.rules.suppression import (
     Cause,
     address_fault,
 )
-from notifications.store import audit, suppressions
-from notifications.store.keys import KnownKey
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import audit, suppressions
+from notifications.store.postgres.api_keys import KnownKey
+from notifications.store.postgres.suppressions import Entry
 
 CSV: str = "text/csv"
 _PAID_BY = 100
@@ -163,7 +163,7 @@ class Suppressions(Door):
         query = asked(request, SuppressionQuery)
         found = _found(query)
         if request.accepted_renderer.media_type == CSV:
-            lines = suppression_files.written(found)
+            lines = suppression_csv.written(found)
             return StreamingHttpResponse(lines, content_type=f"{CSV}; charset=utf-8")
         if query.cursor is not None:
             found = found.filter(pk__lt=query.cursor)
@@ -256,12 +256,12 @@ def _found(query: SuppressionQuery) -> QuerySet[Suppression]:
 def _imported(raw: bytes, *, by: str) -> SuppressionsImported:
     try:
         with transaction.atomic():
-            done = suppression_files.read(raw.decode(), by=by)
+            done = suppression_csv.read(raw.decode(), by=by)
             counted = {"added": done.added, "known": done.known, "refused": done.refused}
             audit.record(by, "import_suppressions", Suppression(), after=counted)
     except UnicodeDecodeError:
         refuse(Problem(Kind.MALFORMED, "the file is not UTF-8"))
-    except suppression_files.NoTable as error:
+    except suppression_csv.NoTable as error:
         refuse(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
     return SuppressionsImported.model_validate(done)
 

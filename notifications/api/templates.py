@@ -19,11 +19,11 @@ from rest_framework.response import Response
 
 from notifications.api import etags, schema, throttle
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.door import Door, absent, shaped
+from notifications.api.base_view import Door, absent, shaped
 from notifications.api.idempotency import idempotent
-from notifications.api.pages import asked, page
+from notifications.api.pagination import asked, page
 from notifications.api.problems import refuse
-from notifications.api.template_shapes import (
+from notifications.api.template_schemas import (
     MAX_VERSION,
     DiffAnswer,
     DiffQuery,
@@ -43,7 +43,7 @@ from notifications.clock import monotonic
 from notifications.models import Template, TemplateEvent
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.templates import diff, previews
-from notifications.store import audit
+from notifications.store.postgres import audit
 from notifications.store.templates import versions
 from notifications.store.templates.versions import NotPublishable
 

@@ -20,8 +20,8 @@ from rest_framework.views import APIView
 from notifications.api.authentication import key_of
 from notifications.api.problems import refuse
 from notifications.rules.problems import Kind, Problem
-from notifications.store import limits
-from notifications.store.limits import Charge, Quota
+from notifications.store.rate_limits import producer_limits
+from notifications.store.rate_limits.producer_limits import Charge, Quota
 
 _POLICY: Final = '"producer"'
 
@@ -32,13 +32,13 @@ def charge(view: APIView, request: Request, *, cost: int) -> None:
     Raises:
         Refusal: the bucket holds less (429); nothing was taken.
     """
-    [quota] = limits.take([charge_of(request, cost=cost)])
+    [quota] = producer_limits.take([charge_of(request, cost=cost)])
     tell(view, request, quota)
 
 
 def charge_afterwards(view: APIView, request: Request, *, cost: int) -> None:
     """Take what a call has turned out to cost, as far as the bucket holds it."""
-    quota = limits.take_some(charge_of(request, cost=cost))
+    quota = producer_limits.take_some(charge_of(request, cost=cost))
     _describe(view, quota)
 
 
@@ -69,7 +69,7 @@ def tell(view: APIView, request: Request, quota: Quota) -> None:
 
 def peek(view: APIView, request: Request) -> None:
     """Tell in the view's headers what is left, for a call that costs nothing."""
-    [quota] = limits.take([charge_of(request, cost=0)])
+    [quota] = producer_limits.take([charge_of(request, cost=0)])
     _describe(view, quota)
 
 

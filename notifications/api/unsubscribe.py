@@ -28,9 +28,11 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from notifications.api.unsubscribe_words import Words, words_for
+from notifications.delivery import unsubscribe_links
+from notifications.delivery.unsubscribe_links import BadLink, Link
+from notifications.feedback import unsubscribe
+from notifications.feedback.unsubscribe import Choice
 from notifications.models import Recipient
-from notifications.pipeline import unsubscribe
-from notifications.pipeline.unsubscribe import BadLink, Choice, Link
 from notifications.rules.language import locales
 
 _ONE_CLICK: Final = "One-Click"
@@ -74,7 +76,7 @@ _HEADERS: Final = {
 def page(request: HttpRequest, token: str) -> HttpResponse:
     """Show the page, or do what is posted to it."""
     try:
-        link, recipient = unsubscribe.read(token)
+        link, recipient = unsubscribe_links.read(token)
         if request.method != "POST":
             return _choices(request, link, recipient)
         return _posted(request, link, recipient)

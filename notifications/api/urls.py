@@ -7,7 +7,7 @@ from django.urls import path
 from notifications.api import (
     alerts,
     dead_letters,
-    front,
+    front_page,
     health,
     keys,
     links,
@@ -32,8 +32,8 @@ _SECRETS = f"{_RECIPIENT}/contacts/<int:contact_id>/signing-secrets"
 _TEMPLATE = "v1/templates/<slug:template_id>"
 
 urlpatterns = [
-    path("", front.index),
-    path("favicon.ico", front.icon),
+    path("", front_page.index),
+    path("favicon.ico", front_page.icon),
     path("healthz", health.Alive.as_view()),
     path("readyz", health.Ready.as_view()),
     path("metrics", health.Metrics.as_view()),

@@ -1,6 +1,7 @@
 """Providers at rest: what operators have said of a breaker, what breakers did, and vendors' paces.
 
-Whether a breaker is open at this moment stands in the state Redis (`store.breakers`).
+Whether a breaker is open at this moment stands in the state Redis
+(`store.rate_limits.circuit_breakers`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from notifications.models.choices import CHANNELS
-from notifications.rules.breaker import Forced
+from notifications.rules.rate_limits.circuit_breaker import Forced
 
 FORCED = [(Forced.AUTO.value, "auto"), *((each.value, each.value) for each in Forced if each)]
 

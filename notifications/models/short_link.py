@@ -8,8 +8,8 @@ from django.db import models
 class ShortLink(models.Model):
     """Where a short link leads, and how often somebody followed it.
 
-    Written by `store.short_links` alone. The target may hold what identifies its reader: it is
-    kept until `expires_at` and shown to whoever has the token.
+    Written by `store.postgres.short_links` alone. The target may hold what identifies its reader:
+    it is kept until `expires_at` and shown to whoever has the token.
     """
 
     token = models.CharField(max_length=16, primary_key=True)

@@ -1,10 +1,10 @@
-"""Pure decisions: no I/O, no clock, no chance. `now` and every random draw are arguments.
+"""Pure decisions: no I/O, no clock, no random draw. `now` and every random draw are arguments.
 
     a delivery    states, transitions, reasons, outcomes, unanswered, retries, suspects, ordering
-    its way       lane, channels, routing, allowed, caps, digest, suppression
-    a provider    breaker, bucket, concurrency
+    its way       lane, channels, routing, allowed, digest, suppression
+    rate_limits   circuit_breaker, token_bucket, frequency_caps, concurrency
     a request     request, problems, sensitive, ids, phone, keywords, signed_token
-    operators     alerts, letters, redaction
+    operators     alerts, dead_letter_filter, redaction
 
     times         quiet hours, wall clocks, recurrence
     language      what templates are written in: syntax, formats, locales, variables

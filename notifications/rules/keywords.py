@@ -20,7 +20,7 @@ class Keyword(StrEnum):
     START = "start"
     """Texts again."""
     HELP = "help"
-    """The vendor answers it; here it is only logged (`pipeline.inbound`)."""
+    """The vendor answers it; here it is only logged (`feedback.inbound_sms`)."""
 
 
 _WORDS: Final[Mapping[Keyword, str]] = {

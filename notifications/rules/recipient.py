@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from notifications.rules import faults, phone
+from notifications.rules import phone, request_faults
 from notifications.rules.language import locales
 from notifications.rules.suppression import LONGEST_ADDRESS
 from notifications.rules.times import local_time
@@ -71,7 +71,7 @@ class To(BaseModel):
     @model_validator(mode="after")
     def _check_that_it_reaches(self) -> Self:
         if not self.addresses:
-            raise faults.placed("give email or phone", "email")
+            raise request_faults.placed("give email or phone", "email")
         return self
 
     @property

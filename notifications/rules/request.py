@@ -1,6 +1,6 @@
 """The body of `POST /v1/notifications`, checked.
 
-Pydantic checks types and ranges; `pipeline.check` checks what needs the database. Unknown fields
+Pydantic checks types and ranges; `intake.validation` checks what needs the database. Unknown fields
 are refused: a typo in `fallback_chain` must not be an OTP that never falls back.
 """
 
@@ -25,13 +25,13 @@ from pydantic import (
     model_validator,
 )
 
-from notifications.rules import faults
+from notifications.rules import request_faults
 from notifications.rules.channels import Spread
-from notifications.rules.fields import AskedChannel
 from notifications.rules.lane import Priority
 from notifications.rules.language.variables import UNSUBSCRIBE_URL
 from notifications.rules.problems import Problem
 from notifications.rules.recipient import To
+from notifications.rules.request_fields import AskedChannel
 from notifications.rules.sensitive import Sensitive
 from providers.contract import Channel
 
@@ -97,7 +97,7 @@ def _within_reach(instant: dt.datetime) -> dt.datetime:
 def _written(value: object) -> object:
     # A number could be seconds or milliseconds since 1970.
     if isinstance(value, int | float):
-        raise ValueError(faults.INSTANT)  # noqa: TRY004 - pydantic makes no field's error of a TypeError
+        raise ValueError(request_faults.INSTANT)  # noqa: TRY004 - pydantic makes no field's error of a TypeError
     return value
 
 
@@ -173,7 +173,7 @@ class NotificationRequest(BaseModel):
             for field in sorted(_NOT_YET):
                 if value.get(field):
                     msg = "is not supported by this version; leave it out"
-                    raise faults.placed(msg, field)
+                    raise request_faults.placed(msg, field)
             # `"fallback_chain": false` asks for nothing and is in every producer's example.
             return {key: item for key, item in value.items() if key not in _NOT_YET}
         return value
@@ -182,14 +182,14 @@ class NotificationRequest(BaseModel):
     def _check_together(self) -> Self:
         self._check_recipient()
         if self.template_id is None and self.content is None:
-            raise faults.placed("give either template_id or content", "template_id")
+            raise request_faults.placed("give either template_id or content", "template_id")
         if self.template_id is not None and self.content is not None:
-            raise faults.placed("give either template_id or content, not both", "content")
+            raise request_faults.placed("give either template_id or content, not both", "content")
         if self.scheduled_at is not None and self.send_at_local is not None:
             said = "give either scheduled_at or send_at_local, not both"
-            raise faults.placed(said, "send_at_local")
+            raise request_faults.placed(said, "send_at_local")
         if len(set(self.channels)) != len(self.channels):
-            raise faults.placed("must not repeat a channel", "channels")
+            raise request_faults.placed("must not repeat a channel", "channels")
         if self.metadata:
             check_size(self.metadata, MAX_METADATA_BYTES, "metadata")
         if variables := self.variables.reveal():
@@ -198,15 +198,15 @@ class NotificationRequest(BaseModel):
 
     def _check_recipient(self) -> None:
         if self.user_id is None and self.to is None:
-            raise faults.placed("give either user_id or to", "user_id")
+            raise request_faults.placed("give either user_id or to", "user_id")
         if self.to is None:
             return
         if self.user_id is not None:
-            raise faults.placed("give either user_id or to, not both", "to")
+            raise request_faults.placed("give either user_id or to, not both", "to")
         for position, channel in enumerate(self.channels):
             if channel not in self.to.addresses:
                 said = f"to has no address for {channel.label}"
-                raise faults.placed(said, "channels", position)
+                raise request_faults.placed(said, "channels", position)
 
     @property
     def wanted_channels(self) -> Sequence[Channel]:
@@ -219,7 +219,7 @@ def parse(body: object) -> NotificationRequest | Problem:
     try:
         return NotificationRequest.model_validate(body)
     except ValidationError as error:
-        return faults.invalid(error, NotificationRequest)
+        return request_faults.invalid(error, NotificationRequest)
 
 
 def own(name: str, body: object) -> NotificationRequest | Problem:
@@ -259,7 +259,7 @@ def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
         placed: the fault, in words for the caller.
     """
     if fault := _size_fault(value, limit):
-        raise faults.placed(fault, *place)
+        raise request_faults.placed(fault, *place)
 
 
 def _size_fault(value: dict[str, Any], limit: int) -> str:

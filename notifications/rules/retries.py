@@ -67,7 +67,7 @@ _SHIPPED: Final = (
     Preset("patient", Jitter.SECOND, base=2 * _S, multiplier=4, cap=300 * _S, attempts=52),
 )
 PRESETS: Final = MappingProxyType({preset.name: preset for preset in _SHIPPED})
-"""As shipped; `store.retry_presets` adds what admin has changed."""
+"""As shipped; `store.cached.retry_presets` adds what admin has changed."""
 
 _BY_PRIORITY: Final = MappingProxyType({
     Priority.P0: "critical",

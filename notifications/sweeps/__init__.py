@@ -26,8 +26,8 @@ from django.db import Error, connection
 
 from notifications import clock
 from notifications.rules.alerts import AlertKind
-from notifications.store import alerts, periodic, sweep_runs
-from notifications.store.sweep_runs import Ended
+from notifications.store.postgres import alerts, periodic_tasks, sweep_runs
+from notifications.store.postgres.sweep_runs import Ended
 from notifications.sweeps import (
     breakers,
     dead_letters,
@@ -107,7 +107,7 @@ SWEEPS: Final = {
 
 def create_periodic_tasks() -> None:
     """Give each sweep a periodic task, unless it has one."""
-    periodic.create_missing({
+    periodic_tasks.create_missing({
         each.name: (each.every, f"If off: {each.stops}") for each in SWEEPS.values()
     })
 
@@ -122,7 +122,7 @@ def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
     sweep = SWEEPS[name]
     try:
         if every is None:
-            rhythm = periodic.rhythms().get(name)
+            rhythm = periodic_tasks.rhythms().get(name)
             every = (rhythm and rhythm.every) or sweep.every
         if not sweep_runs.begin(name, every=every * _EARLY):
             return Swept()
@@ -162,7 +162,7 @@ def help_out(name: str) -> Swept:
 
 
 def _is_on(name: str) -> bool:
-    rhythm = periodic.rhythms().get(name)
+    rhythm = periodic_tasks.rhythms().get(name)
     return rhythm is None or rhythm.is_on
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import datetime as dt
 from typing import Final
 
+from notifications.delivery import routing
 from notifications.models import Alert, BreakerEvent
-from notifications.pipeline import route
 from notifications.rules.alerts import BEAT, AlertKind
-from notifications.store import alerts, standings
+from notifications.store.postgres import alerts
+from notifications.store.rate_limits import breaker_status
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 
@@ -33,7 +34,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 def _resolve_closed() -> int:
     open_ones = Alert.objects.filter(kind=AlertKind.BREAKER_OPEN, resolved_at=None)
     pairs = {subject: _pair(subject) for subject in open_ones.values_list("subject", flat=True)}
-    found = standings.of_pairs(pairs.values())
+    found = breaker_status.of_pairs(pairs.values())
     over = [subject for subject, pair in pairs.items() if found[pair].since is None]
     for subject in over:
         alerts.resolve(AlertKind.BREAKER_OPEN, subject)
@@ -42,12 +43,12 @@ def _resolve_closed() -> int:
 
 def _tell_of_endpoints() -> None:
     """Raise one alert for each provider with resting endpoints."""
-    for name, provider in route.configured().items():
+    for name, provider in routing.configured().items():
         if provider.capabilities.endpoint_of is None:
             continue
         for channel in provider.capabilities.channels:
             subject = f"{name} {channel.label}"
-            count = standings.endpoints((name, channel), limit=0).count
+            count = breaker_status.endpoints((name, channel), limit=0).count
             if count:
                 said = f"{count} endpoints rest; deliveries to them wait"
                 alerts.raise_once(AlertKind.ENDPOINTS_REST, subject, said)

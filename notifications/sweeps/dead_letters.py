@@ -10,8 +10,8 @@ from notifications import conf
 from notifications.models import DeadLetter
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
-from notifications.store import alerts
-from notifications.store import dead_letters as letters
+from notifications.store.postgres import alerts
+from notifications.store.postgres import dead_letters as letters
 from notifications.sweeps.rounds import Swept
 
 _WINDOW: Final = dt.timedelta(minutes=5)

@@ -1,6 +1,6 @@
 """Digests: rows that a cap held and that are due, as one message for each person.
 
-A row whose like waits too becomes part of a digest (`pipeline.digest`); the others are queued as
+A row whose like waits too becomes part of a digest (`scheduling.digests`); the others are queued as
 they are. The release sweep leaves rows of caps to this sweep for LEFT_FOR, so that a digest that is
 late or switched off delays them and loses none.
 """
@@ -11,12 +11,12 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any, Final
 
-from notifications.pipeline import digest, release
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
-from notifications.store import locks
-from notifications.store.spans import Span
+from notifications.scheduling import digests, release
+from notifications.store.postgres import locks
+from notifications.store.postgres.id_ranges import Span
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Due, Swept
 
@@ -46,6 +46,6 @@ def merge_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
     """
     if not locks.try_for_transaction(f"digests {rows[0]['mode']} {rows[0]['channel']}"):
         return 0
-    merged = digest.merge(rows, bounds=span)
+    merged = digests.merge(rows, bounds=span)
     left = [row for row in rows if row["id"] not in merged]
     return len(merged) + release.back_to_queue(left, RELEASE, reason=Reason.HOLD_OVER)

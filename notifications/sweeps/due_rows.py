@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 
-from notifications.pipeline import release, rescue
+from notifications.delivery import rescue
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import REQUEUE
+from notifications.scheduling import release
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Due, Swept
 

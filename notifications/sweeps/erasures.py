@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Final
 
 from notifications import clock
-from notifications.store import erasure
+from notifications.store.postgres import erasure
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 

@@ -8,7 +8,15 @@ from typing import Final
 
 from notifications import clock, conf
 from notifications.models import Alert, Rejected
-from notifications.store import audit, db, received_texts, sealing, short_links, sign_ins, vault
+from notifications.store.postgres import (
+    audit,
+    db,
+    late_encryption,
+    received_texts,
+    secret_variables,
+    short_links,
+)
+from notifications.store.redis import sign_ins
 from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
@@ -22,7 +30,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Wipe and delete expired rows, `limit` at a time, until none is left or _SECONDS are over."""
     ends_at = clock.monotonic() + _SECONDS
     deletions: list[Callable[[], int]] = [
-        lambda: vault.wipe_expired(limit=limit),
+        lambda: secret_variables.wipe_expired(limit=limit),
         lambda: db.run("delete_expired_keys", {"limit": limit}),
         lambda: _trim_rejected(limit),
         lambda: short_links.purge(now=now, limit=limit),
@@ -30,7 +38,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: _delete_old_alerts(now, limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),
-        lambda: sealing.work_off(limit=limit),  # last: an exception of it stops no other
+        lambda: late_encryption.work_off(limit=limit),  # last: an exception of it stops no other
     ]
     done = Swept()
     while deletions:

@@ -7,7 +7,7 @@ import datetime as dt
 from django.db import transaction
 
 from notifications import clock
-from notifications.store import ordering
+from notifications.store.postgres import ordering_queues
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 
@@ -19,8 +19,8 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     done = Swept()
     while True:
         with transaction.atomic():
-            looked, woken = ordering.look(limit=limit)
+            looked, woken = ordering_queues.look(limit=limit)
         done += Swept(woken)
         if looked < limit or clock.monotonic() > ends_at:
             break
-    return done + Swept(ordering.trim(limit=limit))
+    return done + Swept(ordering_queues.trim(limit=limit))

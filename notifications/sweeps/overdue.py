@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from notifications import clock
 from notifications.models import Alert, SweepRun
 from notifications.rules.alerts import BEAT, AlertKind
-from notifications.store import alerts, periodic, sweep_runs
+from notifications.store.postgres import alerts, periodic_tasks, sweep_runs
 from notifications.sweeps import SWEEPS
 
 _KINDS: Final = (
@@ -44,7 +44,7 @@ def look() -> list[Trouble]:
     """Find the present problems; raise an alert for each, and resolve the alerts of past ones."""
     runs = {run.name: run for run in SweepRun.objects.filter(name__in=SWEEPS)}
     now = clock.now()
-    found = [*_unfinished(now), *_troubles(runs, periodic.rhythms(), now=now)]
+    found = [*_unfinished(now), *_troubles(runs, periodic_tasks.rhythms(), now=now)]
     for trouble in found:
         alerts.raise_once(trouble.kind, trouble.subject, trouble.text)
     current = {(trouble.kind.value, trouble.subject) for trouble in found}
@@ -68,7 +68,7 @@ def _unfinished(now: dt.datetime) -> list[Trouble]:
 
 
 def _troubles(
-    runs: Mapping[str, SweepRun], rhythms: Mapping[str, periodic.Rhythm], *, now: dt.datetime
+    runs: Mapping[str, SweepRun], rhythms: Mapping[str, periodic_tasks.Rhythm], *, now: dt.datetime
 ) -> list[Trouble]:
     off = {name for name, rhythm in rhythms.items() if not rhythm.is_on and name in SWEEPS}
     found = [

@@ -12,8 +12,8 @@ from notifications.rules import ids
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN
 from notifications.rules.transitions import FAIL
-from notifications.store import partitions, transitions
-from notifications.store.transitions import ANYONE, Move
+from notifications.store.postgres import partitions, transitions
+from notifications.store.postgres.transitions import ANYONE, Move
 from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)

@@ -24,13 +24,13 @@ import structlog
 from django.db import transaction
 
 from notifications import lanes
-from notifications.pipeline import publish
+from notifications.intake import publish
 from notifications.rules import suspects
 from notifications.rules.lane import Lane
 from notifications.rules.states import Status
-from notifications.store import db, fair_queue, locks, spans
-from notifications.store.spans import Span
-from notifications.sweeps import room, rounds
+from notifications.store.postgres import db, fair_queue, id_ranges, locks
+from notifications.store.postgres.id_ranges import Span
+from notifications.sweeps import publish_quota, rounds
 from notifications.sweeps.rounds import Swept
 
 _log = structlog.get_logger(__name__)
@@ -47,7 +47,7 @@ _EVER: Final = dt.timedelta(days=1_000)
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Publish what is due and fits; counts the ids. `limit`: lost rows of one lane in one run."""
     del now
-    recent, *older = spans.current()
+    recent, *older = id_ranges.current()
     waiting = [
         (lane, span)
         for span in (recent, *older)
@@ -61,7 +61,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     except lanes.BrokerAway:
         _log.warning("broker_away", waiting_lanes=len(names))
         return Swept()
-    rooms = room.of({lane: depths[lane.name] for lane, _ in waiting})
+    rooms = publish_quota.of({lane: depths[lane.name] for lane, _ in waiting})
     done = Swept()
     for lane, span in sorted(waiting, key=itemgetter(0)):
         try:
@@ -105,7 +105,7 @@ def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence
     if is_recent and not lane.priority.is_urgent:
         fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
     if rows:
-        room.used(lane, len(rows))
+        publish_quota.used(lane, len(rows))
     return _messages(lane, rows)
 
 

@@ -10,11 +10,11 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-from notifications.pipeline import release
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
-from notifications.store.spans import Span
+from notifications.scheduling import release
+from notifications.store.postgres.id_ranges import Span
 from notifications.sweeps import digests, rounds
 from notifications.sweeps.rounds import Due, Swept
 

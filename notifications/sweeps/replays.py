@@ -9,7 +9,7 @@ import structlog
 
 from notifications import clock
 from notifications.models import ReplayJob
-from notifications.pipeline import replay
+from notifications.operations import replay
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 

@@ -1,9 +1,9 @@
 """Resume: when a breaker closes, the P0 and P1 that it held come due, a bounded number in each run.
 
 While a provider or an endpoint rests only a bounded number of its rows look again
-(`rules.breaker`); the others wait for minutes or hours, up to their time to live. The process that
-sees a breaker close notes it in the state Redis, and so does an operator's word on a breaker. If
-Redis loses the note, the rows come due by themselves, later.
+(`rules.rate_limits.circuit_breaker`); the others wait for minutes or hours, up to their time to
+live. The process that sees a breaker close notes it in the state Redis, and so does an operator's
+word on a breaker. If Redis loses the note, the rows come due by themselves, later.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from typing import Final, cast
 from uuid import UUID
 
 from notifications import clock
-from notifications.pipeline import route
-from notifications.rules.breaker import HealthKey
+from notifications.delivery import routing
 from notifications.rules.lane import Mode, Priority
+from notifications.rules.rate_limits.circuit_breaker import HealthKey
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.store import breakers, controls, db, spans, standings, state
-from notifications.store.controls import Pair
-from notifications.store.spans import Span
+from notifications.store.cached import provider_overrides
+from notifications.store.cached.provider_overrides import Pair
+from notifications.store.postgres import db, id_ranges
+from notifications.store.postgres.id_ranges import Span
+from notifications.store.rate_limits import breaker_status, circuit_breakers
+from notifications.store.redis import state
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
@@ -42,12 +45,13 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     by_pair: dict[Pair, set[str]] = defaultdict(set)
     try:
         with state.asked() as redis:
-            closed = cast("set[bytes]", redis.smembers(breakers.CLOSED))
+            closed = cast("set[bytes]", redis.smembers(circuit_breakers.CLOSED))
         for name in closed:
-            key = breakers.health_of(name.decode())
+            key = circuit_breakers.health_of(name.decode())
             by_pair[key.pair].add(key.endpoint)
         if by_pair:
-            controls.forget()  # an operator's word may be younger than what this process knows
+            # an operator's word may be younger than what this process knows
+            provider_overrides.forget()
         return Swept(sum(_resume(pair, names, limit=limit) for pair, names in by_pair.items()))
     except state.Away:
         return Swept()
@@ -55,10 +59,10 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
     """Release what these endpoints of a provider hold; the empty name is the provider itself."""
-    standing = standings.of(HealthKey(*pair, each) for each in endpoints)
+    standing = breaker_status.of(HealthKey(*pair, each) for each in endpoints)
     closed = {key.endpoint for key, each in standing.items() if not each.is_open}
     moved, is_all = 0, True
-    for span in spans.current() if closed else ():
+    for span in id_ranges.current() if closed else ():
         if "" in closed:
             count = _released(pair[1], span, limit=limit)
         else:
@@ -67,7 +71,7 @@ def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
         is_all = is_all and count < limit
     if is_all:
         with state.asked() as redis:
-            redis.srem(breakers.CLOSED, *(breakers.key(key) for key in standing))
+            redis.srem(circuit_breakers.CLOSED, *(circuit_breakers.key(key) for key in standing))
     return moved
 
 
@@ -83,7 +87,7 @@ def _released(channel: Channel, span: Span, *, limit: int) -> int:
 
 def _released_of(pair: Pair, endpoints: Collection[str], span: Span, *, limit: int) -> int:
     """Release rows whose addresses lead to these endpoints. Rows of other endpoints stay."""
-    provider = route.provider_named(pair[0])
+    provider = routing.provider_named(pair[0])
     name_of = provider.capabilities.endpoint_of if provider else None
     if name_of is None:
         return 0

@@ -22,8 +22,8 @@ from notifications import broker, clock
 from notifications.rules.lane import Lane
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.store import db, spans
-from notifications.store.spans import Span
+from notifications.store.postgres import db, id_ranges
+from notifications.store.postgres.id_ranges import Span
 
 _log = structlog.get_logger(__name__)
 
@@ -93,7 +93,7 @@ def work(due: Due, act: Act, *, ends_at: float | None = None) -> Swept:
     """Act on all due rows until `ends_at` (default: `deadline()`); at least one batch a lane."""
     ends_at = deadline() if ends_at is None else ends_at
     done = Swept()
-    for span in spans.current():
+    for span in id_ranges.current():
         lanes = lanes_due(due.status, span, within=-due.grace)
         while lanes:
             full = []
@@ -114,7 +114,7 @@ def retry_grace() -> dt.timedelta:
 
 def lanes_due(status: Status, span: Span, *, within: dt.timedelta) -> list[Lane]:
     """Return lanes with a row of this status that is due within this time, urgent ones first."""
-    parameters = {**spans.LANE_COLUMNS, **span, "status": status, "within": within}
+    parameters = {**id_ranges.LANE_COLUMNS, **span, "status": status, "within": within}
     return sorted(
         Lane.of(row["mode"], row["priority"], row["channel"])
         for row in db.rows("lanes_due", parameters)

@@ -11,9 +11,9 @@ from django.db.models import BooleanField, Case, Q, QuerySet, When
 
 from notifications import clock
 from notifications.models import Occurrence, Schedule
-from notifications.pipeline import recur
 from notifications.rules.alerts import AlertKind
-from notifications.store import alerts
+from notifications.scheduling import occurrences
+from notifications.store.postgres import alerts
 from notifications.sweeps import rounds
 from notifications.sweeps.rounds import DATABASE_TROUBLE, Swept
 
@@ -57,13 +57,13 @@ def _due(now: dt.datetime, seen: Collection[int]) -> QuerySet[Schedule, tuple[in
 
 def _one(schedule_id: int, *, now: dt.datetime, had_problem: bool) -> Swept:
     try:
-        made = recur.materialise(schedule_id, now=now)
+        made = occurrences.materialise(schedule_id, now=now)
     except DATABASE_TROUBLE:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one schedule causes, it must not stop the others
-        problem = str(error) if isinstance(error, recur.Unreadable) else type(error).__name__
+        problem = str(error) if isinstance(error, occurrences.Unreadable) else type(error).__name__
         _log.exception("schedule_failed", schedule=schedule_id)
-        recur.set_aside(schedule_id, problem=problem, until=now + _RETRY_EVERY)
+        occurrences.set_aside(schedule_id, problem=problem, until=now + _RETRY_EVERY)
         alerts.raise_once(
             AlertKind.SCHEDULE_FAILED, str(schedule_id), f"schedule {schedule_id}: {problem}"
         )

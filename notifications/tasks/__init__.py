@@ -1,4 +1,4 @@
-"""Celery's side: a task's body is one call into the pipeline or the sweeps.
+"""Celery's side: a task's body is one call into `delivery` or the sweeps.
 
 * `deliver_push(ids)`, `deliver_sms(ids)` ...: on every lane; their retries are Celery's *
 `sweep_relay()`, `sweep_rescue()` ...: on `ops`, each in its interval from beat

@@ -14,7 +14,7 @@ from celery.exceptions import Ignore, Reject, Retry
 from celery.signals import celeryd_after_setup, worker_shutting_down
 
 from notifications import broker, lanes, stopping
-from notifications.pipeline import deliver as pipeline
+from notifications.delivery import deliver
 from notifications.tasks.slots import Slots
 from providers.contract import Channel
 
@@ -54,7 +54,7 @@ def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
     with SLOTS.taken(lane) as free:
         if not free:
             raise _again(self, lane, delivery_ids, countdown=_FULL_HOUSE) or Ignore()
-        groups = pipeline.deliver([UUID(each) for each in delivery_ids])
+        groups = deliver.deliver([UUID(each) for each in delivery_ids])
     retry: Retry | None = None
     for group in groups:
         later = [each.hex for each in group.delivery_ids]

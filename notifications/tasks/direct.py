@@ -32,13 +32,13 @@ from celery.worker.state import active_requests
 from django.db import connection
 
 from notifications import broker, clock, lanes, stopping, sweeps
-from notifications.pipeline import deliver as pipeline
-from notifications.pipeline import publish
+from notifications.delivery import deliver
+from notifications.intake import publish
 from notifications.rules.lane import LANES, Lane
 from notifications.rules.states import Status
-from notifications.store import db, periodic, spans
-from notifications.store.spans import Span
-from notifications.sweeps import relay, room, rounds
+from notifications.store.postgres import db, id_ranges, periodic_tasks
+from notifications.store.postgres.id_ranges import Span
+from notifications.sweeps import publish_quota, relay, rounds
 from notifications.tasks.deliver import SLOTS
 
 _log = structlog.get_logger(__name__)
@@ -71,7 +71,7 @@ class Direct:
         self, queues: Sequence[str], *, slots: int, submit: Submit, busy: Callable[[], int]
     ) -> None:
         self._lanes = {lane for lane in LANES if lane.name in queues}
-        self._sweep_at = dict.fromkeys(sweeps.SWEEPS, 0.0) if periodic.QUEUE in queues else {}
+        self._sweep_at = dict.fromkeys(sweeps.SWEEPS, 0.0) if periodic_tasks.QUEUE in queues else {}
         self._slots = slots
         self._submit = submit
         self._busy = busy
@@ -80,7 +80,7 @@ class Direct:
 
     def begin(self) -> None:
         """The broker has just gone away: what it had is due now."""
-        for span in spans.current():
+        for span in id_ranges.current():
             for lane in sorted(self._lanes):
                 relay.make_lost_due(lane, span, limit=_LOST_LIMIT, older_than=relay.AT_ONCE)
 
@@ -89,7 +89,7 @@ class Direct:
         urgent = {lane for lane in self._lanes if lane.priority.is_urgent}
         if urgent and not self._free():
             return False
-        for span in spans.current():
+        for span in id_ranges.current():
             for lane in sorted(urgent):
                 limit = self._slots * lanes.chunk_size(lane)
                 relay.make_lost_due(lane, span, limit=limit, older_than=relay.URGENT_LOST_AFTER)
@@ -103,7 +103,7 @@ class Direct:
     def _look_at_lanes(self, among: AbstractSet[Lane]) -> int:
         if not among or not clock.is_trusted():  # as the consumer, which takes nothing meanwhile
             return 0
-        recent, *older = spans.current()
+        recent, *older = id_ranges.current()
         begun = self._look_at(recent, among, is_recent=True)
         return begun + sum(self._look_at(span, among, is_recent=False) for span in older)
 
@@ -126,7 +126,7 @@ class Direct:
         """
         if not self._sweep_at:
             return 0
-        begun, moment, rhythms = 0, clock.monotonic(), periodic.rhythms()
+        begun, moment, rhythms = 0, clock.monotonic(), periodic_tasks.rhythms()
         for name, at in sorted(self._sweep_at.items(), key=itemgetter(1)):
             rhythm = rhythms.get(name)
             if at > moment or name in self._in_flight or (rhythm and not rhythm.is_on):
@@ -167,7 +167,7 @@ def _due(span: Span, among: AbstractSet[Lane]) -> Iterator[tuple[Lane, int]]:
     """Lanes among these with a due row, urgent ones first, and how many may leave now."""
     due = rounds.lanes_due(Status.QUEUED, span, within=rounds.NO_GRACE)
     found = [lane for lane in due if lane in among]
-    rooms = room.of(dict.fromkeys(found, 0)) if found else {}
+    rooms = publish_quota.of(dict.fromkeys(found, 0)) if found else {}
     yield from ((lane, rooms[lane]) for lane in found if lane in rooms)
 
 
@@ -189,7 +189,7 @@ def _deliver(lane: str, messages: Sequence[Sequence[UUID]]) -> None:
             if stopping.is_stopping():
                 publish.make_due(delivery_ids)
             else:
-                pipeline.deliver(delivery_ids)
+                deliver.deliver(delivery_ids)
     finally:
         SLOTS.give_back(lane)
 

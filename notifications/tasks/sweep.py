@@ -15,7 +15,7 @@ from typing import Any, Final
 from celery import Task, shared_task
 
 from notifications import broker, stopping, sweeps
-from notifications.store import periodic
+from notifications.store.postgres import periodic_tasks
 
 _SHOWN_FROM: Final = dt.timedelta(minutes=1)
 """Flower shows sweeps with at least this interval."""
@@ -24,7 +24,7 @@ _EXPIRES_SECONDS: Final = 5
 
 
 def _task(sweep: sweeps.Sweep) -> Task[Any, Any]:
-    @shared_task(name=periodic.task_name(sweep.name), send_events=sweep.every >= _SHOWN_FROM)
+    @shared_task(name=periodic_tasks.task_name(sweep.name), send_events=sweep.every >= _SHOWN_FROM)
     def run(*, helps: bool = False) -> str:
         """Run the sweep, unless it ran a moment ago. Repeats do no harm; a lost one is late."""
         swept = sweeps.help_out(sweep.name) if helps else sweeps.run(sweep.name)
@@ -40,7 +40,10 @@ def _send_further(task: Task[Any, Any]) -> None:
     """Ask for a run beside those of beat. Without a broker beat's own messages go on."""
     with contextlib.suppress(*broker.errors()):
         task.apply_async(
-            kwargs={"helps": True}, queue=periodic.QUEUE, expires=_EXPIRES_SECONDS, retry=False
+            kwargs={"helps": True},
+            queue=periodic_tasks.QUEUE,
+            expires=_EXPIRES_SECONDS,
+            retry=False,
         )
 
 

@@ -22,7 +22,7 @@ from providers.transport.lines import Batch, Bounds
 from providers.transport.loop import Loop
 
 PER_ORIGIN: Final = 2_000
-"""In flight to one provider; `notifications.rules.concurrency` adapts the number below it."""
+"""In flight to one provider; `rules.rate_limits.concurrency` adapts the number below it."""
 
 PER_STRANGER: Final = 128
 """In flight to one server that a stranger named, such as a webhook's: each may be a connection.

@@ -25,7 +25,7 @@ from notifications.models import (
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
-from notifications.store import partitions
+from notifications.store.postgres import partitions
 from providers.contract import Channel
 
 ADDRESS = "maria@sandbox.example"

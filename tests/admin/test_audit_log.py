@@ -23,8 +23,8 @@ from notifications.models import (
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
-from notifications.store import alerts, keys, suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import alerts, api_keys, suppressions
+from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 
 PREFERENCES = {
@@ -85,7 +85,7 @@ def test_actions_are_in_the_log(door: Client, make_letters: object) -> None:
     door.post("/admin/notifications/alert/", {"action": "resolve", **chosen})
     assert latest("resolve_alert").object_type == "alert"
     producer = Producer.objects.create(name="shop")
-    key, _ = keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
+    key, _ = api_keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
     door.post("/admin/notifications/apikey/", {"action": "revoke", "_selected_action": [key.pk]})
     assert latest("revoke_key").after["revoked_by"] == "operator"
     entry = Entry(channel=Channel.EMAIL, address="a@example.com", cause=Cause.STOP_KEYWORD)
@@ -122,7 +122,7 @@ def test_a_key_is_made_and_rotated_and_its_secret_is_in_no_entry(door: Client) -
         re.findall(r'id="secret">(nk_live_\w+)<', page.content.decode())[0]
         for page in (made, rotated)
     ]
-    assert all(keys.recognise(secret) for secret in secrets)
+    assert all(api_keys.recognise(secret) for secret in secrets)
     logged = orjson.dumps(list(AuditEntry.objects.values("before", "after"))).decode()
     for secret in secrets:
         assert secret.rpartition("_")[2] not in logged

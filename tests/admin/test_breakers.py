@@ -9,11 +9,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from notifications.delivery import routing
 from notifications.models import ProviderPace
-from notifications.pipeline import route
 from notifications.rules.alerts import BEAT, AlertKind
-from notifications.rules.breaker import Forced, HealthKey, Tally
-from notifications.store import alerts, breakers, controls, standings, state
+from notifications.rules.rate_limits.circuit_breaker import Forced, HealthKey, Tally
+from notifications.store.cached import provider_overrides
+from notifications.store.postgres import alerts
+from notifications.store.rate_limits import breaker_status, circuit_breakers
+from notifications.store.redis import state
 from providers.contract import Channel, Pace
 from providers.dry_run import DryRun
 
@@ -24,10 +27,10 @@ PUSH = HealthKey("sandbox", Channel.PUSH)
 @pytest.fixture(autouse=True)
 def _fresh(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
     state.client().flushdb()
-    breakers.forget()
-    controls.forget()
+    circuit_breakers.forget()
+    provider_overrides.forget()
     yield
-    controls.forget()
+    provider_overrides.forget()
 
 
 def _force(client: Client, forced: str, *, provider: str = "sandbox", channel: str = "push") -> int:
@@ -36,7 +39,7 @@ def _force(client: Client, forced: str, *, provider: str = "sandbox", channel: s
 
 
 def test_the_board_says_which_rest_and_why(door: Client) -> None:
-    breakers.report({PUSH: Tally(unavailable=10, last_failures=10, calls=10)})
+    circuit_breakers.report({PUSH: Tally(unavailable=10, last_failures=10, calls=10)})
     page = door.get(BOARD)
     found = {(line.provider, line.channel): line.state for line in page.context["lines"]}
     assert found[PUSH.pair] == "open"
@@ -50,10 +53,10 @@ def test_of_many_resting_endpoints_the_board_counts_all_and_shows_some(
     hooks = DryRun()
     able = replace(hooks.capabilities, endpoint_of=str, channels=frozenset({Channel.WEBHOOK}))
     monkeypatch.setattr(DryRun, "capabilities", able)
-    monkeypatch.setattr(route, "configured", lambda: {"hooks": hooks})
+    monkeypatch.setattr(routing, "configured", lambda: {"hooks": hooks})
     fault = Tally(fault="it refuses us: 401", faults=1, calls=1)
     names = [f"https://{number}.example:443" for number in range(150)]
-    breakers.report({HealthKey("hooks", Channel.WEBHOOK, name): fault for name in names})
+    circuit_breakers.report({HealthKey("hooks", Channel.WEBHOOK, name): fault for name in names})
     page = door.get(BOARD).content.decode()
     assert "150 in all" in page
     assert page.count(".example:443") == 20
@@ -69,7 +72,7 @@ def test_an_alert_says_what_its_kind_means(door: Client) -> None:
 def test_an_operator_opens_closes_and_lets_go(door: Client) -> None:
     for forced in (Forced.OPEN, Forced.CLOSED, Forced.AUTO):
         assert _force(door, forced.value) == 302
-        assert standings.of([PUSH])[PUSH].forced is forced
+        assert breaker_status.of([PUSH])[PUSH].forced is forced
     events = door.get(reverse("admin:notifications_breakerevent_changelist"))
     assert events.content.decode().count("by operator") == 3
 
@@ -78,7 +81,7 @@ def test_who_may_only_look_forces_nothing(window: Client) -> None:
     assert window.get(BOARD).status_code == 200
     assert "Force open" not in window.get(BOARD).content.decode()
     assert _force(window, "open") == 403
-    assert standings.of([PUSH])[PUSH].forced is Forced.AUTO
+    assert breaker_status.of([PUSH])[PUSH].forced is Forced.AUTO
 
 
 @pytest.mark.parametrize(
@@ -93,8 +96,8 @@ def test_a_pace_is_set_and_taken_back(door: Client) -> None:
     answer = door.post(add, {"provider": "sandbox", "burst": 5, "per_second": "0"})
     assert answer.status_code == 200  # shown again: nothing a second would hold all for ever
     door.post(add, {"provider": "sandbox", "burst": 5, "per_second": "2.5"})
-    controls.forget()
-    assert controls.current().paces == {"sandbox": Pace(burst=5, per_second=2.5)}
+    provider_overrides.forget()
+    assert provider_overrides.current().paces == {"sandbox": Pace(burst=5, per_second=2.5)}
     ProviderPace.objects.all().delete()
-    controls.forget()
-    assert controls.current().paces == {}
+    provider_overrides.forget()
+    assert provider_overrides.current().paces == {}

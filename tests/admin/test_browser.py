@@ -36,7 +36,7 @@ from notifications.models import (
     TemplateText,
 )
 from notifications.rules.lane import Mode, Priority
-from notifications.store import keys
+from notifications.store.postgres import api_keys
 from providers.contract import Channel
 
 CHROMIUM: Final = shutil.which("chromium")
@@ -198,7 +198,7 @@ def test_the_docs_send_a_first_message_with_the_key_in_hand(browser: Browser, ex
     call_command("import_templates", "--publish", stdout=StringIO())
     NotificationType.objects.create(name="ORDER_READY", priority=Priority.P1)
     producer = Producer.objects.create(name="first", may_send_content=True)
-    _, secret = keys.issue(producer, mode=Mode.TEST, scopes=["notifications:*"])
+    _, secret = api_keys.issue(producer, mode=Mode.TEST, scopes=["notifications:*"])
     browser.chrome.get(f"{browser.base}/v1/docs")
     browser.click(".swagger-ui .authorize")
     browser.see("[aria-label=auth-bearer-value]").send_keys(secret)

@@ -16,8 +16,8 @@ from notifications import clock, conf
 from notifications.models import Alert, ApiKey, Contact, Preference, Producer, Recipient, Template
 from notifications.rules.allowed import AllowList
 from notifications.rules.suppression import Cause
-from notifications.store import keys, suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import api_keys, suppressions
+from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS
 
@@ -39,13 +39,13 @@ def test_a_key_is_shown_once_and_works_until_it_is_revoked(door: Client) -> None
     secret = made.context["key"].secret
     assert secret in made.content.decode()
     assert "no-store" in made.headers["Cache-Control"]
-    assert keys.recognise(secret) is not None
+    assert api_keys.recognise(secret) is not None
     key = ApiKey.objects.get()
     for page in (changelist("apikey"), change("apikey", key.pk)):
         assert secret not in door.get(page).content.decode()
     door.post(changelist("apikey"), {"action": "revoke", "_selected_action": [key.pk]})
-    keys.forget()
-    assert keys.recognise(secret) is None
+    api_keys.forget()
+    assert api_keys.recognise(secret) is None
 
 
 def test_an_address_is_on_the_contacts_own_page_alone(door: Client, maria: Recipient) -> None:
@@ -189,7 +189,7 @@ def test_the_demo_loads_twice_and_changes_nothing_the_second_time(tmp_path: Path
     assert keys_file.stat().st_mode & 0o777 == 0o600
     call_command(*arguments)
     assert (keys_file.read_text(), Contact.objects.count(), Template.objects.count()) == first
-    assert keys.recognise(json.loads(first[0])["order-service"]) is not None
+    assert api_keys.recognise(json.loads(first[0])["order-service"]) is not None
     maria = Recipient.objects.get(user_id="u_789012")
     assert maria.contacts.filter(channel=Channel.PUSH).get().kind == "fcm_token"
 

@@ -12,7 +12,7 @@ from django_celery_beat.models import PeriodicTask
 
 from notifications import clock, conf, sweeps
 from notifications.models import SweepRun
-from notifications.store import periodic
+from notifications.store.postgres import periodic_tasks
 from notifications.sweeps import SWEEPS
 
 _LIST = "admin:django_celery_beat_periodictask_changelist"
@@ -60,7 +60,7 @@ def test_an_interval_is_changed_and_kept_by_the_next_migrate(
 ) -> None:
     door.post(_page(relay), {"seconds": "4", "enabled": "on"})
     sweeps.create_periodic_tasks()
-    assert periodic.rhythms()["relay"].every == dt.timedelta(seconds=4)
+    assert periodic_tasks.rhythms()["relay"].every == dt.timedelta(seconds=4)
     assert b"greater than or equal to 1" in door.post(_page(relay), {"seconds": "0"}).content
 
 

@@ -15,8 +15,8 @@ from notifications.models import Contact, Delivery, Notification, Preference, Re
 from notifications.rules.reasons import Reason, sentence
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
-from notifications.store import suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import suppressions
+from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS, MakeDelivery
 

@@ -10,11 +10,11 @@ from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
+from notifications.delivery import routing
 from notifications.models import AuditEntry, ProviderRoute
-from notifications.pipeline import route
 from providers import registry
 from providers.contract import Channel
-from tests.pipeline.vendors import AliasVendor
+from tests.vendors import AliasVendor
 
 ADD = reverse("admin:notifications_providerroute_add")
 LIST = reverse("admin:notifications_providerroute_changelist")
@@ -36,9 +36,9 @@ def _fcm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     takes = {"channels": frozenset({Channel.PUSH}), "address_kinds": frozenset({"fcm_token"})}
     vendor = AliasVendor(name="fcm", takes=takes)
     monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, vendor))
-    route.forget()
+    routing.forget()
     yield
-    route.forget()
+    routing.forget()
 
 
 def test_a_route_is_made_and_changed_in_the_list(door: Client) -> None:

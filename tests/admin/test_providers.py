@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from notifications.delivery import routing
 from notifications.models import AuditEntry
-from notifications.pipeline import route
 from providers import registry
 from providers.contract import (
     Accepted,
@@ -52,7 +52,7 @@ class _Mail(OneWay):
 @pytest.fixture
 def mail(monkeypatch: pytest.MonkeyPatch) -> _Mail:
     it = _Mail()
-    monkeypatch.setattr(route, "configured", lambda: {"smtp": it})
+    monkeypatch.setattr(routing, "configured", lambda: {"smtp": it})
     return it
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from notifications.models import NotificationType, RetryPreset
 from notifications.rules.lane import Priority
 from notifications.rules.retries import PRESETS, timetable
-from notifications.store import retry_presets
+from notifications.store.cached import retry_presets
 from providers.contract import Channel
 
 LIST = reverse("admin:notifications_retrypreset_changelist")

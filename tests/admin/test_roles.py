@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory
 from notifications.models import ApiKey, Producer, Template
 from notifications.rules import access, roles
 from notifications.rules.roles import ACTS, ROLES
-from notifications.store import role_groups
+from notifications.store.postgres import role_groups
 
 OPEN_TO_ALL = {"signin"}
 """Models whose own rows everybody who signs in may see."""

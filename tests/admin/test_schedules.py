@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from notifications import clock
+from notifications.intake.validation import Caller
 from notifications.models import OrderingKey, Producer, Recipient, Schedule
-from notifications.pipeline import arrange
-from notifications.pipeline.check import Caller
 from notifications.rules.lane import Mode, Priority
+from notifications.scheduling import schedule_changes
 
 LIST = reverse("admin:notifications_schedule_changelist")
 
@@ -29,7 +29,7 @@ def schedule(maria: Recipient, operator: User) -> Schedule:
         may_send_content=True,
     )
     asked = {"user_id": maria.user_id, "type": "DIGEST", "priority": "P3"}
-    made = arrange.create(
+    made = schedule_changes.create(
         caller,
         {
             "name": "weekly",

@@ -21,7 +21,8 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from notifications import conf
 from notifications.models import AuditEntry, SignIn
-from notifications.store import second_factors, state
+from notifications.store.postgres import second_factors
+from notifications.store.redis import state
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply

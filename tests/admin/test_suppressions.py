@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from notifications.models import Suppression
 from notifications.rules.suppression import Cause
-from notifications.store import suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import suppressions
+from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS
 

@@ -13,7 +13,7 @@ from notifications.models import Delivery, Notification, Template
 from notifications.rules.lane import Mode
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import Content
-from notifications.store import state
+from notifications.store.redis import state
 from notifications.store.templates import versions
 from providers.contract import Channel
 

@@ -13,8 +13,11 @@ from notifications.models import Producer, Recipient
 from notifications.rules import access
 from notifications.rules.access import Scope
 from notifications.rules.lane import Mode
-from notifications.store import keys, limits, state, type_rules
-from notifications.store.templates import shelf
+from notifications.store.cached import notification_types
+from notifications.store.postgres import api_keys
+from notifications.store.rate_limits import producer_limits
+from notifications.store.redis import state
+from notifications.store.templates import template_cache
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
@@ -29,7 +32,7 @@ class Caller:
     def __init__(self, producer: Producer, *, mode: Mode, scopes: Collection[str]) -> None:
         self.producer = producer
         self.mode = mode
-        self.key, self.secret = keys.issue(producer, mode=mode, scopes=scopes)
+        self.key, self.secret = api_keys.issue(producer, mode=mode, scopes=scopes)
         self._client = Client(headers={"Authorization": f"Bearer {self.secret}"})
 
     def get(self, path: str, **query: str | int) -> Reply:
@@ -52,13 +55,13 @@ MakeCaller = Callable[..., Caller]
 @pytest.fixture(autouse=True)
 def _fresh_state(db: None) -> Iterator[None]:  # noqa: ARG001 - pytest-django asks for it by name
     """A database, and no key, limit or Redis entry of another test."""
-    keys.forget()
-    shelf.forget()
-    type_rules.forget()
+    api_keys.forget()
+    template_cache.forget()
+    notification_types.forget()
     state.client().flushdb()
-    limits.forget()
+    producer_limits.forget()
     yield
-    keys.forget()
+    api_keys.forget()
 
 
 @pytest.fixture

@@ -23,13 +23,13 @@ from notifications.models import (
     ReplayJob,
     Suppression,
 )
-from notifications.pipeline import replay
+from notifications.operations import replay
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.suppression import Cause
 from notifications.rules.templates import contents
-from notifications.store import alerts, suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import alerts, suppressions
+from notifications.store.postgres.suppressions import Entry
 from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller

@@ -17,8 +17,8 @@ from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Priority
 from notifications.rules.suppression import Cause
 from notifications.rules.templates import contents
-from notifications.store import alerts, suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import alerts, suppressions
+from notifications.store.postgres.suppressions import Entry
 from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller

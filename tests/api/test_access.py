@@ -16,7 +16,7 @@ from notifications.models import ApiKey
 from notifications.rules import access
 from notifications.rules.access import GRANTABLE, TABLE, Rule, Scope
 from notifications.rules.lane import Mode
-from notifications.store import keys
+from notifications.store.postgres import api_keys
 from tests.api import operations
 from tests.api.conftest import EVERYTHING, Caller, MakeCaller
 
@@ -86,7 +86,7 @@ def test_the_request_of_each_operation_succeeds_in_live_mode(
 @pytest.mark.parametrize("scope", ["templates:write", "templates:publish", "suppressions:*"])
 def test_a_test_key_is_not_issued_with_a_scope_of_live_mode(caller: Caller, scope: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"a test key may not have {scope}")):
-        keys.issue(caller.producer, mode=Mode.TEST, scopes=[scope])
+        api_keys.issue(caller.producer, mode=Mode.TEST, scopes=[scope])
 
 
 def test_an_operation_without_a_line_is_refused(

@@ -14,7 +14,9 @@ from django.test.utils import CaptureQueriesContext
 
 from notifications import conf
 from notifications.api import clients
-from notifications.store import address_limits, keys, state
+from notifications.store.postgres import api_keys
+from notifications.store.rate_limits import address_limits
+from notifications.store.redis import state
 from tests.api.conftest import Caller, MakeCaller
 
 if TYPE_CHECKING:
@@ -81,7 +83,9 @@ def test_a_caller_behind_the_address_of_a_stranger_is_heard(make_caller: MakeCal
     for _ in range(3):
         assert _ask("/v1/alerts", Authorization=good).status_code == 200
         # Read again when the second of memory is over.
-        keys._cache.update({prefix: (-10.0, known) for prefix, (_, known) in keys._cache.items()})
+        api_keys._cache.update({
+            prefix: (-10.0, known) for prefix, (_, known) in api_keys._cache.items()
+        })
 
 
 def test_another_address_is_not_concerned() -> None:
@@ -94,18 +98,18 @@ def test_ten_thousand_wrong_prefixes_forget_no_good_key(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caller.get("/v1/alerts")
-    monkeypatch.setattr(keys, "_MOST_UNKNOWN", 5)
+    monkeypatch.setattr(api_keys, "_MOST_UNKNOWN", 5)
     for number in range(20):
-        assert keys.recognise(_unknown(number).removeprefix("Bearer ")) is None
-    assert len(keys._unknown) <= 5
-    assert keys.remembered(caller.secret) == caller.key.prefix
+        assert api_keys.recognise(_unknown(number).removeprefix("Bearer ")) is None
+    assert len(api_keys._unknown) <= 5
+    assert api_keys.remembered(caller.secret) == caller.key.prefix
 
 
 def test_a_key_that_is_made_is_known_after_a_second(caller: Caller) -> None:
     prefix = caller.key.prefix
-    keys.forget()
-    keys._unknown[prefix] = -10.0
-    assert keys.recognise(caller.secret) is not None
+    api_keys.forget()
+    api_keys._unknown[prefix] = -10.0
+    assert api_keys.recognise(caller.secret) is not None
 
 
 @pytest.mark.usefixtures("_place")

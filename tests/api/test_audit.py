@@ -12,7 +12,7 @@ from notifications import clock
 from notifications.models import AuditEntry, Contact, Recipient
 from notifications.rules.access import Rule
 from notifications.rules.lane import Mode
-from notifications.store import audit
+from notifications.store.postgres import audit
 from tests.api import operations
 from tests.api.conftest import Caller, MakeCaller
 

@@ -7,11 +7,11 @@ import dataclasses
 import pytest
 
 from notifications import conf
+from notifications.intake import contact_changes
 from notifications.models import Contact, Delivery, Notification, Recipient
-from notifications.pipeline import contact_changes
 from notifications.rules.lane import Mode
 from notifications.rules.templates import contents
-from notifications.store import state
+from notifications.store.redis import state
 from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller

@@ -11,7 +11,7 @@ from notifications.models import Contact, DeadLetter
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.redaction import address_hash
-from notifications.store import alerts
+from notifications.store.postgres import alerts
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 
+from notifications.api.base_view import OpenDoor
 from notifications.api.deprecation import deprecated
-from notifications.api.door import OpenDoor
 from notifications.api.problems import refuse
 from notifications.rules.problems import Kind, Problem
 

@@ -12,8 +12,9 @@ from notifications import broker, clock, sweeps
 from notifications.models import Alert, Delivery, Recipient, SweepRun
 from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
-from notifications.rules.breaker import HealthKey, Tally
-from notifications.store import backlog, breakers, sweep_runs
+from notifications.rules.rate_limits.circuit_breaker import HealthKey, Tally
+from notifications.store.postgres import backlog, sweep_runs
+from notifications.store.rate_limits import circuit_breakers
 from providers.contract import Channel
 from tests.api.conftest import Caller
 
@@ -126,7 +127,7 @@ def test_metrics_speak_prometheus() -> None:
 def test_a_provider_that_rests_is_told_and_measured() -> None:
     _tick(ago=dt.timedelta(seconds=1))
     fault = Tally(fault="it refuses us: 401", faults=1, calls=1)
-    breakers.report({HealthKey("acme", Channel.PUSH): fault})
+    circuit_breakers.report({HealthKey("acme", Channel.PUSH): fault})
     assert _ready() == (200, "degraded", ["acme push rests: it refuses us: 401"])
     text = Client().get("/metrics").content.decode()
     assert 'notifications_breaker_open{channel="push",provider="acme"} 1.0' in text

@@ -26,7 +26,8 @@ from notifications.models import (
 )
 from notifications.rules.lane import Priority
 from notifications.rules.templates import contents
-from notifications.store import idempotency, keys, type_rules
+from notifications.store.cached import notification_types
+from notifications.store.postgres import api_keys, idempotency
 from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller
@@ -51,17 +52,17 @@ def _newer_template() -> None:
 
 def _other_priority() -> None:
     NotificationType.objects.update(priority=Priority.P3)
-    type_rules.forget()
+    notification_types.forget()
 
 
 def _fewer_priorities() -> None:
     Producer.objects.update(priorities=[Priority.P0])
-    keys.forget()
+    api_keys.forget()
 
 
 def _no_content() -> None:
     Producer.objects.update(may_send_content=False)
-    keys.forget()
+    api_keys.forget()
 
 
 def _renamed_recipient() -> None:
@@ -84,7 +85,7 @@ def test_a_repeat_gets_the_first_answer_whatever_changed_since(
 ) -> None:
     _publish("Your {{ dish }}")
     NotificationType.objects.create(name="ORDER", priority=Priority.P1)
-    type_rules.forget()
+    notification_types.forget()
     said = {**_SALE, **body, "idempotency_key": "k"}
     if "template_id" in body:
         del said["content"]

@@ -14,7 +14,7 @@ from django.test import Client
 from notifications import clock
 from notifications.models import ApiKey, Producer
 from notifications.rules.lane import Mode
-from notifications.store import keys
+from notifications.store.postgres import api_keys
 from tests.api.conftest import Caller, MakeCaller
 
 
@@ -73,9 +73,9 @@ def test_a_revoked_key_stops_working_within_two_seconds(
 def test_a_key_is_read_once_a_second_and_not_once_a_request(
     caller: Caller, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
-    keys.recognise(caller.secret)
+    api_keys.recognise(caller.secret)
     with django_assert_num_queries(0):  # type: ignore[operator] # pytest-django's fixture is a context manager
-        assert keys.recognise(caller.secret) is not None
+        assert api_keys.recognise(caller.secret) is not None
 
 
 def test_an_expired_key_is_unauthenticated_even_while_it_is_remembered(
@@ -83,9 +83,9 @@ def test_an_expired_key_is_unauthenticated_even_while_it_is_remembered(
 ) -> None:
     caller = make_caller()
     assert _ask(f"Bearer {caller.secret}") == 200
-    known = keys.recognise(caller.secret)
+    known = api_keys.recognise(caller.secret)
     assert known is not None
-    _, expired = keys.issue(
+    _, expired = api_keys.issue(
         caller.producer, mode=Mode.LIVE, scopes=("notifications:read",), expires_at=clock.now()
     )
     assert _ask(f"Bearer {expired}") == 401
@@ -113,7 +113,7 @@ def test_a_wildcard_grants_its_noun_and_no_other(make_caller: MakeCaller) -> Non
 
 def test_there_is_no_key_for_a_scope_that_does_not_exist(caller: Caller) -> None:
     with pytest.raises(ValueError, match="no such scope: everything:read"):
-        keys.issue(caller.producer, mode=Mode.LIVE, scopes=("everything:read",))
+        api_keys.issue(caller.producer, mode=Mode.LIVE, scopes=("everything:read",))
 
 
 def test_the_command_prints_a_key_that_works(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +131,7 @@ def test_a_key_sends_and_does_nothing_else_unless_it_is_told_otherwise(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     call_command("create_key", "billing", "--new", "--mode", "live")
-    known = keys.recognise(capsys.readouterr().out.strip())
+    known = api_keys.recognise(capsys.readouterr().out.strip())
     assert known is not None
     assert known.scopes == {"notifications:*"}
 
@@ -177,11 +177,11 @@ def test_a_key_rotates_itself_once_and_both_work_for_the_overlap(make_caller: Ma
 
 def test_a_rotated_key_lasts_as_long_as_the_old_one_was_to_last(caller: Caller) -> None:
     ApiKey.objects.update(expires_at=clock.now() + dt.timedelta(days=30))
-    made, _ = keys.rotate(ApiKey.objects.get(), overlap=dt.timedelta(hours=1), by="x")
+    made, _ = api_keys.rotate(ApiKey.objects.get(), overlap=dt.timedelta(hours=1), by="x")
     assert made.expires_at is not None
     left = made.expires_at - clock.now()
     assert dt.timedelta(days=29) < left <= dt.timedelta(days=31)
     ApiKey.objects.filter(pk=made.pk).update(revoked_at=clock.now())
-    with pytest.raises(keys.NotRotatable, match="revoked or expired"):
-        keys.rotate(made, overlap=dt.timedelta(hours=1), by="x")
+    with pytest.raises(api_keys.NotRotatable, match="revoked or expired"):
+        api_keys.rotate(made, overlap=dt.timedelta(hours=1), by="x")
     del caller

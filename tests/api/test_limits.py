@@ -6,8 +6,9 @@ import pytest
 
 from notifications.api import templates
 from notifications.rules.lane import Mode
-from notifications.store import limits, state
-from notifications.store.limits import Quota
+from notifications.store.rate_limits import producer_limits
+from notifications.store.rate_limits.producer_limits import Quota
+from notifications.store.redis import state
 from tests.api.conftest import MakeCaller
 
 
@@ -26,8 +27,10 @@ pytestmark = pytest.mark.usefixtures("_place")
 
 
 def _take(cost: int, *, rate: int = 1, burst: int = 10, mode: Mode = Mode.LIVE) -> Quota:
-    charge = limits.Charge(producer_id=7, mode=mode, cost=cost, rate_per_second=rate, burst=burst)
-    [quota] = limits.take([charge])
+    charge = producer_limits.Charge(
+        producer_id=7, mode=mode, cost=cost, rate_per_second=rate, burst=burst
+    )
+    [quota] = producer_limits.take([charge])
     return quota
 
 
@@ -133,10 +136,12 @@ def test_a_file_costs_its_lines(make_caller: MakeCaller) -> None:
 
 
 def test_what_is_taken_in_part_is_what_is_left_or_its_share() -> None:
-    charge = limits.Charge(producer_id=7, mode=Mode.LIVE, cost=100, rate_per_second=1, burst=10)
-    assert limits.take_some(charge, share=2).taken == 5
-    assert limits.take_some(charge).taken == 5
-    assert limits.take_some(charge).taken == 0
+    charge = producer_limits.Charge(
+        producer_id=7, mode=Mode.LIVE, cost=100, rate_per_second=1, burst=10
+    )
+    assert producer_limits.take_some(charge, share=2).taken == 5
+    assert producer_limits.take_some(charge).taken == 5
+    assert producer_limits.take_some(charge).taken == 0
 
 
 def test_a_key_is_told_what_it_is_and_may_do(make_caller: MakeCaller) -> None:

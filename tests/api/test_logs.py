@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from notifications.store import keys
+from notifications.store.postgres import api_keys
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_the_line_of_a_503_has_the_trace_id_of_its_answer(
     def away(prefix: str) -> None:
         raise OperationalError(prefix)
 
-    monkeypatch.setattr(keys, "_read", away)
+    monkeypatch.setattr(api_keys, "_read", away)
     secret = f"nk_live_{'a' * 8}_{'b' * 52}"
     headers = {"Authorization": f"Bearer {secret}"}
     answer = Client().get("/v1/recipients/somebody", headers=headers)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from notifications.api import schema
-from notifications.rules import faults
+from notifications.rules import request_faults
 from notifications.rules.templates import contents
 from notifications.store.templates import versions
 from providers.contract import Channel
@@ -206,4 +206,4 @@ def test_every_pattern_of_a_request_has_words(caller: Caller) -> None:  # noqa: 
 
     walk(schema.document()["components"]["schemas"])
     ours = {pattern for pattern in found if "/(hour|day)" not in pattern}
-    assert ours - set(faults.PATTERNS) <= {r"^([01][0-9]|2[0-3]):[0-5][0-9]$"}
+    assert ours - set(request_faults.PATTERNS) <= {r"^([01][0-9]|2[0-3]):[0-5][0-9]$"}

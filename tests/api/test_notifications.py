@@ -15,7 +15,7 @@ from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.sensitive import MASK
 from notifications.rules.states import Status
-from notifications.store import timelines
+from notifications.store.postgres import timelines
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from notifications.api import body_limits, problems
 from notifications.rules.problems import Kind
-from notifications.store import keys
+from notifications.store.postgres import api_keys
 from tests.api.conftest import Caller
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def test_while_the_database_is_away_the_answer_says_when_to_come_back(
     def away(prefix: str) -> None:
         raise OperationalError(prefix)
 
-    monkeypatch.setattr(keys, "_read", away)
+    monkeypatch.setattr(api_keys, "_read", away)
     answer = caller.get("/v1/notifications")
     _check(answer, Kind.UNAVAILABLE)
     assert answer.headers["Retry-After"] == "2"
@@ -229,7 +229,7 @@ def test_a_bug_of_ours_is_a_problem_without_a_trace(
     def broken(secret: str) -> None:
         raise ZeroDivisionError(secret)
 
-    monkeypatch.setattr(keys, "recognise", broken)
+    monkeypatch.setattr(api_keys, "recognise", broken)
     caller._client.raise_request_exception = False
     answer = caller.get("/v1/notifications")
     assert answer.status_code == 500

@@ -13,15 +13,15 @@ from django.test import Client
 
 from notifications import clock
 from notifications.api.body_limits import MEBIBYTE
+from notifications.delivery import routing
 from notifications.models import Delivery, Recipient, Suppression
-from notifications.pipeline import route
 from notifications.rules.states import Status
 from providers import registry, sandbox, standard_webhooks
 from providers.contract import Provider, Receipt, ReceiptRequest
 from providers.errors import CannotVerify
 from providers.transport import Transport
 from tests.api.conftest import Caller
-from tests.pipeline.vendors import Alias, AliasVendor
+from tests.vendors import Alias, AliasVendor
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply
@@ -84,10 +84,10 @@ def unverifiable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(
         registry, "VENDORS", (*registry.VENDORS, _UnverifiableVendor(name="unverifiable"))
     )
-    route.forget()
+    routing.forget()
     yield
     monkeypatch.undo()
-    route.forget()
+    routing.forget()
 
 
 def test_a_signed_receipt_moves_its_delivery(sent: Delivery) -> None:

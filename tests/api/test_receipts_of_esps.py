@@ -9,8 +9,8 @@ import orjson
 import pytest
 from django.test import Client
 
+from notifications.delivery import routing
 from notifications.models import Contact, Delivery, Recipient
-from notifications.pipeline import route
 from notifications.rules.states import Status
 from tests.api.conftest import Caller
 
@@ -27,9 +27,9 @@ LOGIN = "Basic aG9vazpwYXNzd29yZA=="  # hook:password
 def _postmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
-    route.forget()
+    routing.forget()
     yield
-    route.forget()
+    routing.forget()
 
 
 @pytest.fixture

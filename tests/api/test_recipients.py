@@ -8,8 +8,8 @@ from notifications import clock
 from notifications.models import Contact, Recipient, Suppression
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
-from notifications.store import suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import suppressions
+from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 from tests.api.conftest import Caller
 

@@ -28,7 +28,7 @@ from notifications.api import schema
 from notifications.models import Producer, Recipient
 from notifications.rules.lane import Mode
 from notifications.rules.templates import contents
-from notifications.store import keys
+from notifications.store.postgres import api_keys
 from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import EVERYTHING
@@ -82,7 +82,7 @@ def secret(maria: Recipient) -> Iterator[str]:
     words = contents.words(Channel.PUSH, "en", title="Hi", body="Hello {{ name }}")
     draft = versions.draft("hello", contents.content([words]), by="fuzz")
     versions.publish(draft, by="fuzz")
-    _, made = keys.issue(producer, mode=Mode(maria.mode), scopes=EVERYTHING)
+    _, made = api_keys.issue(producer, mode=Mode(maria.mode), scopes=EVERYTHING)
     # The service answers inside the test's transaction, as for Django's own test client.
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)

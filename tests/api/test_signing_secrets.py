@@ -8,8 +8,8 @@ import hashlib
 import pytest
 
 from notifications import clock
+from notifications.delivery import webhook_signing
 from notifications.models import AuditEntry, Contact, Recipient
-from notifications.pipeline import signing
 from notifications.rules.lane import Mode
 from providers.contract import Channel
 from providers.standard_webhooks import Secret
@@ -36,7 +36,7 @@ def test_a_rotated_secret_is_shown_once_and_listed_by_its_fingerprint(
     made = answer.json()
     key = Secret.parse(made["secret"]).key
     hook.refresh_from_db()
-    old_and_new = signing.keys_of(hook.pk, hook, now=clock.now())
+    old_and_new = webhook_signing.keys_of(hook.pk, hook, now=clock.now())
     assert key == old_and_new[0]
     assert made["fingerprint"] == hashlib.sha256(key).hexdigest()[:16]
     listed = caller.get(_path(hook))
@@ -47,7 +47,7 @@ def test_a_rotated_secret_is_shown_once_and_listed_by_its_fingerprint(
     assert (old["fingerprint"], old["current"]) == (first["fingerprint"], False)
     until = dt.datetime.fromisoformat(old["signs_until"])
     assert hook.secret_changed_at is not None
-    assert until == hook.secret_changed_at + signing.OVERLAP
+    assert until == hook.secret_changed_at + webhook_signing.OVERLAP
     assert b"whsec_" not in listed.content
 
 
@@ -61,7 +61,7 @@ def test_a_rotation_in_the_overlap_is_refused_unless_it_is_meant(
     hook.refresh_from_db()
     assert hook.secret_version == 2
     assert caller.post(f"{_path(hook)}/rotate", {"end_overlap": True}).status_code == 201
-    over = clock.now() - signing.OVERLAP
+    over = clock.now() - webhook_signing.OVERLAP
     Contact.objects.filter(pk=hook.pk).update(secret_changed_at=over)
     assert len(caller.get(_path(hook)).json()["secrets"]) == 1
     assert caller.post(f"{_path(hook)}/rotate", {}).status_code == 201

@@ -13,10 +13,10 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.http import HttpResponse, StreamingHttpResponse
 
-from notifications.api import readers
+from notifications.api import body_readers
 from notifications.api.body_limits import MEBIBYTE
 from notifications.api.problems import TooManyReaders
-from notifications.api.slots import CALLER, BrokenBody, Slots
+from notifications.api.request_slots import CALLER, BrokenBody, Slots
 
 SECONDS = 30
 Django = Callable[[dict[str, Any], Callable[..., Any]], HttpResponse | StreamingHttpResponse]
@@ -52,7 +52,7 @@ def _reads(environ: dict[str, Any], _start: Callable[..., Any]) -> HttpResponse:
 @pytest.fixture(autouse=True)
 def _no_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits counts at once."""
-    monkeypatch.setattr(readers, "MOMENT_SECONDS", 0.0)
+    monkeypatch.setattr(body_readers, "MOMENT_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -132,8 +132,8 @@ def test_one_address_holds_a_sixteenth(pool: ThreadPoolExecutor) -> None:
 
 def test_a_burst_of_bodies_that_come_at_once_is_taken() -> None:
     """One address, one key: many more at once than may be slow."""
-    counted = readers.Readers(32)
-    readers.MOMENT_SECONDS = 10.0  # type: ignore[misc]  # undone by the fixture
+    counted = body_readers.Readers(32)
+    body_readers.MOMENT_SECONDS = 10.0  # type: ignore[misc]  # undone by the fixture
     begun = [counted.enter(caller="nk_live_1", address="", size=100) for _ in range(100)]
     begun += [counted.enter(caller="", address="192.0.2.1", size=100) for _ in range(24)]
     with pytest.raises(TooManyReaders):
@@ -146,7 +146,7 @@ def test_a_burst_of_bodies_that_come_at_once_is_taken() -> None:
 
 
 def test_large_bodies_that_are_held_keep_no_small_one_out() -> None:
-    counted = readers.Readers(320)
+    counted = body_readers.Readers(320)
     largest = 16 * MEBIBYTE
     for number in range(16):
         counted.enter(caller=f"nk_live_{number}", address="", size=largest)

@@ -12,11 +12,11 @@ from django.test.utils import CaptureQueriesContext
 
 from notifications.api.body_limits import MEBIBYTE
 from notifications.models import Recipient, Suppression
-from notifications.pipeline import suppression_files
+from notifications.operations import suppression_csv
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import BY_PERSON, Cause
-from notifications.store import suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import suppressions
+from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 
@@ -113,7 +113,7 @@ def test_a_file_comes_in_and_goes_out_again(caller: Caller) -> None:
 
 
 def test_a_long_list_goes_out_page_by_page(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suppression_files, "_PER_READ", 2)
+    monkeypatch.setattr(suppression_csv, "_PER_READ", 2)
     lines = "".join(f"email,{number}@example.com\n" for number in range(7))
     assert upload(caller, f"channel,address\n{lines}").json()["added"] == 7
     with CaptureQueriesContext(connection) as asked:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from notifications.store.templates import shelf
+from notifications.store.templates import template_cache
 from tests.api.conftest import Caller, MakeCaller
 
 PATH = "/v1/templates"
@@ -69,7 +69,7 @@ def test_publishing_tells_who_and_when_and_leaves_a_line(caller: Caller) -> None
     told = caller.get(HELLO).json()
     assert told["current_version"] == 1
     assert [step["verb"] for step in told["history"]] == ["published", "drafted"]
-    assert set(shelf.by_name(["hello"])) == {"hello"}
+    assert set(template_cache.by_name(["hello"])) == {"hello"}
 
 
 def test_going_back_makes_a_new_version_of_the_old_words(caller: Caller) -> None:

@@ -11,7 +11,7 @@ from django.test import Client
 from notifications import clock
 from notifications.models import Recipient
 from notifications.rules.lane import Mode
-from notifications.store import host_clock
+from notifications.store.postgres import host_clock
 from tests.api.conftest import Caller
 
 

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from notifications.api.body_limits import UNSUBSCRIBE_LIMIT
 from notifications.api.unsubscribe_words import LANGUAGES
+from notifications.delivery import unsubscribe_links
+from notifications.delivery.unsubscribe_links import Link
+from notifications.feedback import unsubscribe
 from notifications.models import Preference, Recipient, Suppression
-from notifications.pipeline import unsubscribe
-from notifications.pipeline.unsubscribe import Link
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
-from notifications.store import suppressions
-from notifications.store.suppressions import Entry
+from notifications.store.postgres import suppressions
+from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 from tests.api.conftest import Caller
 
@@ -30,7 +31,7 @@ FORM = "application/x-www-form-urlencoded"
 
 def path_for(recipient: Recipient, topic: str = "social") -> str:
     link = Link(recipient_id=recipient.pk, channel=Channel.EMAIL, topic=topic)
-    return f"/unsubscribe/{unsubscribe.token_of(link)}"
+    return f"/unsubscribe/{unsubscribe_links.token_of(link)}"
 
 
 def categories_off() -> list[str]:
@@ -178,8 +179,8 @@ def test_only_a_whole_token_of_ours_works(maria: Recipient) -> None:
 @given(st.text(max_size=200))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_other_token_is_ever_believed(token: str) -> None:
-    with pytest.raises(unsubscribe.BadLink):
-        unsubscribe.read(token)
+    with pytest.raises(unsubscribe_links.BadLink):
+        unsubscribe_links.read(token)
 
 
 def test_a_bad_link_is_explained_in_the_browsers_language() -> None:

@@ -9,7 +9,7 @@ import pytest
 from notifications import clock
 from notifications.models import Notification, Template, TemplateText
 from notifications.rules.request import MAX_VARIABLES_BYTES
-from notifications.store.templates import shelf
+from notifications.store.templates import template_cache
 from providers.contract import Channel
 from tests.api.conftest import Caller
 
@@ -27,7 +27,7 @@ def _template(maria: object) -> None:
         template=made, channel=Channel.EMAIL, body="{{ order }} {{ count }}"
     )
     Template.objects.filter(pk=made.pk).update(published_at=clock.now())
-    shelf.forget()
+    template_cache.forget()
 
 
 def _body(variables: object) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import yaml
 
 from celeryconfig import OPS
 from notifications.rules.lane import LANES
-from notifyproj.supervisor.programs import PROGRAMS
+from notifyproj.devstack.supervisor.programs import PROGRAMS
 
 _ROOT = Path(__file__).resolve().parents[2]
 _QUEUES = sorted([OPS, *(lane.name for lane in LANES)])

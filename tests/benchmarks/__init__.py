@@ -13,8 +13,8 @@ runs A B A B A B, and what counts is the median of the pairs' ratios.
     plain       the baseline: Celery as it comes, with a task that does nothing
     <name>      one file for each number; its docstring says what is measured
 
-What is measured is the product: its processes as `notifyproj.supervisor.programs` lists them, its
-HTTP API, its provider adapter over HTTP. Postgres commits durably (fsync and synchronous_commit
-stay on). Only the provider is fast: nginx, answering from memory. The servers are ours alone and
-their tables are emptied; DATABASE_URL and the like are not looked at.
+What is measured is the product: its processes as `notifyproj.devstack.supervisor.programs` lists
+them, its HTTP API, its provider adapter over HTTP. Postgres commits durably (fsync and
+synchronous_commit stay on). Only the provider is fast: nginx, answering from memory. The servers
+are ours alone and their tables are emptied; DATABASE_URL and the like are not looked at.
 """

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from notifyproj.embedded import EmbeddedError
-from notifyproj.supervisor.process import ProcessFailed
+from notifyproj.devstack.servers import EmbeddedError
+from notifyproj.devstack.supervisor.process import ProcessFailed
 from tests.benchmarks import (
     batch_accept,
     door_slow,

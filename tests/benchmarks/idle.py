@@ -12,7 +12,7 @@ from typing import Final
 
 import redis
 
-from notifyproj.supervisor.programs import PROGRAMS
+from notifyproj.devstack.supervisor.programs import PROGRAMS
 from tests.benchmarks import costs
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.stage import Stage

@@ -20,7 +20,7 @@ from notifications import clock
 from notifications.rules import ids
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
-from notifyproj.ports import LOOPBACK
+from notifyproj.devstack.ports import LOOPBACK
 from tests.benchmarks.stage import PEOPLE, TEMPLATE, TYPE, Stage
 
 BATCH: Final = 1_000

@@ -14,8 +14,8 @@ from typing import Final
 import redis
 from celery import Celery
 
-from notifyproj.child import Child
-from notifyproj.supervisor.process import ROOT
+from notifyproj.devstack.child_process import Child
+from notifyproj.devstack.supervisor.process import ROOT
 from tests.benchmarks.stage import VAR, Stage
 
 NAME: Final = "plain Celery"

@@ -9,7 +9,7 @@ from notifications import clock
 from notifications.models import Contact, NotificationType, Producer, Recipient
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.templates import contents
-from notifications.store import keys, partitions
+from notifications.store.postgres import api_keys, partitions
 from notifications.store.templates import versions
 from providers.contract import Channel
 
@@ -47,7 +47,7 @@ def seed(*, people: int, template: str, type_: str) -> str:
         )
         for each in recipients
     )
-    _, secret = keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
+    _, secret = api_keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
     connections.close_all()
     return secret
 

@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from notifyproj.child import Child
-from notifyproj.ports import LOOPBACK, free_port
+from notifyproj.devstack.child_process import Child
+from notifyproj.devstack.ports import LOOPBACK, free_port
 
 _START_SECONDS: Final = 10.0
 _DISCARD_PORT: Final = 9

@@ -16,9 +16,9 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Final
 
-from notifyproj.child import Child
-from notifyproj.ports import LOOPBACK, free_port
-from notifyproj.supervisor.process import ROOT
+from notifyproj.devstack.child_process import Child
+from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.supervisor.process import ROOT
 from tests.benchmarks.sink import NoSink
 
 _START_SECONDS: Final = 10.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifyproj.ports import LOOPBACK
+from notifyproj.devstack.ports import LOOPBACK
 from providers.email.mime import mailbox
 from providers.email.smtp import Config, server_url
 from tests.benchmarks import load

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from django.core.mail import get_connection, send_mail
 
-from notifyproj.ports import LOOPBACK
+from notifyproj.devstack.ports import LOOPBACK
 from providers.contract import Accepted, Channel, Message
 from providers.email.mime import mailbox
 from providers.email.smtp import Config, Smtp, server_url

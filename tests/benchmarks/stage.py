@@ -20,11 +20,11 @@ import redis
 from celeryconfig import KEY_PREFIX
 from notifications import clock
 from notifications.rules.lane import LANES
-from notifyproj.embedded import Stack
+from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.servers import Stack
+from notifyproj.devstack.supervisor.process import ROOT, Process
+from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports
 from notifyproj.environment import PREFIX
-from notifyproj.ports import LOOPBACK, free_port
-from notifyproj.supervisor.process import ROOT, Process
-from notifyproj.supervisor.programs import PROGRAMS, Answers, Ports
 from tests.benchmarks.google import Google
 from tests.benchmarks.sink import Sink
 

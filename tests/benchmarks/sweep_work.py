@@ -23,11 +23,12 @@ from django.db import connection
 
 from celeryconfig import KEY_PREFIX
 from notifications import clock, conf
-from notifications.pipeline import batch, confirm, route, settle
+from notifications.delivery import batch, routing, settle
+from notifications.feedback import delivery_receipts
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status
-from notifications.store import claims, partitions, spans, vault
+from notifications.store.postgres import claims, id_ranges, partitions, secret_variables
 from notifications.sweeps import SWEEPS
 from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Result
 from tests.benchmarks import costs, rows
@@ -125,14 +126,14 @@ def measure_partitions(stage: Stage) -> Figure:
     def with_history() -> float:
         for day in old:
             partitions.ensure(day, days=0)
-        spans.forget()
+        id_ranges.forget()
         receipts[True].append(_each(_foreign_receipt))
         return _settle_seconds(stage)
 
     def without() -> float:
         for day in old:
             partitions.drop(day)
-        spans.forget()
+        id_ranges.forget()
         receipts[False].append(_each(_foreign_receipt))
         return _settle_seconds(stage)
 
@@ -176,14 +177,14 @@ def _each(work: Callable[[], object]) -> float:
 
 def _foreign_receipt() -> None:
     stranger = Receipt(kind=ReceiptKind.DELIVERED, provider_message_id=uuid4().hex)
-    confirm.record("sandbox", [stranger])
+    delivery_receipts.record("sandbox", [stranger])
 
 
 def _settle_seconds(stage: Stage) -> float:
     stage.clear()
     connection.close()  # a session keeps what it knows of partitions
     with stage.database() as link:
-        secrets = vault.seal(Sensitive({"code": "4711"}))
+        secrets = secret_variables.seal(Sensitive({"code": "4711"}))
         codes = rows.write(
             link, _CALLS, priority=Priority.P0, status=Status.QUEUED, secrets=secrets
         )
@@ -192,7 +193,7 @@ def _settle_seconds(stage: Stage) -> float:
 
 def _settled(delivery_id: UUID) -> float:
     claimed = batch.load(claims.claim([delivery_id], now=clock.now()))
-    provider = route.provider_named("sandbox")
+    provider = routing.provider_named("sandbox")
     assert provider is not None
     claims.renew([delivery_id], token=claimed.token, provider="sandbox")
     accepted = Accepted(message_id=uuid4().hex)

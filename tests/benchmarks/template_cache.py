@@ -10,7 +10,7 @@ import itertools
 import os
 from typing import Final
 
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.benchmarks.figures import Figure, paired
 from tests.benchmarks.stage import Stage
 
@@ -20,7 +20,7 @@ _NOWHERE: Final = "redis://127.0.0.1:1/0"
 
 def measure(stage: Stage) -> Figure:
     """Measure it."""
-    from notifications.store.templates import shelf  # noqa: PLC0415 - its models need Django set up
+    from notifications.store.templates import template_cache  # noqa: PLC0415 - its models need Django set up
     from tests.store.templates import watchers  # noqa: PLC0415 - its models need Django set up
 
     stage.run([])
@@ -28,8 +28,8 @@ def measure(stage: Stage) -> Figure:
     alone = {**os.environ, "REDIS_URL": _NOWHERE}
     before = watchers.listeners()
     with (
-        watchers.watching(os.environ, patience=shelf._FRESH) as told,
-        watchers.watching(alone, patience=shelf._FRESH) as untold,
+        watchers.watching(os.environ, patience=template_cache._FRESH) as told,
+        watchers.watching(alone, patience=template_cache._FRESH) as untold,
     ):
         until(lambda: watchers.listeners() == before + watchers.PROCESSES, what="all listen")
 

@@ -6,8 +6,8 @@ import argparse
 import signal
 import sys
 
-from notifyproj.embedded import EmbeddedError
-from notifyproj.supervisor.process import ProcessFailed
+from notifyproj.devstack.servers import EmbeddedError
+from notifyproj.devstack.supervisor.process import ProcessFailed
 from tests.chaos import drive, named, plans, report
 from tests.chaos.plans import Plan
 from tests.chaos.reconcile import Broken, Promise, reconcile

@@ -10,13 +10,13 @@ from typing import Final
 
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
-from notifyproj.stories import scene
+from notifyproj.devstack.demo import environment
 from providers.contract import Channel
 
 
 def now() -> float:
     """This machine's clock."""
-    return scene.now().timestamp()
+    return environment.now().timestamp()
 
 
 SILENCE: Final = frozenset({"hang", "cut"})

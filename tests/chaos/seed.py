@@ -12,9 +12,9 @@ from notifications import clock
 from notifications.models import Contact, NotificationType, Producer, Recipient
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.templates import contents
-from notifications.store import keys, partitions
+from notifications.store.postgres import api_keys, partitions
 from notifications.store.templates import versions
-from notifyproj.ports import LOOPBACK
+from notifyproj.devstack.ports import LOOPBACK
 from providers.contract import Channel
 from tests.chaos.people import TEMPLATE, TYPE, user_id
 from tests.chaos.plans import CHANNELS
@@ -48,7 +48,7 @@ def fill(people: int, webhook_port: int) -> str:
         for number, recipient in enumerate(recipients)
         for channel in CHANNELS
     )
-    _, secret = keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
+    _, secret = api_keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
     return secret
 
 

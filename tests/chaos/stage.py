@@ -27,14 +27,14 @@ import redis
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from notifyproj.child import Child
-from notifyproj.embedded import Stack
-from notifyproj.embedded.server import Server
-from notifyproj.embedded.valkey import Valkey
-from notifyproj.ports import LOOPBACK, free_port
-from notifyproj.supervisor.crew import Crew
-from notifyproj.supervisor.process import ROOT, Process, ProcessFailed
-from notifyproj.supervisor.programs import Answers, Ports, program
+from notifyproj.devstack.child_process import Child
+from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.servers import Stack
+from notifyproj.devstack.servers.server import Server
+from notifyproj.devstack.servers.valkey import Valkey
+from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed
+from notifyproj.devstack.supervisor.process_group import Crew
+from notifyproj.devstack.supervisor.programs import Answers, Ports, program
 from providers.contract import Channel
 from tests import clock
 from tests.chaos import stand_in

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from notifyproj.ports import LOOPBACK
+from notifyproj.devstack.ports import LOOPBACK
 from providers.contract import Channel
 from tests.chaos import dice
 from tests.chaos.facts import SILENCE, now

@@ -19,23 +19,23 @@ import django
 def main(name: str, webhook_url: str) -> None:
     """Make it in the database that the environment names."""
     from notifications import clock  # noqa: PLC0415 - after Django is set up
+    from notifications.delivery import webhook_signing  # noqa: PLC0415 - same
     from notifications.models import Alert, DeadLetter, Producer, Recipient  # noqa: PLC0415 - same
-    from notifications.pipeline import signing  # noqa: PLC0415 - same
     from notifications.rules import access  # noqa: PLC0415 - same
     from notifications.rules.alerts import AlertKind  # noqa: PLC0415 - same
     from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - same
-    from notifications.store import alerts, keys  # noqa: PLC0415 - same
+    from notifications.store.postgres import alerts, api_keys  # noqa: PLC0415 - same
     from providers.contract import Channel  # noqa: PLC0415 - same
     from providers.standard_webhooks import Secret  # noqa: PLC0415 - same
 
     producer = Producer.objects.create(name=name, may_send_content=True)
     everything = {scope.wildcard for scope in access.Scope}
     scopes = everything - set(access.useless(everything, Mode.LIVE))
-    _, key = keys.issue(producer, mode=Mode.LIVE, scopes=scopes)
+    _, key = api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)
     person = Recipient.objects.create(mode=Mode.LIVE, user_id=f"{name}-webhook")
     contact = person.contacts.create(channel=Channel.WEBHOOK, address=webhook_url, is_primary=True)
-    former = Secret(signing.keys_of(contact.pk, contact, now=clock.now())[0])
-    current = signing.renew(contact.pk)
+    former = Secret(webhook_signing.keys_of(contact.pk, contact, now=clock.now())[0])
+    current = webhook_signing.renew(contact.pk)
     assert current is not None
     letter = DeadLetter.objects.create(
         delivery_id=uuid4(),

@@ -23,8 +23,8 @@ from uuid import uuid4
 
 import pytest
 
-from notifyproj.ports import LOOPBACK
-from notifyproj.stories.scene import Service, until
+from notifyproj.devstack.demo.environment import Service, until
+from notifyproj.devstack.ports import LOOPBACK
 from tests import clock
 from tests.scenarios.world import WORKERS, World
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from notifications.delivery import routing
 from notifications.models import ProviderRoute
-from notifications.pipeline import route
-from notifications.store import routes
-from notifyproj.stories import __main__ as stories
-from notifyproj.stories.scene import Scene
+from notifications.store.cached import provider_routes
+from notifyproj.devstack.demo import __main__ as stories
+from notifyproj.devstack.demo.environment import Scene
 from providers.contract import Channel
 from providers.dry_run import DryRun
 
@@ -25,13 +25,13 @@ class _Smtp(DryRun):
 
 @pytest.fixture(autouse=True)
 def _smtp(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {**route.configured(), "smtp": _Smtp()}
-    monkeypatch.setattr(route, "configured", lambda: known)
-    routes.forget()
+    known = {**routing.configured(), "smtp": _Smtp()}
+    monkeypatch.setattr(routing, "configured", lambda: known)
+    provider_routes.forget()
 
 
 def _lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    routes.forget()
+    provider_routes.forget()
     call_command("live_providers")
     return capsys.readouterr().out.splitlines()
 

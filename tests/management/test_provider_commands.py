@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from notifications import conf
-from notifications.pipeline import route
+from notifications.delivery import routing
 from notifications.rules.allowed import AllowList
 from providers.sandbox_server.app import App
 from providers.sandbox_server.ledger import Ledger
@@ -30,9 +30,9 @@ def got(monkeypatch: pytest.MonkeyPatch) -> Iterator[Got]:
     app = App(Ledger(), sender=None)
     with closing(Listener(lambda: Connection(app.handle))) as listener:
         monkeypatch.setenv("NOTIFY_SANDBOX_URL", f"http://127.0.0.1:{listener.port}")
-        route.forget()
+        routing.forget()
         yield lambda: app.ledger.select(equal={})
-    route.forget()
+    routing.forget()
 
 
 def _run(*arguments: str) -> str:
@@ -121,7 +121,7 @@ def test_a_check_is_a_table_with_a_line_for_everybody(
 ) -> None:
     secret = "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM="
     monkeypatch.setenv("NOTIFY_WEBHOOK_SECRETS", secret)
-    route.forget()
+    routing.forget()
     lines = [line.split() for line in _run("check_providers").splitlines()]
     assert lines == [
         ["provider", "subject", "detail"],
@@ -133,7 +133,7 @@ def test_a_check_is_a_table_with_a_line_for_everybody(
 
 def test_a_bad_finding_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTIFY_SANDBOX_URL", f"http://127.0.0.1:{free_port()}")
-    route.forget()
+    routing.forget()
     output = io.StringIO()
     with pytest.raises(CommandError, match="Bad findings: 1"):
         call_command("check_providers", stdout=output)

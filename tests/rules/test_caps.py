@@ -6,9 +6,9 @@ import datetime as dt
 
 import pytest
 
-from notifications.rules import caps
-from notifications.rules.caps import DEFAULTS, Cap, Over
 from notifications.rules.lane import Priority
+from notifications.rules.rate_limits import frequency_caps
+from notifications.rules.rate_limits.frequency_caps import DEFAULTS, Cap, Over
 from providers.contract import Channel
 
 
@@ -27,18 +27,18 @@ def test_what_is_no_cap_is_refused(text: str) -> None:
 
 def test_a_person_own_cap_comes_before_the_usual_one() -> None:
     own = {Channel.SMS: Cap(1, dt.timedelta(hours=1))}
-    sms = caps.cap_for(Priority.P2, Channel.SMS, own=own, usual=DEFAULTS)
-    push = caps.cap_for(Priority.P2, Channel.PUSH, own=own, usual=DEFAULTS)
+    sms = frequency_caps.cap_for(Priority.P2, Channel.SMS, own=own, usual=DEFAULTS)
+    push = frequency_caps.cap_for(Priority.P2, Channel.PUSH, own=own, usual=DEFAULTS)
     assert (str(sms), str(push)) == ("1/hour", "10/hour")
 
 
 def test_a_code_is_not_even_counted_and_a_channel_without_a_cap_neither() -> None:
-    assert caps.cap_for(Priority.P0, Channel.SMS, own={}, usual=DEFAULTS) is None
-    assert caps.cap_for(Priority.P3, Channel.WEBHOOK, own={}, usual=DEFAULTS) is None
+    assert frequency_caps.cap_for(Priority.P0, Channel.SMS, own={}, usual=DEFAULTS) is None
+    assert frequency_caps.cap_for(Priority.P3, Channel.WEBHOOK, own={}, usual=DEFAULTS) is None
 
 
 def test_who_is_stopped_by_a_full_window() -> None:
-    assert [caps.OVER[priority] for priority in Priority] == [
+    assert [frequency_caps.OVER[priority] for priority in Priority] == [
         Over.LEAVES,
         Over.LEAVES,
         Over.WAITS,

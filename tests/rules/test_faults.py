@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import InitErrorDetails
 from pydantic_core._pydantic_core import list_all_errors
 
-from notifications.rules import faults
+from notifications.rules import request_faults
 from notifications.rules.problems import Source
 
 PYTHON: Final = re.compile(
@@ -38,7 +38,7 @@ class _Outer(BaseModel):
 def _problem(value: object) -> dict[str, str]:
     with pytest.raises(ValidationError) as caught:
         _Outer.model_validate(value)
-    problem = faults.invalid(caught.value, _Outer)
+    problem = request_faults.invalid(caught.value, _Outer)
     return {error.pointer: error.detail for error in problem.errors}
 
 
@@ -49,7 +49,7 @@ def test_no_kind_of_finding_is_told_in_words_of_python(known: dict[str, Any]) ->
     context = known.get("example_context") or {}
     details = InitErrorDetails(type=known["type"], ctx=context, loc=("place",), input=None)
     error = ValidationError.from_exception_data("_Outer", [details])
-    problem = faults.invalid(error)
+    problem = request_faults.invalid(error)
     assert problem.errors[0].pointer == "/place"
     assert not PYTHON.search(problem.detail), problem.detail
 
@@ -69,7 +69,7 @@ def test_a_key_of_an_object_is_pointed_at() -> None:
 def test_a_hundred_errors_are_listed_and_the_others_are_counted() -> None:
     with pytest.raises(ValidationError) as caught:
         _Outer.model_validate({f"x{number}": 1 for number in range(1_000)})
-    problem = faults.invalid(caught.value, _Outer)
+    problem = request_faults.invalid(caught.value, _Outer)
     assert len(problem.errors) == 100
     assert "1000 errors" in problem.detail
 
@@ -81,7 +81,7 @@ def test_a_name_as_long_as_a_body_is_cut() -> None:
 def test_an_error_of_a_query_says_so() -> None:
     with pytest.raises(ValidationError) as caught:
         _Outer.model_validate({"x": 1})
-    [error] = faults.invalid(caught.value, source=Source.QUERY).errors
+    [error] = request_faults.invalid(caught.value, source=Source.QUERY).errors
     assert (error.source, error.pointer) == (Source.QUERY, "/x")
 
 
@@ -91,9 +91,9 @@ def test_a_validator_places_its_error_below_its_own_place() -> None:
 
         @model_validator(mode="after")
         def _refuse(self) -> Checked:
-            raise faults.placed("is {wrong}", "inner", "a", 0)
+            raise request_faults.placed("is {wrong}", "inner", "a", 0)
 
     with pytest.raises(ValidationError) as caught:
         Checked.model_validate({"inner": {}})
-    [error] = faults.invalid(caught.value).errors
+    [error] = request_faults.invalid(caught.value).errors
     assert (error.pointer, error.detail) == ("/inner/a/0", "is {wrong}")

@@ -16,8 +16,8 @@ import httpx
 import psycopg
 import redis
 
-from notifyproj.embedded.postgres import Postgres
-from notifyproj.embedded.valkey import Valkey
+from notifyproj.devstack.servers.postgres import Postgres
+from notifyproj.devstack.servers.valkey import Valkey
 from tests.scenarios.world import World
 
 _MOST_PAGES: Final = 90

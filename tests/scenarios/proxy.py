@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from notifyproj.child import Child
-from notifyproj.ports import LOOPBACK, free_port, is_free
+from notifyproj.devstack.child_process import Child
+from notifyproj.devstack.ports import LOOPBACK, free_port, is_free
 from tests.certificate import make_certificate
 from tests.clock import ROOT
 

@@ -6,7 +6,7 @@ Which sweep may run is won in Postgres, on Postgres's clock; a dead beat is told
 from __future__ import annotations
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 
 

@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import now, until
+from notifyproj.devstack.demo.environment import now, until
 from tests.scenarios.world import WORKERS, World, seconds_since
 
 pytestmark = pytest.mark.usefixtures("provider_shows_repeats")

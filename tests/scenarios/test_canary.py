@@ -21,9 +21,9 @@ import psycopg
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.embedded.postgres import Postgres
-from notifyproj.ports import LOOPBACK
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
+from notifyproj.devstack.ports import LOOPBACK
+from notifyproj.devstack.servers.postgres import Postgres
 from tests.scenarios import places
 from tests.scenarios.world import WORKERS, World
 

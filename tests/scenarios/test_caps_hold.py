@@ -16,7 +16,7 @@ import redis
 
 from notifications.rules.ids import delivery_id
 from notifications.rules.states import Status
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 from tests.store.ageing import age_caps
 

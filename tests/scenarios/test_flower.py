@@ -12,9 +12,9 @@ from urllib.request import Request, urlopen
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.ports import LOOPBACK
-from notifyproj.stories.scene import until
-from notifyproj.supervisor.process import Process
+from notifyproj.devstack.demo.environment import until
+from notifyproj.devstack.ports import LOOPBACK
+from notifyproj.devstack.supervisor.process import Process
 from tests.scenarios.world import World
 
 _PASSWORD = "opens-only-this-flower"

@@ -11,7 +11,7 @@ import signal
 from uuid import UUID
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 
 _SLOW = "x+slow-800ms+receipt-never@sandbox.example"

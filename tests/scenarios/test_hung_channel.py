@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import now, until
+from notifyproj.devstack.demo.environment import now, until
 from tests.scenarios.world import World, seconds_since
 
 _SOON = 3.0

@@ -13,7 +13,7 @@ import pytest
 
 from notifications.rules.ids import notification_of
 from notifications.rules.states import Status
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from notifications.rules.ids import delivery_id
 from notifications.rules.states import Status
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 
 _HANGS = "x+hangx1+receipt-never@sandbox.example"

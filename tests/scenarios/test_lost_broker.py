@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import UUID
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import now, until
+from notifyproj.devstack.demo.environment import now, until
 from tests.scenarios.world import World, seconds_since
 
 _MANY = 300

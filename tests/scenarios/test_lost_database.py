@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from uuid import UUID
 
-from notifyproj.stories.scene import Unexpected, until
+from notifyproj.devstack.demo.environment import Unexpected, until
 from tests.scenarios.world import World
 
 

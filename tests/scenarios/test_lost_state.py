@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 
 

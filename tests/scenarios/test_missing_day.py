@@ -8,8 +8,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from notifications.rules.states import Status
-from notifications.store.partitions import TABLES
-from notifyproj.stories.scene import now
+from notifications.store.postgres.partitions import TABLES
+from notifyproj.devstack.demo.environment import now
 from tests.scenarios.world import World
 
 _CALLERS = 8

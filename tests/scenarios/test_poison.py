@@ -9,7 +9,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.scenarios.world import World
 
 _TOGETHER, _CLAIMS = 4, 5

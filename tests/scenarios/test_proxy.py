@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from notifyproj.ports import LOOPBACK
+from notifyproj.devstack.ports import LOOPBACK
 from tests.scenarios.proxy import PROGRAM, Proxy
 from tests.scenarios.world import World
 

@@ -20,8 +20,8 @@ from zoneinfo import ZoneInfo
 
 from notifications.rules.ids import notification_of
 from notifications.rules.states import Status
-from notifyproj.ports import LOOPBACK
-from notifyproj.stories.scene import now, until
+from notifyproj.devstack.demo.environment import now, until
+from notifyproj.devstack.ports import LOOPBACK
 from tests.scenarios.world import World
 
 _HOUR: Final = timedelta(hours=1)

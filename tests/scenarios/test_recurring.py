@@ -17,7 +17,7 @@ from uuid import UUID
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import now, until
+from notifyproj.devstack.demo.environment import now, until
 from tests.scenarios.world import World
 
 _RULE: Final = "FREQ=MINUTELY;INTERVAL=30"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import now
+from notifyproj.devstack.demo.environment import now
 from tests.scenarios.world import WORKERS, World, seconds_since
 
 _MANY = 200

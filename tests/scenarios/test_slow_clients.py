@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import pytest
 
-from notifyproj.ports import LOOPBACK
-from notifyproj.stories.scene import now, until
+from notifyproj.devstack.demo.environment import now, until
+from notifyproj.devstack.ports import LOOPBACK
 from tests.scenarios.world import World, seconds_since
 from tests.slow_clients import BODY, HEAD, PIPELINED, READER, held, slow_clients
 

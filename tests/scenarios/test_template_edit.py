@@ -18,8 +18,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.ports import LOOPBACK, free_port
-from notifyproj.stories.scene import Service, until
+from notifyproj.devstack.demo.environment import Service, until
+from notifyproj.devstack.ports import LOOPBACK, free_port
 from tests.scenarios.world import World
 
 _IN_FORCE: Final = timedelta(seconds=2)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from notifications.rules.ids import delivery_id
 from notifications.rules.states import Status
-from notifyproj.stories.scene import Reply, Unexpected, until
+from notifyproj.devstack.demo.environment import Reply, Unexpected, until
 from tests.scenarios.world import World
 
 _CALLERS = 50

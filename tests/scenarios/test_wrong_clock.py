@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from notifications.rules.states import Status
-from notifyproj.stories.scene import Unexpected, until
-from notifyproj.supervisor.process import ROOT
+from notifyproj.devstack.demo.environment import Unexpected, until
+from notifyproj.devstack.supervisor.process import ROOT
 from tests.scenarios.world import World
 
 _HOUR = 3600

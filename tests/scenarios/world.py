@@ -25,12 +25,12 @@ from psycopg.rows import dict_row
 
 from notifications.rules.ids import notification_of
 from notifications.rules.states import OPEN, Status
-from notifyproj.child import preloaded
-from notifyproj.embedded import Stack
-from notifyproj.ports import LOOPBACK, free_port
-from notifyproj.stories.scene import Sandbox, Service, TooLate, now, until
-from notifyproj.supervisor.process import ROOT, Process
-from notifyproj.supervisor.programs import Ports, program
+from notifyproj.devstack.child_process import preloaded
+from notifyproj.devstack.demo.environment import Sandbox, Service, TooLate, now, until
+from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.servers import Stack
+from notifyproj.devstack.supervisor.process import ROOT, Process
+from notifyproj.devstack.supervisor.programs import Ports, program
 from tests import roles
 
 WORKERS: Final = ("p0", "channels", "ops")

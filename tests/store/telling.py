@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID, uuid4
 
-from notifications.rules.breaker import HealthKey, Probe, Tally, Verdict
 from notifications.rules.lane import Priority
-from notifications.store import breakers, departures
-from notifications.store.departures import Answer, Wanted
+from notifications.rules.rate_limits.circuit_breaker import HealthKey, Probe, Tally, Verdict
+from notifications.store.rate_limits import circuit_breakers, send_admission
+from notifications.store.rate_limits.send_admission import Answer, Wanted
 from providers.contract import Channel
 
 PUSH: Final = HealthKey("acme", Channel.PUSH)
@@ -59,9 +59,9 @@ def ask(
         candidates=who[:2],
         is_alone=is_alone,
     )
-    [answer] = departures.ask([wanted])
+    [answer] = send_admission.ask([wanted])
     return answer
 
 
 def report(key: HealthKey, tally: Tally) -> Verdict | None:
-    return breakers.report({key: tally}).get(key)
+    return circuit_breakers.report({key: tally}).get(key)

@@ -16,7 +16,8 @@ from notifications.models import Delivery, Notification
 from notifications.rules import ids
 from notifications.rules.lane import LANES, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store import spans, state
+from notifications.store.postgres import id_ranges
+from notifications.store.redis import state
 from notifications.sweeps import rounds
 from providers.contract import Channel
 
@@ -26,9 +27,9 @@ MakeRow = Callable[..., UUID]
 @pytest.fixture(autouse=True)
 def _no_old_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(rounds, "SECONDS", 60.0)  # a slow machine gets as far as a fast one
-    spans.forget()
+    id_ranges.forget()
     yield
-    spans.forget()
+    id_ranges.forget()
 
 
 @pytest.fixture

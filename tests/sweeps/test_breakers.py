@@ -8,11 +8,14 @@ from dataclasses import replace
 import pytest
 
 from notifications import clock
+from notifications.delivery import routing
 from notifications.models import Alert, BreakerEvent
-from notifications.pipeline import route
 from notifications.rules.alerts import BEAT, GONE_AFTER, RENEWED, AlertKind
-from notifications.rules.breaker import HealthKey, Probe, Tally
-from notifications.store import alerts, breakers, controls, state
+from notifications.rules.rate_limits.circuit_breaker import HealthKey, Probe, Tally
+from notifications.store.cached import provider_overrides
+from notifications.store.postgres import alerts
+from notifications.store.rate_limits import circuit_breakers
+from notifications.store.redis import state
 from notifications.sweeps import breakers as sweep
 from providers.contract import Channel
 from providers.dry_run import DryRun
@@ -25,8 +28,8 @@ FAULT = Tally(fault="401", faults=1, calls=1)
 @pytest.fixture(autouse=True)
 def _fresh(db: None) -> None:  # noqa: ARG001 - pytest-django asks for it by name
     state.client().flushdb()
-    breakers.forget()
-    controls.forget()
+    circuit_breakers.forget()
+    provider_overrides.forget()
 
 
 def _open_alerts() -> int:
@@ -34,13 +37,13 @@ def _open_alerts() -> int:
 
 
 def test_an_alert_stays_while_its_breaker_is_open() -> None:
-    breakers.report({PUSH: FAULT})
+    circuit_breakers.report({PUSH: FAULT})
     assert sweep.run_once(now=clock.now(), limit=10).moved == 0
     assert _open_alerts() == 1
 
 
 def test_an_alert_of_a_breaker_that_redis_lost_is_resolved() -> None:
-    breakers.report({PUSH: FAULT})
+    circuit_breakers.report({PUSH: FAULT})
     state.client().flushdb()
     assert sweep.run_once(now=clock.now(), limit=10).moved == 1
     assert _open_alerts() == 0
@@ -65,16 +68,16 @@ def test_resting_endpoints_are_one_alert_while_they_last(monkeypatch: pytest.Mon
     hooks = DryRun()
     able = replace(hooks.capabilities, endpoint_of=str, channels=frozenset({Channel.WEBHOOK}))
     monkeypatch.setattr(DryRun, "capabilities", able)
-    monkeypatch.setattr(route, "configured", lambda: {"hooks": hooks})
+    monkeypatch.setattr(routing, "configured", lambda: {"hooks": hooks})
     keys = [HealthKey("hooks", Channel.WEBHOOK, name) for name in ("one", "two")]
-    breakers.report(dict.fromkeys(keys, FAULT))
+    circuit_breakers.report(dict.fromkeys(keys, FAULT))
     sweep.run_once(now=clock.now(), limit=10)
     [alert] = Alert.objects.filter(resolved_at=None)
     assert (alert.kind, alert.detail) == (
         AlertKind.ENDPOINTS_REST,
         "2 endpoints rest; deliveries to them wait",
     )
-    breakers.report(dict.fromkeys(keys, Tally(accepted=1, calls=1, probe=Probe.ACCEPTED)))
+    circuit_breakers.report(dict.fromkeys(keys, Tally(accepted=1, calls=1, probe=Probe.ACCEPTED)))
     sweep.run_once(now=clock.now(), limit=10)
     assert _open_alerts() == 0
 

@@ -16,6 +16,9 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from notifications import clock, conf
+from notifications.delivery import deliver, routing
+from notifications.intake import accept
+from notifications.intake.accept import Caller, Taken
 from notifications.models import (
     Contact,
     Delivery,
@@ -27,22 +30,16 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.pipeline import accept, deliver, route
-from notifications.pipeline.accept import Caller, Taken
 from notifications.rules import request
-from notifications.rules.caps import Cap
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
+from notifications.rules.rate_limits.frequency_caps import Cap
 from notifications.rules.states import OPEN, Status
-from notifications.store import (
-    breakers,
-    controls,
-    partitions,
-    state,
-    transitions,
-    type_rules,
-)
-from notifications.store.templates import shelf
+from notifications.store.cached import notification_types, provider_overrides
+from notifications.store.postgres import partitions, transitions
+from notifications.store.rate_limits import circuit_breakers
+from notifications.store.redis import state
+from notifications.store.templates import template_cache
 from notifications.sweeps import digests, release, rounds
 from providers.contract import Channel
 from tests.store.ageing import age_caps
@@ -58,7 +55,7 @@ def _world(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # noqa
     state.client().flushdb()
     settings = replace(conf.current(), caps={Channel.PUSH: Cap(2, HOUR)}, dry_run=True)
     monkeypatch.setattr(conf, "current", lambda: settings)
-    stores = (breakers, controls, route, shelf, type_rules)
+    stores = (circuit_breakers, provider_overrides, routing, template_cache, notification_types)
     for store in stores:
         store.forget()
     NotificationType.objects.create(name="LIKE", priority=Priority.P2, digest_template="many_likes")
@@ -252,8 +249,8 @@ def test_where_the_template_does_not_fit_each_leaves_by_itself(caller: Caller, b
         _template("many_likes", body)
     else:
         NotificationType.objects.update(digest_template="never_published")
-    shelf.forget()
-    type_rules.forget()
+    template_cache.forget()
+    notification_types.forget()
     _release()
     _deliver()
     assert _statuses(held) == [(Status.SENT, "")] * 2

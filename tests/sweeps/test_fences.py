@@ -13,13 +13,13 @@ import pytest
 from django.db import OperationalError, connection
 
 from notifications import clock, sweeps
+from notifications.delivery import rescue
 from notifications.models import Alert, Delivery, Event, Notification, SweepRun
-from notifications.pipeline import rescue
 from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
-from notifications.store import spans, sweep_runs, vault
+from notifications.store.postgres import id_ranges, secret_variables, sweep_runs
 from notifications.sweeps import SWEEPS, rounds
 from notifications.sweeps.rounds import Due, Swept
 from tests.sweeps.conftest import MakeRow, store_row
@@ -117,8 +117,8 @@ def test_a_wipe_does_not_wait_for_a_cancel_that_waits_for_its_deliveries() -> No
     Notification.objects.update(secrets=b"sealed")
     with psycopg.connect(**_link(), autocommit=False) as cancel:
         cancel.execute("SELECT id FROM notification WHERE id = %s FOR UPDATE", [notification_id])
-        assert vault.wipe([notification_id]) == 0
-    assert vault.wipe([notification_id]) == 1
+        assert secret_variables.wipe([notification_id]) == 0
+    assert secret_variables.wipe([notification_id]) == 1
 
 
 def _link() -> dict[str, Any]:
@@ -131,7 +131,7 @@ def test_what_fails_in_the_database_fails_its_lane_alone(make_row: MakeRow) -> N
     make_row(Status.RETRYING)
     make_row(Status.RETRYING, priority=Priority.P0)
 
-    def act(rows: Sequence[dict[str, Any]], _span: spans.Span) -> int:
+    def act(rows: Sequence[dict[str, Any]], _span: id_ranges.Span) -> int:
         if rows[0]["priority"] == Priority.P0:
             msg = "canceling statement due to lock timeout"
             raise OperationalError(msg)
@@ -143,7 +143,7 @@ def test_what_fails_in_the_database_fails_its_lane_alone(make_row: MakeRow) -> N
 
 def test_an_old_day_is_swept_while_one_of_its_rows_is_due(make_row: MakeRow) -> None:
     fresh = make_row(Status.SCHEDULED)
-    recent = spans.current()
+    recent = id_ranges.current()
     assert len(recent) == 1
     assert recent[0]["floor"] <= fresh < recent[0]["ceiling"]
     assert ids.day_of(recent[0]["floor"]) == clock.now().date() - dt.timedelta(days=1)

@@ -14,7 +14,7 @@ from notifications import clock, conf
 from notifications.models import DeadLetter, Delivery, Event
 from notifications.rules import ids
 from notifications.rules.states import Status
-from notifications.store import partitions
+from notifications.store.postgres import partitions
 from notifications.sweeps import SWEEPS
 from notifications.sweeps.rounds import Swept
 

@@ -10,7 +10,7 @@ from django_celery_beat.models import PeriodicTask
 from notifications import clock, sweeps
 from notifications.models import Alert, SweepRun
 from notifications.rules.alerts import BEAT, AlertKind
-from notifications.store import periodic, sweep_runs
+from notifications.store.postgres import periodic_tasks, sweep_runs
 from notifications.sweeps import SWEEPS, overdue
 from notifications.tasks.sweep import TASKS
 
@@ -38,32 +38,32 @@ def _open() -> set[tuple[str, str]]:
 
 
 def test_each_sweep_has_a_row_whose_task_exists() -> None:
-    rows = PeriodicTask.objects.filter(task__startswith=periodic.PREFIX)
+    rows = PeriodicTask.objects.filter(task__startswith=periodic_tasks.PREFIX)
     assert {row.name for row in rows} == set(SWEEPS)
-    assert {row.task for row in rows} == {periodic.task_name(name) for name in TASKS}
-    assert all(row.queue == periodic.QUEUE and row.enabled for row in rows)
-    assert {row.name: periodic.interval_of(row) for row in rows} == {
+    assert {row.task for row in rows} == {periodic_tasks.task_name(name) for name in TASKS}
+    assert all(row.queue == periodic_tasks.QUEUE and row.enabled for row in rows)
+    assert {row.name: periodic_tasks.interval_of(row) for row in rows} == {
         name: sweep.every for name, sweep in SWEEPS.items()
     }
 
 
 def test_what_an_operator_has_set_stays_and_a_task_of_old_goes() -> None:
     relay = PeriodicTask.objects.get(name="relay")
-    periodic.set_interval(relay, 7)
+    periodic_tasks.set_interval(relay, 7)
     relay.enabled = False
     relay.save()
     PeriodicTask.objects.filter(name="retry").delete()
     PeriodicTask.objects.filter(name="release").update(name="gone", task="sweep_gone")
     sweeps.create_periodic_tasks()
-    assert periodic.rhythms()["relay"] == periodic.Rhythm(
+    assert periodic_tasks.rhythms()["relay"] == periodic_tasks.Rhythm(
         every=dt.timedelta(seconds=7), is_on=False
     )
-    assert set(periodic.rhythms()) == set(SWEEPS)
+    assert set(periodic_tasks.rhythms()) == set(SWEEPS)
 
 
 def test_a_doubled_message_runs_no_sweep_twice_in_its_interval() -> None:
     relay = PeriodicTask.objects.get(name="relay")
-    periodic.set_interval(relay, 3600)
+    periodic_tasks.set_interval(relay, 3600)
     relay.save()
     sweeps.run("relay")
     first = SweepRun.objects.get(name="relay").started_at

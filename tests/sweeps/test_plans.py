@@ -14,7 +14,7 @@ from notifications import clock
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import OPEN, Status
-from notifications.store import db, spans
+from notifications.store.postgres import db, id_ranges
 from providers.contract import Channel
 
 _ROWS: Final = 40_000
@@ -45,31 +45,35 @@ def _plan(name: str, parameters: dict[str, Any]) -> str:
 
 
 def _span() -> dict[str, UUID]:
-    return spans.last_days(1)
+    return id_ranges.last_days(1)
 
 
 def _asked() -> list[tuple[str, dict[str, Any], int]]:
     """Statement, parameters, partitions of `delivery` that it may read."""
     lane, queued, span = _LANE, {"queued": Status.QUEUED}, _span()
     one = [ids.notification_id(at_ms=int(clock.now().timestamp() * 1000), entropy=1)]
-    day = spans.around(one)
+    day = id_ranges.around(one)
     status = {"status": Status.SCHEDULED}
     caps = {"cap": "cap", "caps_after": _SECOND, "looked_at": 5_000}
     return [
-        ("lanes_due", {**spans.LANE_COLUMNS, **span, **status, "within": -_SECOND}, 3),
+        ("lanes_due", {**id_ranges.LANE_COLUMNS, **span, **status, "within": -_SECOND}, 3),
         ("due", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 3),
         ("due_by_caps", {**lane, **span, **status, "grace": _SECOND, **caps, "limit": 500}, 6),
         ("publish", {**lane, **span, **queued, "room": 12_000}, 3),
         ("publish_again", {**lane, **span, **queued, "older_than": _SECOND, "limit": 20_000}, 3),
         ("due_now", {**queued, **span, "ids": one}, 3),
-        ("backlog_lanes", {**spans.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 10_000}, 3),
+        (
+            "backlog_lanes",
+            {**id_ranges.LANE_COLUMNS, **span, "statuses": [2, 4], "counted": 10_000},
+            3,
+        ),
         (
             "wipe_secrets",
             {**day, "ids": one, "open": sorted(OPEN), "unknown": Status.UNKNOWN},
             1,
         ),
         ("never_left", {**day, "ids": one, "channels": [1], "never_left": [10, 11]}, 1),
-        ("by_provider_message_id", {**spans.last_days(3), "message_ids": ["x"]}, 5),
+        ("by_provider_message_id", {**id_ranges.last_days(3), "message_ids": ["x"]}, 5),
         (
             "deliveries_of",
             {**day, "ids": one, "scheduled": Status.SCHEDULED, "most": ids.MAX_DELIVERIES},

@@ -15,12 +15,14 @@ from kombu import pools
 from celeryconfig import KEY_PREFIX
 from notifications import broker as broker_state
 from notifications import clock, conf, lanes
+from notifications.intake import publish
 from notifications.models import Delivery
-from notifications.pipeline import publish
 from notifications.rules import suspects
 from notifications.rules.lane import Lane, Mode, Priority
-from notifications.store import breakers, controls, fair_queue
-from notifications.store.fair_queue import Ask
+from notifications.store.cached import provider_overrides
+from notifications.store.postgres import fair_queue
+from notifications.store.postgres.fair_queue import Ask
+from notifications.store.rate_limits import circuit_breakers
 from notifications.sweeps import relay
 from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
@@ -33,8 +35,8 @@ _MINUTE = dt.timedelta(minutes=1)
 
 @pytest.fixture(autouse=True)
 def _fresh(broker: redis.Redis) -> None:  # noqa: ARG001 - emptied before and after
-    breakers.forget()
-    controls.forget()
+    circuit_breakers.forget()
+    provider_overrides.forget()
 
 
 @pytest.fixture

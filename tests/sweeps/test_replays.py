@@ -15,11 +15,12 @@ from django_celery_beat.models import PeriodicTask
 
 from notifications import clock, sweeps
 from notifications.models import DeadLetter, Delivery, Event, ReplayJob
-from notifications.pipeline import replay
+from notifications.operations import replay
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.states import Status
-from notifications.store import fair_queue, state
-from notifications.store.fair_queue import Ask
+from notifications.store.postgres import fair_queue
+from notifications.store.postgres.fair_queue import Ask
+from notifications.store.redis import state
 from notifications.sweeps import replays, rounds
 from notifications.tasks import sweep as tasks
 from providers.contract import Channel

@@ -14,7 +14,7 @@ from notifications.rules.states import Status
 from notifications.sweeps import relay
 from notifications.tasks.deliver import SLOTS
 from notifications.tasks.direct import Direct
-from tests.store.conftest import MakeDelivery, make_delivery
+from tests.store.stored_rows import MakeDelivery, make_delivery
 
 __all__ = ["make_delivery"]  # a fixture of the store's tests
 

@@ -10,10 +10,10 @@ import pytest
 from notifications import clock
 from notifications.models import Delivery
 from notifications.rules.states import Status
-from notifications.store import host_clock
+from notifications.store.postgres import host_clock
 from notifications.tasks.deliver import SLOTS
 from notifications.tasks.direct import Direct
-from tests.store.conftest import MakeDelivery, make_delivery
+from tests.store.stored_rows import MakeDelivery, make_delivery
 
 __all__ = ["make_delivery"]  # a fixture of the store's tests
 

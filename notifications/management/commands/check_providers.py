@@ -8,7 +8,7 @@ from typing import Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from notifications.pipeline import route
+from notifications.delivery import routing
 
 _PATIENCE: Final = dt.timedelta(seconds=10)
 """For each provider: as long as a message may take."""
@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
 
 def _findings() -> Iterator[tuple[str, str, str, str]]:
-    for name, provider in sorted(route.configured().items()):
+    for name, provider in sorted(routing.configured().items()):
         found = list(provider.check(deadline=_PATIENCE))
         for each in found:
             yield name, each.subject, "good" if each.is_good else "BAD", each.detail

@@ -13,7 +13,7 @@ from notifications.management import arguments
 from notifications.models import Producer
 from notifications.rules.access import GRANTABLE
 from notifications.rules.lane import Mode
-from notifications.store import keys
+from notifications.store.postgres import api_keys
 
 
 class Command(BaseCommand):
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             CommandError: there is no such producer.
         """
         lasts: dt.timedelta | None = options["days"]
-        key, secret = keys.issue(
+        key, secret = api_keys.issue(
             self._producer(options["producer"], options["new"]),
             mode=Mode[options["mode"].upper()],
             scopes=options["scopes"],

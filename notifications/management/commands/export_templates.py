@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from notifications.management import template_files
 from notifications.management.commands import import_templates
-from notifications.store.templates import exchange
+from notifications.store.templates import import_export
 
 
 class Command(BaseCommand):
@@ -28,7 +28,7 @@ class Command(BaseCommand):
             CommandError: the folder cannot be written.
         """
         try:
-            for template_id, files in exchange.everything():
+            for template_id, files in import_export.everything():
                 changed = template_files.write(dir, template_id, files)
                 self.stdout.write(f"{template_id}: {changed} of its files changed")
         except OSError as error:

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from django.core.management.base import BaseCommand, CommandError
 
 from notifications.management import arguments
-from notifications.store import search
+from notifications.store.postgres import search
 
 
 class Command(BaseCommand):

@@ -12,8 +12,8 @@ from django.db import transaction
 
 from notifications.management import template_files
 from notifications.rules.templates.file_format import BrokenFiles
-from notifications.store.templates import exchange
-from notifications.store.templates.exchange import Change
+from notifications.store.templates import import_export
+from notifications.store.templates.import_export import Change
 
 BY: Final = "files"
 """Who drafts and publishes what a shell imports."""
@@ -47,9 +47,9 @@ class Command(BaseCommand):
         try:
             with transaction.atomic():
                 changes = {
-                    template_id: exchange.foresee(template_id, files, publish=publish)
+                    template_id: import_export.foresee(template_id, files, publish=publish)
                     if check
-                    else exchange.load(template_id, files, by=BY, publish=publish)
+                    else import_export.load(template_id, files, by=BY, publish=publish)
                     for template_id, files in template_files.read(dir)
                 }
         except BrokenFiles as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.management.base import BaseCommand
 
-from notifications.pipeline import route
+from notifications.delivery import routing
 from providers.contract import Channel
 
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
         """Print `name channel channel ...`, sorted by name."""
         channels: dict[str, list[str]] = {}
         for channel in Channel:
-            for provider in route.takers(channel):
+            for provider in routing.takers(channel):
                 channels.setdefault(provider.name, []).append(channel.label)
         for name, labels in sorted(channels.items()):
             self.stdout.write(" ".join([name, *sorted(labels)]))

@@ -16,7 +16,7 @@ from django.db import transaction
 from notifications.management import arguments, demo_data
 from notifications.models import Contact, NotificationType, Preference, Producer, Recipient
 from notifications.rules.lane import Mode
-from notifications.store import keys
+from notifications.store.postgres import api_keys
 from providers.contract import Channel
 
 PASSWORD: Final = "DEMO_ADMIN_PASSWORD"  # noqa: S105 - the variable's name
@@ -143,8 +143,8 @@ def _load_services(keys_file: Path) -> None:
                 "may_send_content": True,
             },
         )
-        if keys.recognise(known.get(service.name, "")) is None:
-            _, known[service.name] = keys.issue(
+        if api_keys.recognise(known.get(service.name, "")) is None:
+            _, known[service.name] = api_keys.issue(
                 producer, mode=service.mode, scopes=service.scopes, note="demo"
             )
     keys_file.touch(mode=0o600)

@@ -12,10 +12,10 @@ from django.core.management.base import BaseCommand, CommandError
 from notifications import clock
 from notifications.management import arguments
 from notifications.models import Producer
-from notifications.pipeline import replay
+from notifications.operations import replay
+from notifications.rules.dead_letter_filter import LetterFilter
 from notifications.rules.lane import Mode
-from notifications.rules.letters import LetterFilter
-from notifications.store import dead_letters
+from notifications.store.postgres import dead_letters
 
 _STEP: Final = 500
 """Letters between two lines of progress, each step one transaction."""

@@ -12,8 +12,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from notifications.management import arguments
-from notifications.pipeline import one_message
-from notifications.pipeline.one_message import CannotSend
+from notifications.operations import single_call
+from notifications.operations.single_call import CannotSend
 from providers import dry_run
 from providers.contract import Message, Provider
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         Raises:
             CommandError: it may not or cannot be sent, or was not accepted (exit code 1).
         """
-        message = one_message.compose(
+        message = single_call.compose(
             channel=options["channel"],
             address=options["address"],
             kind=options["kind"],
@@ -50,12 +50,12 @@ class Command(BaseCommand):
             body=options["body"],
         )
         try:
-            provider = one_message.adapter(options["provider"], message)
+            provider = single_call.adapter(options["provider"], message)
         except CannotSend as error:
             raise CommandError(str(error)) from None
         if provider.name != dry_run.NAME and not options["yes"]:
             self._ask(provider, message)
-        is_accepted, line = one_message.send(provider, message)
+        is_accepted, line = single_call.send(provider, message)
         if not is_accepted:
             raise CommandError(line)
         self.stdout.write(line)

@@ -33,7 +33,7 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
-from notifications.rules.fields import AskedChannel
+from notifications.rules.request_fields import AskedChannel
 from notifications.rules.times import local_time
 from providers.contract import Channel
 

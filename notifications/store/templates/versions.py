@@ -27,8 +27,8 @@ from notifications.models import Template, TemplateEvent, TemplateText
 from notifications.rules.templates import contents
 from notifications.rules.templates.contents import Content
 from notifications.rules.texts.wording import COLUMNS
-from notifications.store import db, sealing
-from notifications.store.templates import news, sources
+from notifications.store.postgres import db, late_encryption
+from notifications.store.templates import invalidation, rows
 
 Verb = TemplateEvent.Verb
 
@@ -53,7 +53,7 @@ def settings() -> frozenset[str]:
 def content_of(version: Template) -> Content:
     """Return the content of a version."""
     return contents.content(
-        (contents.spelled(sources.source_of(text)) for text in version.texts.all()),
+        (contents.spelled(rows.source_of(text)) for text in version.texts.all()),
         {name: getattr(version, name) for name in settings()},
     )
 
@@ -129,7 +129,7 @@ def record(version: Template, verb: Verb, *, by: str, detail: str = "") -> None:
     TemplateEvent.objects.create(
         template_id=version.template_id, version=version.version, verb=verb, by=by, detail=detail
     )
-    transaction.on_commit(functools.partial(news.tell, version.template_id))
+    transaction.on_commit(functools.partial(invalidation.tell, version.template_id))
 
 
 def next_number(template_id: str) -> int:
@@ -171,7 +171,7 @@ def _write(version: Template, content: Content) -> None:
 def _make_current(version: Template, verb: Verb, *, by: str, detail: str = "") -> None:
     if (before := current(version.template_id)) is not None:
         now_sensitive = set(version.sensitive_variables) - set(before.sensitive_variables)
-        sealing.begin(version, now_sensitive)
+        late_encryption.begin(version, now_sensitive)
     version.published_at = clock.now()
     version.published_by = by
     version.save(update_fields=("published_at", "published_by", "updated_at"))
@@ -190,7 +190,7 @@ def _check(version: Template) -> None:
     if now_valid is not None and now_valid.version > version.version:
         raise NotPublishable(f"{now_valid} is newer and published: make a new draft from this one")
     _check_sensitive(version, now_valid)
-    objections = sources.objections(version)
+    objections = rows.objections(version)
     if objections:
         raise NotPublishable("; ".join(objections))
 

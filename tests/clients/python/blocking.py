@@ -23,7 +23,7 @@ class Blocking:
         found = getattr(self._inner, name)
         return self._called(found) if callable(found) else Blocking(found, self._runner)
 
-    def _called(self, function: Any) -> Any:  # noqa: ANN401 - the same
+    def _called(self, function: Any) -> Any:  # noqa: ANN401 - whatever the relayed method takes and gives
         def call(*args: object, **kwargs: object) -> object:
             result = function(*args, **kwargs)
             if inspect.iscoroutine(result):
@@ -45,7 +45,7 @@ class BlockingPages:
     def __iter__(self) -> Any:  # noqa: ANN401 - of whatever the list holds
         return iter(self._runner.run(_all(aiter(self._pages))))
 
-    def pages(self) -> Any:  # noqa: ANN401 - the same
+    def pages(self) -> Any:  # noqa: ANN401 - whatever the relayed method takes and gives
         return iter(self._runner.run(_all(self._pages.pages())))
 
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from notifyproj.child import preloaded
-from notifyproj.embedded import Stack
-from notifyproj.ports import LOOPBACK, free_port
-from notifyproj.supervisor.process import ROOT, Process
-from notifyproj.supervisor.programs import Ports, program
+from notifyproj.devstack.child_process import preloaded
+from notifyproj.devstack.ports import LOOPBACK, free_port
+from notifyproj.devstack.servers import Stack
+from notifyproj.devstack.supervisor.process import ROOT, Process
+from notifyproj.devstack.supervisor.programs import Ports, program
 from tests.clients.python.relay import Relay
 
 _DATABASE: Final = "python_client"

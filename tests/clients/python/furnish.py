@@ -11,12 +11,12 @@ import django
 def furnish() -> dict[str, object]:
     """A producer that may do everything, its key, dead letters, an alert and a template."""
     from notifications import clock  # noqa: PLC0415 - after Django is set up
-    from notifications.models import DeadLetter, Producer, Recipient  # noqa: PLC0415
-    from notifications.rules import access  # noqa: PLC0415
-    from notifications.rules.access import Scope  # noqa: PLC0415
-    from notifications.rules.lane import Mode, Priority  # noqa: PLC0415
-    from notifications.store import keys  # noqa: PLC0415
-    from providers.contract import Channel  # noqa: PLC0415
+    from notifications.models import DeadLetter, Producer, Recipient  # noqa: PLC0415 - models need Django set up
+    from notifications.rules import access  # noqa: PLC0415 - models need Django set up
+    from notifications.rules.access import Scope  # noqa: PLC0415 - models need Django set up
+    from notifications.rules.lane import Mode, Priority  # noqa: PLC0415 - models need Django set up
+    from notifications.store.postgres import api_keys  # noqa: PLC0415 - models need Django set up
+    from providers.contract import Channel  # noqa: PLC0415 - models need Django set up
 
     producer = Producer.objects.create(name="orders", may_send_content=True)
     poor = Producer.objects.create(
@@ -40,10 +40,10 @@ def furnish() -> dict[str, object]:
         for _ in range(6)
     ]
     return {
-        "key": keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1],
-        "own_keys": [keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1] for _ in range(2)],
-        "narrow_key": keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:read"])[1],
-        "slow_key": keys.issue(poor, mode=Mode.LIVE, scopes=scopes)[1],
+        "key": api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1],
+        "own_keys": [api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1] for _ in range(2)],
+        "narrow_key": api_keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:read"])[1],
+        "slow_key": api_keys.issue(poor, mode=Mode.LIVE, scopes=scopes)[1],
         "letters": letters,
         "alerts": _alerts(),
     }
@@ -52,8 +52,8 @@ def furnish() -> dict[str, object]:
 def _alerts() -> list[int]:
     """Two open ones."""
     from notifications.models import Alert  # noqa: PLC0415 - after Django is set up
-    from notifications.rules.alerts import AlertKind  # noqa: PLC0415
-    from notifications.store import alerts  # noqa: PLC0415
+    from notifications.rules.alerts import AlertKind  # noqa: PLC0415 - models need Django set up
+    from notifications.store.postgres import alerts  # noqa: PLC0415 - models need Django set up
 
     for number in range(2):
         alerts.raise_once(AlertKind.BEAT_DEAD, str(number), "for the test")

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 from notify_client import AsyncClient, Client
-from notifyproj.stories.scene import until
+from notifyproj.devstack.demo.environment import until
 from tests.clients.python import relay as acts
 from tests.clients.python.conftest import Service
 from tests.clients.python.relay import Relay

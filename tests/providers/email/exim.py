@@ -19,7 +19,7 @@ from threading import Event
 from time import monotonic
 from typing import Final
 
-from notifyproj.child import Account, Child
+from notifyproj.devstack.child_process import Account, Child
 from tests.providers.fakes import free_port
 
 PROGRAM: Final = shutil.which("exim4", path="/usr/sbin:/usr/local/sbin")

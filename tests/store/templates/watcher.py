@@ -15,12 +15,12 @@ PAUSE_SECONDS = 0.001
 
 
 def main(name: str, patience: float) -> None:
-    from notifications.store.templates import shelf  # noqa: PLC0415 - its models need Django set up
+    from notifications.store.templates import template_cache  # noqa: PLC0415 - its models need Django set up
 
-    shelf._FRESH = patience  # type: ignore[misc]  # a constant: to tell news from the time limit
+    template_cache._FRESH = patience  # type: ignore[misc]  # a constant: to tell news from the time limit
     seen: int | None = None
     while True:
-        found = shelf.by_name([name]).get(name)
+        found = template_cache.by_name([name]).get(name)
         known = found.id if found else 0
         if known != seen:
             seen = known

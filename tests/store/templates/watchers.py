@@ -11,9 +11,9 @@ from typing import IO, Final
 
 from notifications.models import Template
 from notifications.rules.templates import contents
-from notifications.store import state
-from notifications.store.templates import news, versions
-from notifyproj.supervisor.process import ROOT
+from notifications.store.redis import state
+from notifications.store.templates import invalidation, versions
+from notifyproj.devstack.supervisor.process import ROOT
 from providers.contract import Channel
 
 PROCESSES: Final = 4
@@ -63,7 +63,7 @@ def publish(body: str) -> Template:
 
 def listeners() -> int:
     """How many processes listen for news now."""
-    [(_, count)] = state.client().pubsub_numsub(news.CHANNEL)
+    [(_, count)] = state.client().pubsub_numsub(invalidation.CHANNEL)
     return int(count)
 
 

@@ -1,0 +1,52 @@
+"""Which dead letters an operator means: ticked ones, or all that match the list's filters.
+
+One reading of the query string serves the list, the page that asks for confirmation, and the job,
+so that all three mean the same letters.
+"""
+
+from __future__ import annotations
+
+from django.http import QueryDict
+
+from notifications import clock
+from notifications.admin.base import RECENT
+from notifications.rules.dead_letter_filter import LetterFilter
+from notifications.rules.lane import Mode
+from providers.contract import Channel
+
+
+def read(query: QueryDict) -> LetterFilter:
+    """Read the filter of a query string; what it does not name does not narrow.
+
+    Raises:
+        ValueError: a value is no number or no channel.
+    """
+    ids, channel, mode = query.get("ids"), query.get("channel"), query.get("mode")
+    producer = query.get("producer")
+    newer, older = query.get("within", ""), query.get("before", "")
+    now = clock.now()
+    return LetterFilter(
+        ids=tuple(int(number) for number in ids.split(",")) if ids else None,
+        reason=query.get("reason", ""),
+        channel=Channel(int(channel)) if channel else None,
+        provider=query.get("provider", ""),
+        since=now - RECENT[newer] if newer in RECENT else None,
+        until=now - RECENT[older] if older in RECENT else None,
+        producer_id=int(producer) if producer else None,
+        mode=Mode(int(mode)) if mode else None,
+    )
+
+
+def described(wanted: LetterFilter) -> list[str]:
+    """The filter in an operator's words."""
+    facts = {
+        "chosen by hand": len(wanted.ids) if wanted.ids else None,
+        "reason": wanted.reason,
+        "channel": wanted.channel and wanted.channel.label,
+        "provider": wanted.provider,
+        "since": wanted.since and f"{wanted.since:%d %b %H:%M}",
+        "before": wanted.until and f"{wanted.until:%d %b %H:%M}",
+        "producer": wanted.producer_id,
+        "mode": wanted.mode and wanted.mode.label,
+    }
+    return [f"{name}: {fact}" for name, fact in facts.items() if fact]

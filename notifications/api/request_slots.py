@@ -1,0 +1,307 @@
+"""Slots: how many requests of this process are worked on at the same time.
+
+    server's thread --> slot (database connection) --> Django --> answer
+                          |              ^
+                          v              |
+                        body of the client, read without a slot
+
+The server starts a thread for each request, up to a number. A thread works only while it holds a
+slot, and each slot has one database connection. While a thread waits for a client (a body that does
+not come, a file that is not read) the thread holds no slot. So slow clients hold threads and no
+more, and `readers` bounds how many threads. The view reads the body after it has recognised the
+caller, so whoever has no key holds a thread on the few open paths only. How long a body may take is
+limited by `notifyproj.connections`.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, TypeAlias, cast
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.http import HttpResponse, StreamingHttpResponse
+
+from notifications.api import authentication, body_limits, clients
+from notifications.api.body_readers import Readers
+from notifications.api.problems import TooManyReaders
+from notifications.store.postgres import api_keys
+
+Environ: TypeAlias = dict[str, Any]
+StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
+_Answer: TypeAlias = HttpResponse | StreamingHttpResponse
+Django: TypeAlias = Callable[[Environ, StartResponse], object]
+"""Django's WSGIHandler, which returns its response itself."""
+
+CALLER: Final = authentication.CALLER
+_CHUNK: Final = 64 * body_limits.KIBIBYTE
+"""Bytes of a stream that are made while a slot is held."""
+
+
+_WITHOUT_SLOT: Final = frozenset({"/healthz"})
+"""Answered while every slot is busy: the process is alive."""
+_BUSY: Final = b"too many files are being read; try again"
+
+
+class BrokenBody(OSError):
+    """The client went away, or was too slow, before its whole body had come."""
+
+
+class _Free:
+    """The connections of free slots. Who waits for one gets it in turn.
+
+    A queue of the standard library gives a slot to whoever asks next, also before those who wait:
+    with 32 callers the slowest hundredth then waited three times as long.
+    """
+
+    def __init__(self) -> None:
+        self._free: list[BaseDatabaseWrapper] = []
+        self._waiting: deque[_Waiter] = deque()
+        self._lock = threading.Lock()
+
+    def take(self) -> BaseDatabaseWrapper:
+        with self._lock:
+            if self._free:
+                return self._free.pop()
+            mine = _Waiter()
+            self._waiting.append(mine)
+        return mine.given()
+
+    def give_back(self, connection: BaseDatabaseWrapper) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().give(connection)
+            else:
+                self._free.append(connection)
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in self._free:
+                connection.close()
+
+
+class _Waiter:
+    """A thread that waits for a slot; cheaper than an event."""
+
+    __slots__ = ("_connection", "_is_given")
+
+    def __init__(self) -> None:
+        self._is_given = threading.Lock()
+        self._is_given.acquire()
+        self._connection: BaseDatabaseWrapper | None = None
+
+    def give(self, connection: BaseDatabaseWrapper) -> None:
+        self._connection = connection
+        self._is_given.release()
+
+    def given(self) -> BaseDatabaseWrapper:
+        self._is_given.acquire()
+        assert self._connection is not None  # noqa: S101 - `give` has set it
+        return self._connection
+
+
+class _Lease:
+    """The slot of one request: taken while the request is worked on."""
+
+    __slots__ = ("_connection", "_free")
+
+    def __init__(self, free: _Free) -> None:
+        self._free = free
+        self._connection: BaseDatabaseWrapper | None = None
+
+    @property
+    def is_held(self) -> bool:
+        return self._connection is not None
+
+    def take(self) -> None:
+        self._connection = self._free.take()
+        connections[DEFAULT_DB_ALIAS] = self._connection
+
+    def give_back(self) -> None:
+        held, self._connection = self._connection, None
+        if held is not None:
+            del connections[DEFAULT_DB_ALIAS]
+            self._free.give_back(held)
+
+
+class _Body:
+    """`wsgi.input`: the whole body is read at once, at the first read, without a slot."""
+
+    def __init__(self, environ: Environ, lease: _Lease, readers: Readers) -> None:
+        self._environ = environ
+        self._source = environ["wsgi.input"]
+        self._lease = lease
+        self._readers = readers
+        self._come: io.BytesIO | None = None
+        self._fault: BrokenBody | None = None
+        self.counted = 0
+        """Bytes that `readers` counts for this body."""
+
+    def read(self, size: int = -1) -> bytes:
+        """As of a file."""
+        return self._whole().read(size)
+
+    def readline(self, size: int = -1) -> bytes:
+        """As of a file."""
+        return self._whole().readline(size)
+
+    def fetch(self, *, caller: str) -> None:
+        """Wait for the body, and keep it.
+
+        Raises:
+            TooManyReaders: too many threads wait already.
+            BrokenBody: the client went away.
+        """
+        length = int(self._environ.get("CONTENT_LENGTH") or 0)
+        held = self._lease.is_held
+        address = clients.counted_as(clients.address_of(self._environ))
+        since = self._readers.enter(caller=caller, address=address, size=length)
+        self.counted = length
+        self._lease.give_back()
+        try:
+            body = self._source.read(length)
+        finally:
+            self._readers.leave(since, caller=caller, address=address)
+            if held:
+                self._lease.take()
+        if len(body) < length:
+            self._fault = BrokenBody("the body ended before its Content-Length")
+            raise self._fault
+        self._come = io.BytesIO(body)
+
+    def _whole(self) -> io.BytesIO:
+        if self._fault is not None:
+            raise self._fault
+        if self._come is None:
+            self.fetch(caller=self._environ.get(CALLER, ""))
+        assert self._come is not None  # noqa: S101 - `fetch` keeps it or raises
+        return self._come
+
+
+class Slots:
+    """The WSGI application: Django, for as many requests at a time as there are slots."""
+
+    def __init__(self, django: Django, *, slots: int, threads: int) -> None:
+        """Make the slots; their connections are opened when they are used.
+
+        Args:
+            django: answers requests.
+            slots: how many at the same time.
+            threads: how many the server starts at most.
+        """
+        self._django = django
+        self._readers = Readers(threads)
+        self._streams = threading.BoundedSemaphore(max(1, threads // 4))
+        self._free = _Free()
+        for _ in range(slots):
+            connection = connections.create_connection(DEFAULT_DB_ALIAS)
+            connection.inc_thread_sharing()
+            self._free.give_back(connection)
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> object:
+        """Answer a request. A list holds the whole body; anything else is a stream."""
+        lease = _Lease(self._free)
+        if not environ.get("CONTENT_LENGTH"):
+            return self._answer(environ, start_response, lease)
+        body = environ["wsgi.input"] = _Body(environ, lease, self._readers)
+        _fetch_early(environ, body)
+        try:
+            return self._answer(environ, start_response, lease)
+        finally:
+            self._readers.forget(body.counted)
+
+    def close(self) -> None:
+        """Close the database connections, when no request is worked on any more."""
+        self._free.close()
+
+    def _answer(self, environ: Environ, start_response: StartResponse, lease: _Lease) -> object:
+        if environ.get("PATH_INFO") not in _WITHOUT_SLOT:
+            lease.take()
+        try:
+            answer = cast("_Answer", self._django(environ, start_response))
+            if isinstance(answer, StreamingHttpResponse):
+                return self._streamed(answer, lease, start_response)
+            answer.close()
+            return [answer.content]
+        finally:
+            lease.give_back()
+
+    def _streamed(
+        self, answer: StreamingHttpResponse, lease: _Lease, start_response: StartResponse
+    ) -> object:
+        length = answer.headers.get("Content-Length", "")
+        if length.isdecimal() and int(length) <= _CHUNK:
+            content = b"".join(answer)
+            answer.close()
+            return [content]
+        if self._streams.acquire(blocking=False):
+            return _Stream(answer, lease, self._streams)
+        answer.close()
+        start_response("503 Service Unavailable", [("Retry-After", "5")])
+        return [_BUSY]
+
+
+def _fetch_early(environ: Mapping[str, Any], body: _Body) -> None:
+    """Read the body of a caller who is remembered before the slot is taken, which saves a change.
+
+    What fails here is left to the view, which reads the body again and says what was wrong.
+    """
+    scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme != "Bearer" or "HTTP_TRANSFER_ENCODING" in environ:
+        return
+    caller = api_keys.remembered(secret)
+    found = caller and body_limits.fault(
+        environ.get("PATH_INFO", ""),
+        length=environ.get("CONTENT_LENGTH", ""),
+        media_type=environ.get("CONTENT_TYPE", ""),
+        chunked=False,
+    )
+    if caller and found is None:
+        with suppress(TooManyReaders, BrokenBody):
+            body.fetch(caller=caller)
+
+
+class _Stream:
+    """A long answer: a slot is held while a piece is made, and none while the client reads it."""
+
+    def __init__(
+        self, answer: StreamingHttpResponse, lease: _Lease, streams: threading.BoundedSemaphore
+    ) -> None:
+        self._answer = answer
+        self._streams = streams
+        self._pieces: Iterator[bytes] = iter(answer)
+        self._lease = lease
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        self._lease.take()
+        try:
+            return self._piece()
+        finally:
+            self._lease.give_back()
+
+    def close(self) -> None:
+        """End the answer, read or not."""
+        self._lease.take()
+        try:
+            self._answer.close()
+        finally:
+            self._lease.give_back()
+            self._streams.release()
+
+    def _piece(self) -> bytes:
+        made, size = [], 0
+        for part in self._pieces:
+            made.append(part)
+            size += len(part)
+            if size >= _CHUNK:
+                break
+        if not made:
+            raise StopIteration
+        return b"".join(made)

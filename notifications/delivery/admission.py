@@ -1,0 +1,250 @@
+"""Admit: which of the routed deliveries their providers can take now, and when the others come.
+
+    breaker open      to the next provider; with none, held until a probe and then one by one
+    a probe           one delivery goes; the others wait for its answer
+    a slot to come    held until then; the row keeps its slot and asks for no other
+    no slot           held for as long as the deliveries before it will take
+    endpoint busy     held for a second: the endpoint has answered too few of its calls
+
+One Redis call serves a batch (`store.rate_limits.send_admission`). A hold and a probe spend no
+attempt. Test mode asks nobody. The worker publishes urgent holds again; patient holds come due by
+themselves, so that the relay decides how many deliveries look again while a provider rests or is
+slow.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from notifications import clock
+from notifications.delivery import failover, provider_health
+from notifications.delivery.batch import Batch
+from notifications.delivery.claimed import Job
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.outcomes import Decision
+from notifications.rules.rate_limits import token_bucket
+from notifications.rules.rate_limits.circuit_breaker import (
+    LAST_PROBE_YIELDS_FOR,
+    LOOKS_PER_SECOND,
+    RAMP,
+    Door,
+    HealthKey,
+)
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import HOLD
+from notifications.store.postgres import claims
+from notifications.store.rate_limits import send_admission
+from notifications.store.rate_limits.send_admission import Answer, Wanted
+from providers.contract import Provider
+
+_BUSY_WAIT: Final = dt.timedelta(seconds=1)
+"""How long a delivery to a busy endpoint waits, before jitter of the same length."""
+_COARSE: Final = dt.timedelta(seconds=1)
+"""Least step in the grid of other holds."""
+_FINE: Final = dt.timedelta(seconds=0.25)
+"""Step in the grid of slots."""
+
+Routed = tuple[Provider, list[Job]]
+
+
+class _Hold(NamedTuple):
+    """One delivery that waits."""
+
+    job: Job
+    reason: Reason
+    wait: dt.timedelta
+    slot: dt.timedelta | None = None
+    """Until the slot that was just reserved for it."""
+    has_slot: bool = False
+    """It waits for a slot, reserved now or before."""
+
+
+def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Job]]:
+    """Ask for deliveries of a batch, by the provider whose turn it is; hold those that must wait.
+
+    Returns:
+        Those that go, and those that a breaker turned away, each with its next provider first.
+    """
+    going: list[Routed] = []
+    onward: list[Job] = []
+    queues: list[_Queue] = []
+    for provider, jobs in routed:
+        for job in jobs:
+            job.is_probe = False  # it may have been another provider's
+        if test := [job for job in jobs if job.delivery.mode is Mode.TEST]:
+            going.append((provider, test))
+        queues += _queues(provider, jobs, at=batch.claim.at)
+    answers = send_admission.ask([queue.wanted for queue in queues]) if queues else []
+    for queue, answer in zip(queues, answers, strict=True):
+        go, rest, held = _split(queue, answer)
+        further, staying = _parted(rest)
+        held += _rest(staying, queue, answer, at=batch.claim.at)
+        if go:
+            going.append((queue.provider, go))
+        onward += further
+        _hold(batch, held, provider=queue.provider.name)
+    batch.commit()
+    return going, onward
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Queue:
+    """Live deliveries of one priority for one provider, or for one endpoint of the provider."""
+
+    provider: Provider
+    key: HealthKey
+    priority: Priority
+    with_slot: list[tuple[Job, dt.timedelta]] = field(default_factory=list)
+    """Deliveries with an earlier slot, and the time until the slot."""
+    others: list[Job] = field(default_factory=list)
+
+    @property
+    def everyone(self) -> list[Job]:
+        """All deliveries, those with a slot first."""
+        return [*(job for job, _ in self.with_slot), *self.others]
+
+    @property
+    def wanted(self) -> Wanted:
+        """The question for `departures.ask`."""
+        alone = [job for job in self.everyone if len(job.providers) == 1]
+        candidates = alone or self.everyone
+        return Wanted(
+            key=self.key,
+            priority=self.priority,
+            count=len(self.others),
+            with_slot=len(self.with_slot),
+            pace=self.provider.capabilities.pace,
+            candidates=[job.delivery.id for job in candidates[:2]],
+            is_alone=bool(alone),
+        )
+
+
+def _queues(provider: Provider, jobs: Iterable[Job], *, at: dt.datetime) -> Iterable[_Queue]:
+    queues: dict[tuple[HealthKey, Priority], _Queue] = {}
+    for job in jobs:
+        delivery = job.delivery
+        if delivery.mode is Mode.TEST:
+            continue
+        place = provider_health.key_of(job, provider), delivery.priority
+        queue = queues.get(place)
+        if queue is None:
+            queue = queues[place] = _Queue(provider=provider, key=place[0], priority=place[1])
+        has_slot = delivery.slot_at is not None and delivery.slot_provider == provider.name
+        wait = token_bucket.wait_for(delivery.slot_at, now=at) if has_slot else None
+        if wait is None:
+            queue.others.append(job)
+        else:
+            queue.with_slot.append((job, wait))
+    return queues.values()
+
+
+def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_Hold]]:
+    """Split a queue: going deliveries, deliveries for the breaker's hold, and other holds."""
+    match answer.door:
+        case Door.OPEN:
+            return [], queue.everyone, []
+        case Door.PROBE:
+            probes = [job for job in queue.everyone if job.delivery.id == answer.probe]
+            for probe in probes:
+                probe.is_probe = True
+            return probes, [job for job in queue.everyone if not job.is_probe], []
+        case Door.CLOSED:
+            go, held = _by_slots(queue, answer)
+            return go, [], held
+
+
+def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
+    """Give jobs with another provider to the next provider; returns moved and staying jobs."""
+    able = [job for job in jobs if len(job.providers) > 1]
+    bound = failover.perhaps_sent_before(able) if able else set()
+    onward: list[Job] = []
+    staying: list[Job] = []
+    for job in jobs:
+        if len(job.providers) > 1 and job.delivery.id not in bound:
+            job.providers = job.providers[1:]
+            onward.append(job)
+        else:
+            staying.append(job)
+    return onward, staying
+
+
+def _rest(jobs: Sequence[Job], queue: _Queue, answer: Answer, *, at: dt.datetime) -> list[_Hold]:
+    """Hold deliveries that a breaker turned away until the next probe, and behind it.
+
+    A hold ends with the time to live at the latest.
+    """
+    reason = Reason.ENDPOINT if queue.key.endpoint else Reason.BREAKER
+    held = []
+    # The last probe is the delivery that failed a moment ago: as first it would be the next, too.
+    ordered = sorted(jobs, key=lambda job: job.delivery.id == answer.probe)
+    for place, job in enumerate(ordered):
+        wait = answer.wait + _spread(queue.priority, place)
+        if job.delivery.id == answer.probe:
+            wait += LAST_PROBE_YIELDS_FOR
+        held.append(_Hold(job, reason, min(wait, max(job.time_to_live(at), _FINE))))
+    return held
+
+
+def _spread(priority: Priority, place: int) -> dt.timedelta:
+    if priority.is_urgent:
+        return dt.timedelta(seconds=place / LOOKS_PER_SECOND)
+    return clock.jitter() * RAMP if place else dt.timedelta(0)
+
+
+def _by_slots(queue: _Queue, answer: Answer) -> tuple[list[Job], list[_Hold]]:
+    go: list[Job] = []
+    held: list[_Hold] = []
+    for job, wait in queue.with_slot:
+        if wait <= token_bucket.NOW:
+            go.append(job)
+        else:
+            held.append(_Hold(job, Reason.PROVIDER_BUCKET, wait, has_slot=True))
+    if answer.slots is None:
+        go += queue.others[: answer.room]
+        return go, held + _busy(queue.others[answer.room :])
+    for job, slot in zip(queue.others, answer.slots, strict=False):
+        if slot <= token_bucket.NOW:
+            go.append(job)
+        else:
+            held.append(_Hold(job, Reason.PROVIDER_BUCKET, slot, slot=slot, has_slot=True))
+    without = queue.others[len(answer.slots) :]
+    if len(answer.slots) == answer.room:
+        return go, held + _busy(without)
+    for place, job in enumerate(without):
+        held.append(_Hold(job, Reason.PROVIDER_BUCKET, answer.next_slot + place * answer.spacing))
+    return go, held
+
+
+def _busy(jobs: Iterable[Job]) -> list[_Hold]:
+    return [_Hold(job, Reason.ENDPOINT_BUSY, _BUSY_WAIT * (1 + clock.jitter())) for job in jobs]
+
+
+def _hold(batch: Batch, held: Sequence[_Hold], *, provider: str) -> None:
+    slots = {each.job.delivery.id: each.slot for each in held if each.slot is not None}
+    if slots:
+        claims.set_slots(slots, provider=provider, token=batch.token)
+    for each in held:
+        wait = _on_grid(each)
+        is_republished = each.has_slot or each.job.delivery.priority.is_urgent
+        hold = Decision(
+            transition=HOLD,
+            reason=each.reason,
+            due_in=wait,
+            republish_in=wait if is_republished else None,
+        )
+        batch.decide(each.job, hold)
+
+
+def _on_grid(hold: _Hold) -> dt.timedelta:
+    """Round a wait up, so that rows share a message.
+
+    Waits for a slot go up to a quarter of a second, so that no row comes too late for its slot;
+    other waits go up to a second or an eighth of their length.
+    """
+    step = _FINE if hold.has_slot else _COARSE
+    while not hold.has_slot and step * 8 <= hold.wait:
+        step *= 2
+    return -(-hold.wait // step) * step

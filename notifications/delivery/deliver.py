@@ -1,0 +1,151 @@
+"""Deliver: the body of a channel task, from a list of ids to settled rows.
+
+    claim -> load -> gates -> caps -> route -> admit -> (render -> send -> settle) in waves
+                                        ^       |        '-> fail over: the next provider
+                                        '-------'----------'
+
+Two tasks with the same id are harmless: only one task gets the claim. A task that dies leaves
+leases that run out. A task that raises an error returns the rows without a call.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError
+
+from notifications import clock
+from notifications.delivery import admission, frequency_caps, gates, ordering, routing, send
+from notifications.delivery.batch import Batch, Retry, load
+from notifications.delivery.claimed import Job
+from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Mode
+from notifications.rules.outcomes import HOLD_FOR_PROVIDER, Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import HOLD, RETURN, RETURN_SUSPECT
+from notifications.store.postgres import alerts, claims, transitions
+from notifications.store.postgres.claims import Claim
+from notifications.store.postgres.transitions import Move, UnderClaim
+
+_RETURN_FOR: Final = dt.timedelta(seconds=5)
+"""How long a row waits after its task raised an error, so that the error does not repeat at once.
+"""
+
+Step = Callable[[Batch], None]
+STEPS: Final[Sequence[Step]] = (
+    gates.run_gates,
+    frequency_caps.apply_caps,
+    routing.choose_providers,
+)
+"""Each step decides about some jobs; its decisions are committed before the next step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryGroup:
+    """Deliveries to publish again together; if that fails, they come due by themselves."""
+
+    delivery_ids: list[UUID]
+    countdown: dt.timedelta
+
+
+def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
+    """Deliver what may leave of these; returns what is to be published again soon.
+
+    Safe to run twice, late, or never: see `sweeps`.
+
+    Raises:
+        OperationalError: the database failed. Rows that were not called are queued again.
+        InterfaceError: the same.
+        Exception: a step failed. Rows that were not called are queued again, and stay suspect.
+    """
+    claim = claims.claim(delivery_ids, now=clock.now())
+    if not claim.deliveries:
+        return []
+    try:
+        return grouped(_delivered(load(claim)))
+    except (OperationalError, InterfaceError):
+        _give_back(claim, is_suspect=False)
+        raise
+    except Exception:
+        # Whatever it is, rows that were not called must not wait for the end of their lease.
+        _give_back(claim, is_suspect=True)
+        raise
+
+
+def _delivered(batch: Batch) -> list[Retry]:
+    batch.commit()
+    queues = ordering.find(batch.jobs)
+    for step in STEPS:
+        step(batch)
+        batch.commit()
+    while batch.jobs:
+        _send_by_first_provider(batch)
+    return batch.retries + ordering.step(queues)
+
+
+def _send_by_first_provider(batch: Batch) -> None:
+    """Send each job by its first provider; a job that fails over stays in the batch."""
+    routed: list[admission.Routed] = []
+    for name, together in _by_provider(batch.jobs).items():
+        provider = routing.provider_named(name)
+        if provider is None:
+            _hold_without_provider(batch, together)
+        else:
+            routed.append((provider, together))
+    batch.commit()
+    going, onward = admission.admit(batch, routed)
+    frequency_caps.renew(job for _, together in going for job in together)
+    for provider, together in going:
+        send.send(batch, together, provider=provider)
+        onward += [each for each in together if each.providers[0] != provider.name]
+    batch.jobs = onward
+
+
+def _by_provider(jobs: Iterable[Job]) -> dict[str, list[Job]]:
+    by_provider: dict[str, list[Job]] = defaultdict(list)
+    for each in jobs:
+        by_provider[each.providers[0] if each.providers else ""].append(each)
+    return by_provider
+
+
+def _hold_without_provider(batch: Batch, jobs: Sequence[Job]) -> None:
+    if jobs[0].delivery.mode is Mode.LIVE:
+        channel = jobs[0].delivery.channel.label
+        detail = f"no configured provider takes {channel}, or not these addresses of it"
+        alerts.raise_once(AlertKind.NO_PROVIDER, channel, detail)
+    for each in jobs:
+        wait = HOLD_FOR_PROVIDER * (1 + clock.jitter())
+        held = Decision(
+            transition=HOLD,
+            reason=Reason.NO_PROVIDER,
+            due_in=wait,
+            republish_in=wait if each.delivery.priority.is_urgent else None,
+        )
+        batch.decide(each, held)
+
+
+def _give_back(claim: Claim, *, is_suspect: bool) -> None:
+    """Queue again the rows of this claim that were not called. If this fails, the leases run out.
+
+    Args:
+        claim: the claim of the task that raised an error.
+        is_suspect: one of the rows may be the cause, so the claim stays counted. An unreachable
+            database is no row's fault.
+    """
+    transition = RETURN_SUSPECT if is_suspect else RETURN
+    reason = Reason.TASK_FAILED if is_suspect else Reason.CLAIM_RETURNED
+    moves = [Move(id=each.id, reason=reason, due_in=_RETURN_FOR) for each in claim.deliveries]
+    transitions.apply(transition, moves, UnderClaim(claim.token, only_uncalled=True))
+
+
+def grouped(retries: Iterable[Retry]) -> list[RetryGroup]:
+    """Group deliveries by their wait: each group is one message."""
+    groups: dict[dt.timedelta, list[UUID]] = defaultdict(list)
+    for each in retries:
+        groups[each.delay].append(each.delivery_id)
+    return [RetryGroup(delivery_ids=ids, countdown=delay) for delay, ids in groups.items()]

@@ -1,0 +1,111 @@
+"""Frequency caps: deliveries over their recipient's cap wait or are dropped.
+
+Caps are counted after all gates, so that only leaving deliveries count: in one call for the batch,
+or in no call if no delivery has a cap. Deliveries that a breaker or a bucket holds afterwards are
+counted again when they leave (`renew`). While the state Redis is away P1 leaves, and P2 and P3
+wait. Test mode neither counts nor waits.
+
+A count is refunded when its delivery ends unsent. Only rows that moved under the claim's own token
+are refunded, so a worker without its lease refunds no count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+from notifications import clock, conf
+from notifications.delivery.batch import Batch
+from notifications.delivery.claimed import Job
+from notifications.rules import ids
+from notifications.rules.lane import Mode
+from notifications.rules.outcomes import Decision
+from notifications.rules.rate_limits import frequency_caps as rules
+from notifications.rules.rate_limits.frequency_caps import Cap, Over
+from notifications.rules.reasons import Reason
+from notifications.rules.transitions import HOLD, SUPPRESS
+from notifications.store.rate_limits import frequency_caps
+from notifications.store.rate_limits.frequency_caps import Ask, Window
+from notifications.store.redis import state
+from providers.contract import Channel
+
+_LOOK_AGAIN: Final = dt.timedelta(seconds=15)
+"""How long rows wait for the state Redis, and over what time they are then spread."""
+
+_RENEWED_AFTER: Final = dt.timedelta(minutes=1)
+"""A delivery that leaves sooner after its acceptance keeps its first count."""
+
+_Places = dict[tuple[UUID, Channel], list[Job]]
+"""Live deliveries with a cap; those of one notification and channel count as one."""
+
+
+def apply_caps(batch: Batch) -> None:
+    """Count the jobs of a batch; hold or drop those over their recipient's cap."""
+    asks, places = _asks(batch.jobs)
+    if not asks:
+        return
+    try:
+        waits = frequency_caps.count(asks)
+    except state.Away:
+        _hold_until_the_state_is_back(batch, places)
+        return
+    for ask, jobs, wait in zip(asks, places.values(), waits, strict=True):
+        if wait:
+            _stop(batch, jobs, cap=ask.cap, wait=wait)
+
+
+def renew(jobs: Iterable[Job]) -> None:
+    """Count deliveries that waited from the moment of leaving.
+
+    Without this, an outage as long as the window would let a recipient have twice the cap: the
+    waiting deliveries and the new ones. Without Redis the earlier count stays.
+    """
+    waited = [
+        job
+        for job in jobs
+        if job.delivery.claimed_at - ids.time_of(job.delivery.id) > _RENEWED_AFTER
+    ]
+    asks, _ = _asks(waited)
+    if asks:
+        with contextlib.suppress(state.Away):
+            frequency_caps.renew(asks)
+
+
+def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
+    """Return one ask for each place, in the order of the places."""
+    usual = conf.current().caps
+    asks: list[Ask] = []
+    places: _Places = {}
+    for job in jobs:
+        delivery = job.delivery
+        priority, channel = delivery.priority, delivery.channel
+        cap = rules.cap_for(priority, channel, own=job.destination.caps, usual=usual)
+        if cap is None or delivery.mode is not Mode.LIVE:
+            continue
+        beside = places.setdefault((job.asked.id, channel), [])
+        if not beside:
+            window = Window(delivery.recipient_id, channel)
+            asks.append(Ask(job.asked.id, window, cap, rules.OVER[priority] is Over.LEAVES))
+        beside.append(job)
+    return asks, places
+
+
+def _stop(batch: Batch, jobs: Sequence[Job], *, cap: Cap, wait: dt.timedelta) -> None:
+    for job in jobs:
+        if rules.OVER[job.delivery.priority] is Over.WAITS:
+            # Not published again by the worker: the sweep may merge what is held into a digest.
+            batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP, due_in=wait))
+        else:
+            detail = f"the cap is {cap}"
+            dropped = Decision(transition=SUPPRESS, reason=Reason.CAPPED, detail=detail)
+            batch.decide(job, dropped)
+
+
+def _hold_until_the_state_is_back(batch: Batch, places: _Places) -> None:
+    for job in (job for jobs in places.values() for job in jobs):
+        if rules.OVER[job.delivery.priority] is not Over.LEAVES:
+            wait = _LOOK_AGAIN * (1 + clock.jitter())
+            batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP_UNKNOWN, due_in=wait))

@@ -1,0 +1,173 @@
+"""Gates: may a claimed delivery leave now? A gate passes it, holds it, or stops it for good.
+
+Cheap and final gates come first. A hold spends no attempt. Gates read what the claim read, so a
+preference that changed while the delivery was queued counts.
+
+A delivery that a gate stops has no successor on another channel, even with `delivery: first`: the
+channel is chosen at accept (for a schedule: at release). An earlier call may have gone unanswered,
+so another channel could tell the person twice. `fallback_chain`, which nothing accepts yet, is the
+place for a second choice.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from notifications import conf
+from notifications.delivery.batch import Batch
+from notifications.delivery.claimed import Job
+from notifications.rules import channels
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.suppression import CONTACT_CHANGED
+from notifications.rules.times import deferral, quiet_hours
+from notifications.rules.times.deferral import Deferral, ProducerDay, Wishes
+from notifications.rules.transitions import CANCEL, EXPIRE, HOLD, SUPPRESS, Transition
+from notifications.store.cached import producer_windows
+
+Verdict = Decision | None
+"""None lets the delivery pass."""
+_NO_WINDOWS: Final = "[]"
+_ANY_DAY: Final = ProducerDay()
+"""For recipients whose own timezone is known."""
+
+
+def run_gates(batch: Batch) -> None:
+    """Stop or hold what may not leave now."""
+    for job in batch.jobs:
+        decision = verdict(job, now=batch.now)
+        if decision is not None:
+            batch.decide(job, decision)
+
+
+def verdict(job: Job, *, now: dt.datetime) -> Verdict:
+    """Ask the gates in their order; the first objection decides. `now` is Postgres's clock."""
+    for gate in GATES:
+        objection = gate(job, now)
+        if objection is not None:
+            return objection
+    return None
+
+
+def _stop(transition: Transition, reason: Reason) -> Decision:
+    return Decision(transition=transition, reason=reason)
+
+
+def _cancelled(job: Job, _now: dt.datetime) -> Verdict:
+    return _stop(CANCEL, Reason.CANCELLED) if job.asked.is_cancelled else None
+
+
+def _expiry(job: Job, now: dt.datetime) -> Verdict:
+    if job.asked.expires_at > now:
+        return None
+    held = _deferral(job, job.asked.expires_at)
+    return _stop(EXPIRE, _EXPIRED_DURING[held.reason] if held else Reason.TTL_PASSED)
+
+
+def _allowed(job: Job, _now: dt.datetime) -> Verdict:
+    """Stop a recipient who is not in NOTIFY_ALLOWED_RECIPIENTS; test mode reaches no person."""
+    allowed = conf.current().allowed
+    if allowed is None or job.delivery.mode is Mode.TEST:
+        return None
+    reachable = allowed.allows(user_id=job.asked.user_id, address=job.destination.address)
+    return None if reachable else _stop(SUPPRESS, Reason.NOT_ALLOWED)
+
+
+def _consent(job: Job, _now: dt.datetime) -> Verdict:
+    """Stop a channel that is off, and an opted-out category or type except for P0."""
+    stops = job.delivery.channel in job.destination.channels_off or channels.declines(
+        job.destination.categories_off,
+        topics=(job.asked.category, job.asked.type),
+        priority=job.delivery.priority,
+    )
+    return _stop(SUPPRESS, Reason.OPTED_OUT) if stops else None
+
+
+def _contact(job: Job, _now: dt.datetime) -> Verdict:
+    there = job.destination
+    is_notice = there.is_taken_away and job.asked.type == CONTACT_CHANGED
+    return None if there.is_valid or is_notice else _stop(SUPPRESS, Reason.NO_CONTACT)
+
+
+def _quiet(job: Job, now: dt.datetime) -> Verdict:
+    """Hold during quiet hours and do-not-disturb, by the recipient's clock."""
+    hold = _quiet_wait(job, now=now)
+    if hold is None:
+        return None
+    wait, reason = hold
+    return Decision(transition=HOLD, reason=reason, due_in=wait, republish_in=wait)
+
+
+def _suppression(job: Job, _now: dt.datetime) -> Verdict:
+    """Stop an address on the suppression list, whatever the priority."""
+    listed = job.destination.is_suppressed
+    return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
+
+
+def _ordering(job: Job, now: dt.datetime) -> Verdict:
+    """Runs last: a delivery that another gate stops must not block its ordering key."""
+    if not job.waits_for_turn:
+        return None
+    # Whoever goes first wakes it. By itself it is due only when its time to live ends.
+    return Decision(transition=HOLD, reason=Reason.ORDERING, due_in=job.asked.expires_at - now)
+
+
+_EXPIRED_DURING: Final = {
+    Reason.DO_NOT_DISTURB: Reason.TTL_PASSED_IN_DO_NOT_DISTURB,
+    Reason.QUIET_HOURS: Reason.TTL_PASSED_IN_QUIET_HOURS,
+    Reason.PRODUCERS_NIGHT: Reason.TTL_PASSED_IN_PRODUCERS_NIGHT,
+}
+
+Gate = Callable[[Job, dt.datetime], Verdict]
+
+GATES: Final[Sequence[Gate]] = (
+    _cancelled,
+    _expiry,
+    _allowed,
+    _consent,
+    _contact,
+    _suppression,
+    _quiet,
+    _ordering,
+)
+"""In calling order."""
+
+
+def _quiet_wait(job: Job, *, now: dt.datetime) -> tuple[dt.timedelta, Reason] | None:
+    """Return how long a delivery is held, at most until its time to live ends, and why."""
+    found = _deferral(job, now)
+    if found is None:
+        return None
+    return min(_release(job, found.until), job.asked.expires_at) - now, found.reason
+
+
+def _deferral(job: Job, now: dt.datetime) -> Deferral | None:
+    to, priority = job.destination, job.delivery.priority
+    has_wishes = to.quiet_hours != _NO_WINDOWS or to.do_not_disturb_until is not None
+    is_lost = not to.timezone and priority is Priority.P3
+    if priority is Priority.P0 or not (has_wishes or is_lost):
+        return None
+    wishes = Wishes(
+        channel=job.delivery.channel,
+        timezone=to.timezone,
+        windows=quiet_hours.read(to.quiet_hours),
+        do_not_disturb_until=to.do_not_disturb_until,
+    )
+    day = _ANY_DAY if to.timezone else producer_windows.of(job.asked.producer_id)
+    return deferral.deferral(wishes, priority=priority, day=day, now=now)
+
+
+def _release(job: Job, end: dt.datetime) -> dt.datetime:
+    """Place the delivery on the ramp that follows quiet hours.
+
+    The ramp ends before the time to live and before the next quiet hours.
+    """
+    room = max(dt.timedelta(0), job.asked.expires_at - end)
+    ramp = min(conf.current().release_ramp, room / 2)
+    release = end + deferral.place_on(
+        ramp, priority=job.delivery.priority, notification_id=job.asked.id
+    )
+    return end if _deferral(job, release) else release

@@ -1,0 +1,202 @@
+"""In flight: permits for provider calls, one gate for each provider in a process.
+
+    acquire(provider, wanted) -> permits     at least one, or 0 when the timeout passed
+    release(provider, permits, calls)        as the calls end; the limit learns from them
+
+`rules.rate_limits.concurrency.Limit` says how many permits there are. Free permits go to urgent
+callers (P0 and P1) first, and an urgent caller may go over the limit by an eighth, so that it does
+not wait for slow calls of others. A patient caller gets its permits in a wave worth the database
+statement that each wave costs: a quarter of the limit, or what is free when no patient caller has
+been given any for `_WAVE_SECONDS`, because slow calls hold the others.
+
+Waiting callers hold no lock and do not poll. Whoever releases permits hands them out.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from notifications import clock, conf
+from notifications.rules.rate_limits.concurrency import Call, Ending, Limit
+from notifications.store.redis import metric_counters
+from providers.contract import (
+    Accepted,
+    Misconfigured,
+    NotStarted,
+    Provider,
+    Rejected,
+    Result,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
+
+_WAVE_SECONDS: Final = 0.1
+"""How long the first patient caller in line waits for a full wave."""
+_NOTE_SECONDS: Final = 1.0
+"""Between two figures of one provider for `/metrics`."""
+
+
+def acquire(provider: Provider, wanted: int, *, urgent: bool, timeout: float) -> int:
+    """Take from 1 to `wanted` permits; 0 when none came free within `timeout` seconds."""
+    return _gate(provider.name, provider.capabilities.concurrency).acquire(
+        wanted, urgent=urgent, timeout=timeout
+    )
+
+
+def release(provider: Provider, permits: int, results: Iterable[Result]) -> None:
+    """Give permits back, with the results of those calls that were made."""
+    gate = _gate(provider.name, provider.capabilities.concurrency)
+    gate.release(permits, [call_of(result) for result in results])
+    _note(provider.name, gate)
+
+
+def call_of(result: Result) -> Call:
+    """Read what a result says about the provider's load."""
+    match result.outcome:
+        case Accepted() | Rejected():
+            ending = Ending.ANSWERED
+        case Throttled():
+            ending = Ending.THROTTLED
+        case Unanswered():
+            ending = Ending.TIMED_OUT
+        case Unavailable() | Misconfigured() | NotStarted():
+            ending = Ending.NOTHING
+        case _:
+            assert_never(result.outcome)
+    # What was rejected before any call took no time.
+    if ending is Ending.ANSWERED and not result.latency:
+        ending = Ending.NOTHING
+    return Call(ending, result.latency.total_seconds())
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    wanted: int
+    urgent: bool
+    woken: threading.Condition
+    granted: int = 0
+
+
+class Gate:
+    """The permits of one provider. Safe to use from several threads at once."""
+
+    def __init__(self, limit: Limit) -> None:
+        """Guard a limit that nobody else uses."""
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._urgent: deque[_Waiter] = deque()
+        self._patient: deque[_Waiter] = deque()
+        self._short_since: float | None = None
+        """Since when patient callers have found less than a wave."""
+        self.noted_at = -_NOTE_SECONDS
+
+    @property
+    def limit(self) -> int:
+        """Calls that may be in flight."""
+        return self._limit.value
+
+    @property
+    def in_flight(self) -> int:
+        """Permits that are taken."""
+        return self._limit.in_flight
+
+    def acquire(self, wanted: int, *, urgent: bool, timeout: float) -> int:
+        """Take from 1 to `wanted` permits; 0 when none came free within `timeout` seconds."""
+        if wanted < 1:
+            return 0
+        until = clock.monotonic() + timeout
+        line = self._urgent if urgent else self._patient
+        with self._lock:
+            waiter = _Waiter(wanted, urgent, threading.Condition(self._lock))
+            line.append(waiter)
+            self._hand_out()
+            while not waiter.granted and (now := clock.monotonic()) < until:
+                waiter.woken.wait(self._seconds_to_wait(waiter, until=until, now=now))
+                if not waiter.granted:
+                    self._hand_out()
+            if not waiter.granted:
+                line.remove(waiter)
+                self._hand_out()
+            return waiter.granted
+
+    def release(self, permits: int, calls: Iterable[Call]) -> None:
+        """Give permits back, with what the calls showed; `calls` may be fewer than `permits`."""
+        with self._lock:
+            self._limit.ended(permits, calls, now=clock.monotonic())
+            self._hand_out()
+
+    def _seconds_to_wait(self, waiter: _Waiter, *, until: float, now: float) -> float:
+        if waiter.urgent or self._short_since is None:
+            return until - now
+        patience = self._short_since + _WAVE_SECONDS - now
+        return min(until - now, patience) if patience > 0 else until - now
+
+    def _hand_out(self) -> None:
+        """Give what is free to whoever is first in line. Call it under the lock."""
+        while (waiter := self._first()) is not None:
+            room = self._room(waiter)
+            if not room:
+                return
+            if not waiter.urgent:
+                self._short_since = None
+            waiter.granted = min(waiter.wanted, room)
+            self._limit.started(waiter.granted)
+            (self._urgent if waiter.urgent else self._patient).popleft()
+            waiter.woken.notify()
+
+    def _first(self) -> _Waiter | None:
+        if self._urgent:
+            return self._urgent[0]
+        return self._patient[0] if self._patient else None
+
+    def _room(self, waiter: _Waiter) -> int:
+        """How many permits it could get now; 0 when it is better to wait."""
+        limit = self._limit.value
+        free = limit - self._limit.in_flight
+        if waiter.urgent:
+            return max(0, free + max(1, limit // 8))
+        wave = min(waiter.wanted, -(-limit // 4))  # rounded up: four waves make the limit
+        if free >= wave:
+            return free
+        now = clock.monotonic()
+        if self._short_since is None:
+            self._short_since = now
+            waiter.woken.notify()  # it may have been waiting for longer than a wave's time
+        return max(0, free) if now - self._short_since >= _WAVE_SECONDS else 0
+
+
+_gates: dict[str, Gate] = {}
+_making = threading.Lock()
+
+
+def _gate(provider: str, concurrency: int) -> Gate:
+    gate = _gates.get(provider)
+    if gate is None:
+        with _making:
+            ceiling = min(concurrency, conf.current().calls_in_flight)
+            gate = _gates.setdefault(provider, Gate(Limit(ceiling=ceiling)))
+    return gate
+
+
+def _note(provider: str, gate: Gate) -> None:
+    """Tell `/metrics`, at most once in `_NOTE_SECONDS`; two threads at once do no harm."""
+    now = clock.monotonic()
+    if now - gate.noted_at >= _NOTE_SECONDS:
+        gate.noted_at = now
+        metric_counters.note_in_flight(provider, limit=gate.limit, in_flight=gate.in_flight)
+
+
+def forget() -> None:
+    """In the child of a fork: none of the parent's calls is in flight, its lock may be held."""
+    global _making  # noqa: PLW0603 - replaced as a whole, as the lock cannot be released here
+    _making = threading.Lock()
+    _gates.clear()
+
+
+os.register_at_fork(after_in_child=forget)

@@ -1,0 +1,156 @@
+"""Health: report the outcomes of a batch to the breakers before the settle.
+
+    Accepted                        the provider works
+    Rejected                        answered; many refusals in a row are not believed
+    Throttled                       answered; the provider's pace goes down
+    Unavailable, Unanswered         failed
+    Misconfigured                   a fault of our account
+    NotStarted                      no call, so no report
+
+The answer changes the settle. A rejection that is not believed becomes Misconfigured: the delivery
+is held, its contact stays valid, and an alert names the settings to check. A failed call that
+opened the breaker, or ended while the breaker was open, counts as a probe and spends no attempt.
+
+A provider whose addresses lead to different servers (`Capabilities.endpoint_of`) has a breaker for
+each endpoint. Test mode is not reported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+from uuid import UUID
+
+import structlog
+from django.db import Error
+
+from notifications.delivery.claimed import Job
+from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Mode
+from notifications.rules.rate_limits.circuit_breaker import (
+    EVERY_ENDPOINT,
+    HealthKey,
+    Probe,
+    Tally,
+    Verdict,
+)
+from notifications.store.postgres import alerts
+from notifications.store.rate_limits import circuit_breakers
+from providers.contract import (
+    Accepted,
+    Misconfigured,
+    NotStarted,
+    Outcome,
+    Provider,
+    Rejected,
+    Result,
+    Throttled,
+    Unanswered,
+    Unavailable,
+)
+
+_log = structlog.get_logger(__name__)
+
+Pair = tuple[Job, Result]
+
+NOT_BELIEVED: Final = "one of many refusals, so it is not believed"
+
+
+def key_of(job: Job, provider: Provider) -> HealthKey:
+    """Return the breaker and bucket of a delivery by this provider."""
+    name = provider.capabilities.endpoint_of
+    endpoint = name(job.destination.address) if name else ""
+    return HealthKey(provider.name, job.delivery.channel, endpoint)
+
+
+def report(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
+    """Report outcomes to the breakers; returns the outcomes to settle, in the same order."""
+    by_key: dict[HealthKey, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        job, result = pair
+        if job.delivery.mode is Mode.LIVE and not isinstance(result.outcome, NotStarted):
+            by_key[key_of(job, provider)].append(pair)
+            if provider.capabilities.endpoint_of:
+                over_all = HealthKey(provider.name, job.delivery.channel, EVERY_ENDPOINT)
+                by_key[over_all].append(pair)
+    return_room((job for job, result in pairs if isinstance(result.outcome, NotStarted)), provider)
+    verdicts = circuit_breakers.report({key: tally(together) for key, together in by_key.items()})
+    doubted: dict[UUID, Misconfigured] = {}
+    for key, verdict in verdicts.items():
+        if verdict.is_open:
+            for job, result in by_key[key]:
+                job.is_probe |= isinstance(result.outcome, Unavailable)
+        doubted |= _beyond_belief(by_key[key], verdict)
+    if doubted:
+        _alert(provider, {outcome.code for outcome in doubted.values()})
+    return [
+        (job, replace(result, outcome=doubted.get(result.delivery_id, result.outcome)))
+        for job, result in pairs
+    ]
+
+
+def return_room(jobs: Iterable[Job], provider: Provider) -> None:
+    """Return the room that endpoints had reserved for calls that did not begin."""
+    if provider.capabilities.endpoint_of is None:
+        return
+    uncalled = Counter(key_of(job, provider) for job in jobs if job.delivery.mode is Mode.LIVE)
+    circuit_breakers.report({key: Tally(returned=count) for key, count in uncalled.items()})
+
+
+def tally(pairs: Iterable[Pair]) -> Tally:
+    """Count the outcomes of calls, in the order in which they ended."""
+    counts: Counter[str] = Counter()
+    dead: set[int] = set()
+    fault, probe = "", Probe.NONE
+    for job, result in pairs:
+        outcome = result.outcome
+        field, answer = COUNTED_AS[type(outcome)]
+        counts[field] += 1
+        counts["calls"] += 1
+        if answer is not Probe.FAILED:
+            counts["last_failures"] = counts["faults"] = 0
+        elif isinstance(outcome, Misconfigured):
+            fault = f"it refuses our credentials or account: {outcome.code}"
+        else:
+            counts["last_failures"] += 1
+        if isinstance(outcome, Accepted):
+            dead.clear()
+        elif isinstance(outcome, Rejected) and outcome.contact_is_dead:
+            dead.add(job.delivery.contact_id)
+        if job.is_probe:
+            probe = max(probe, answer, key=list(Probe).index)
+    return Tally(**counts, last_dead=len(dead), fault=fault, probe=probe)
+
+
+COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
+    Accepted: ("accepted", Probe.ACCEPTED),
+    Rejected: ("rejected", Probe.ANSWERED),
+    Throttled: ("throttled", Probe.ANSWERED),
+    Unavailable: ("unavailable", Probe.FAILED),
+    Unanswered: ("unanswered", Probe.FAILED),
+    Misconfigured: ("faults", Probe.FAILED),
+}
+"""Outcome -> field of a tally, and the result if the call was a probe. NotStarted is no call."""
+
+
+def _beyond_belief(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Misconfigured]:
+    refused = [
+        (job.delivery.id, result.outcome)
+        for job, result in pairs
+        if isinstance(result.outcome, Rejected)
+    ]
+    return {
+        delivery_id: Misconfigured(code=outcome.code, detail=NOT_BELIEVED)
+        for delivery_id, outcome in refused[verdict.believed :]
+    }
+
+
+def _alert(provider: Provider, codes: Iterable[str]) -> None:
+    """Raise the alert. Without Postgres only the log has it, and the settle goes on."""
+    detail = f"refusals that are not believed: {', '.join(sorted(codes))}; their deliveries wait"
+    try:
+        alerts.raise_once(AlertKind.REFUSALS_NOT_BELIEVED, provider.name, detail)
+    except Error as error:
+        _log.warning("alert_not_raised", provider=provider.name, error=type(error).__name__)

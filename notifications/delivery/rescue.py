@@ -1,0 +1,143 @@
+"""Rescue: settle rows whose lease ran out, because their worker died or stood still.
+
+    an entry in the sent-ledger   the provider's answer decides, as in a settle
+    no call was begun             queued again; a dead letter, `poison`, after five such claims
+    else                          `rules.unanswered` decides
+
+The wait of a retry or a resend has passed during the lease, so the row is due at once.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+from notifications import clock
+from notifications.delivery import routing
+from notifications.rules import transitions as rules
+from notifications.rules.lane import Priority
+from notifications.rules.outcomes import Circumstances, Decision, decide
+from notifications.rules.reasons import Reason
+from notifications.rules.suspects import POISON_AFTER
+from notifications.rules.unanswered import RECHECK_AFTER
+from notifications.store.cached import retry_presets
+from notifications.store.postgres import attempts, db, fair_queue, transitions
+from notifications.store.postgres.transitions import STILL_DUE, Move
+from notifications.store.redis import sent_ledger
+from notifications.store.redis.sent_ledger import Entry
+from providers.contract import Accepted, Channel, NotStarted, Outcome, Repeat, Unanswered
+
+Row = dict[str, Any]
+"""A row of `due.sql`."""
+_LOST: Final = "worker_lost"
+_UNKNOWN_TIME_TO_LIVE: Final = dt.timedelta(days=60)
+"""The expiry gate of the next claim looks at the real one."""
+
+
+def rescue(rows: Sequence[Row]) -> int:
+    """Settle rows whose lease ran out; returns how many moved.
+
+    Safe to run twice and beside the worker: a renewed lease stays, and a locked row is skipped.
+    """
+    ids = [row["id"] for row in rows]
+    evidence = sent_ledger.read(ids)
+    perhaps_sent = attempts.unanswered(ids)
+    due_in = fair_queue.due_in(rows)
+    decisions: dict[UUID, Decision] = {}
+    calls: dict[str, list[attempts.Call]] = defaultdict(list)
+    for row in rows:
+        outcome = _outcome(row, evidence.get(row["id"]))
+        decision = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
+        if decision.due_in == clock.AT_ONCE:
+            decision = replace(decision, due_in=due_in.get(row["id"], clock.AT_ONCE))
+        decisions[row["id"]] = decision
+        if outcome is not None and not isinstance(outcome, NotStarted):
+            calls[row["provider"]].append(_call(row, outcome))
+
+    def work() -> int:
+        moved = transitions.write(decisions, STILL_DUE)
+        for provider, made in calls.items():
+            attempts.record(made, provider=provider)
+        return len(moved)
+
+    return db.in_transaction(work)
+
+
+def _outcome(row: Row, entry: Entry | None) -> Outcome | None:
+    """Return the outcome of this claim's call; None: no call was begun."""
+    if row["call_started_at"] is None:
+        return None
+    if entry is not None and entry.attempt == row["attempts"]:
+        return entry.outcome
+    return Unanswered(code=_LOST)
+
+
+def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decision:
+    if outcome is None or isinstance(outcome, NotStarted | Unanswered):
+        if row["claims"] >= POISON_AFTER:
+            detail = "its workers died five times in a row"
+            return Decision(transition=rules.REJECT, reason=Reason.POISON, detail=detail)
+        if not isinstance(outcome, Unanswered):
+            return Decision(
+                transition=rules.RESCUE, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE
+            )
+    decision = decide(outcome, _circumstances(row, perhaps_sent=perhaps_sent))
+    if isinstance(outcome, Accepted):
+        return Decision(
+            transition=decision.transition,
+            reason=Reason.GHOST_HEALED,
+            provider_message_id=decision.provider_message_id,
+        )
+    if decision.reason == Reason.UNANSWERED:
+        decision = replace(decision, reason=Reason.WORKER_LOST)
+    # The waits of the policy and of a resend have passed while the lease ran.
+    if decision.transition is rules.RETRY:
+        return replace(decision, transition=rules.RESCUE, due_in=clock.AT_ONCE)
+    if decision.transition is rules.LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
+        return replace(decision, transition=rules.RESEND, due_in=clock.AT_ONCE)
+    return decision
+
+
+def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
+    priority, channel = Priority(row["priority"]), Channel(row["channel"])
+    provider = routing.provider_named(row["provider"])
+    return Circumstances(
+        channel=channel,
+        priority=priority,
+        repeat=provider.capabilities.repeat if provider else Repeat.VISIBLE,
+        preset=retry_presets.preset_for(priority, channel, chosen=row["retry_preset"]),
+        calls=row["attempts"],
+        calls_counted=row["attempts"] - row["attempts_before"],
+        resent=row["resent"],
+        is_probe=False,
+        perhaps_sent=perhaps_sent,
+        time_to_live=_UNKNOWN_TIME_TO_LIVE,
+        chance=clock.jitter(),
+    )
+
+
+def _call(row: Row, outcome: Outcome) -> attempts.Call:
+    return attempts.Call(
+        delivery_id=row["id"],
+        number=row["attempts"],
+        outcome=type(outcome).__name__.lower(),
+        code=_LOST,
+        detail=outcome.message_id if isinstance(outcome, Accepted) else outcome.code,
+        latency_ms=0,
+    )
+
+
+def reconsider(rows: Iterable[Row]) -> int:
+    """Resend urgent `unknown` rows once, and close the others with a dead letter."""
+    resend, close = [], []
+    for row in rows:
+        if Priority(row["priority"]).is_urgent and not row["resent"]:
+            resend.append(Move(id=row["id"], reason=Reason.RESENT_ONCE, due_in=clock.AT_ONCE))
+        else:
+            close.append(Move(id=row["id"], reason=Reason.CLOSED_UNANSWERED))
+    moved = transitions.apply(rules.RESEND, resend, STILL_DUE)
+    return len(moved) + len(transitions.apply(rules.CLOSE_UNANSWERED, close, STILL_DUE))

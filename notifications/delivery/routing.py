@@ -1,0 +1,108 @@
+"""Route: the providers that may take each delivery, in the order of trying.
+
+    admin's rows (rules.routing)  ─ none fits ─>  NOTIFY_ROUTES  ─ none ─>  held, with an alert
+
+A provider counts if it is configured and takes the channel and the kind of address. Deliveries of a
+test key go to the sandbox; in a dry run all others go to the null provider.
+
+Deliveries of a batch with the same channel, kind and beginning of the number share one decision;
+only weights need a draw for each. Adapters are built once a process, on first use, because their
+connections must not cross a fork.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from notifications import conf
+from notifications.delivery.batch import Batch
+from notifications.rules import routing
+from notifications.rules.lane import Mode
+from notifications.rules.routing import Choice, Rule
+from notifications.store.cached import provider_routes
+from providers import dry_run, registry
+from providers.contract import Channel, Provider
+
+_NULL: Final = dry_run.DryRun()
+
+
+@functools.cache
+def configured() -> Mapping[str, Provider]:
+    """Return the adapters that the environment configures, by name."""
+    return registry.configured(os.environ)
+
+
+def forget() -> None:
+    """Build adapters and read routes again on their next use."""
+    configured.cache_clear()
+    provider_routes.forget()
+
+
+def provider_named(name: str) -> Provider | None:
+    """Return a configured adapter, or the null provider, by its name."""
+    return _NULL if name == dry_run.NAME else configured().get(name)
+
+
+class _Place(NamedTuple):
+    """The properties of a delivery that decide about its rules."""
+
+    channel: Channel
+    mode: Mode
+    kind: str
+    beginning: str
+    """Of the address, as long as the longest region."""
+
+
+def choose_providers(batch: Batch) -> None:
+    """Set the providers of each job; none if no provider takes the delivery."""
+    stored = provider_routes.current()
+    reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
+    choices: dict[_Place, Choice] = {}
+    for job in batch.jobs:
+        channel, to = job.delivery.channel, job.destination
+        beginning = to.address[: reach.get(channel, 0)]
+        place = _Place(channel, job.delivery.mode, to.kind, beginning)
+        choice = choices.get(place)
+        if choice is None:
+            choice = choices[place] = _choose(place, stored.get(channel, ()))
+        job.providers = choice.order(job.delivery.id)
+
+
+def takers(channel: Channel) -> list[Provider]:
+    """Return the providers that live deliveries of a channel may go by."""
+    settings = conf.current()
+    names = {rule.provider for rule in provider_routes.current().get(channel, ())}
+    names = names or {settings.routes.get(channel, "")}
+    found = map(provider_named, {dry_run.NAME} if settings.dry_run else names)
+    return [each for each in found if each is not None]
+
+
+def _choose(place: _Place, stored: Sequence[Rule]) -> Choice:
+    settings = conf.current()
+    if place.mode is Mode.TEST:
+        return _among([Rule(channel=place.channel, provider=settings.test_provider)], place)
+    if settings.dry_run:
+        return _among([Rule(channel=place.channel, provider=dry_run.NAME)], place)
+    default = Rule(channel=place.channel, provider=settings.routes.get(place.channel, ""))
+    choice = _among(stored, place)
+    return choice if choice.rules else _among([default], place)
+
+
+def _among(rules: Sequence[Rule], place: _Place) -> Choice:
+    usable = [
+        rule
+        for rule in rules
+        if (found := provider_named(rule.provider)) is not None
+        and takes(found, channel=place.channel, kind=place.kind)
+    ]
+    return routing.choose(usable, address=place.beginning, kind=place.kind)
+
+
+def takes(provider: Provider, *, channel: Channel, kind: str) -> bool:
+    """Whether a provider takes an address; an address of no stated kind may be any."""
+    able = provider.capabilities
+    known = not able.address_kinds or not kind or kind in able.address_kinds
+    return known and channel in able.channels

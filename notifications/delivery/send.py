@@ -1,0 +1,336 @@
+"""Send: call a provider for the jobs of a batch, in waves whose calls all begin at once.
+
+    permits (in_flight) -> render -> renew (committed) -> provider.send -> outcomes -> settle
+       ^                                                                     |
+       '------------------------- given back as outcomes arrive -------------'
+
+A wave is as large as the provider may have calls in flight, so `call_started_at` is set for calls
+that begin and for no others: when a worker dies, only those may have been sent, and the rest of its
+claim goes back unspent. Several waves of one task overlap; no transaction is open during a call.
+
+An outcome goes into the sent-ledger as soon as it arrives, and is settled until Postgres takes it:
+a definite answer survives a failed settle, a restarting database, and an error in another wave, as
+long as this process lives.
+
+Jobs whose call has not begun when the task's time is over, or when the process stops, return to the
+queue.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Final, TypeVar
+from uuid import UUID
+
+import structlog
+from django.db import Error as DatabaseError
+from django.db import InterfaceError, OperationalError, connection
+
+from notifications import clock, stopping
+from notifications.delivery import failover, in_flight, provider_health, render, settle, withholding
+from notifications.delivery.batch import Batch
+from notifications.delivery.claimed import Job
+from notifications.delivery.render import Book
+from notifications.rules.lane import PACE
+from notifications.rules.language.templating import RenderError
+from notifications.rules.outcomes import RETURN_GRACE, Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.texts import sms_segments
+from notifications.rules.transitions import RETURN
+from notifications.store.postgres import claims
+from notifications.store.redis import sent_ledger
+from notifications.store.redis.sent_ledger import Entry
+from providers.contract import Channel, Message, Provider, Result, Unanswered
+
+Answer = TypeVar("Answer")
+
+_log = structlog.get_logger(__name__)
+
+_SETTLE_AT: Final = 250
+"""Outcomes that are settled together: half a chunk, so that Postgres works during the calls."""
+_SETTLE_AFTER: Final = 0.25
+"""Seconds after which outcomes are settled even if they are few."""
+_LOOK_AGAIN: Final = 0.05
+"""Seconds after which a task with calls in flight asks again for permits."""
+_LINGER: Final = 0.004
+"""Seconds for which patient outcomes are gathered: each group costs a call of the state Redis."""
+_MANY: Final = 64
+"""Calls in flight of one task from which on outcomes are gathered."""
+_MOST_WAVES: Final = 16
+"""Waves of one task in flight at once: each has a thread that waits for the provider. Four make the
+limit; a wave with a call that hangs lasts until its deadline, and must not stop the task."""
+_DATABASE_PAUSE: Final = 0.5
+"""Seconds between two tries of a write that Postgres did not take."""
+_RENEW_WITHIN: Final = 10.0
+"""Seconds for which the mark of calls that are about to begin is tried again."""
+
+_AWAY: Final = (OperationalError, InterfaceError)
+
+
+def send(batch: Batch, jobs: Sequence[Job], *, provider: Provider) -> None:
+    """Send these jobs through one provider and settle their outcomes.
+
+    A job that fails over keeps its place in the batch, with its next provider first.
+
+    Raises:
+        OperationalError: Postgres failed; every call that had begun is settled.
+        Exception: what a wave raised, after every call that had begun is settled.
+    """
+    _Sending(batch, jobs, provider).run()
+
+
+@dataclass(slots=True)
+class _Wave:
+    """Calls that began together."""
+
+    unanswered: set[UUID]
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A result of a wave; without one, the wave's end."""
+
+    wave: _Wave
+    result: Result | None = None
+
+
+class _Sending:
+    """The waves of one task at one provider."""
+
+    def __init__(self, batch: Batch, jobs: Sequence[Job], provider: Provider) -> None:
+        self._batch = batch
+        self._provider = provider
+        self._waiting = deque(jobs)
+        self._pace = PACE[jobs[0].delivery.priority]
+        self._is_urgent = jobs[0].delivery.priority.is_urgent
+        self._called: dict[UUID, Job] = {}
+        self._waves: list[_Wave] = []
+        self._arrived: SimpleQueue[_Arrival] = SimpleQueue()
+        self._unsettled: list[Result] = []
+        self._settled_at = clock.monotonic()
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        while self._waiting and not self._error and self._may_begin():
+            self._guarded(self._begin_wave)
+            self._guarded(self._take_arrivals)
+        while self._waves or self._unsettled:
+            self._guarded(self._take_arrivals)
+        if self._error:
+            raise self._error
+        self._return_waiting()
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Keep the first error for the end: calls that have begun are settled whatever happens."""
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001 - raised again by `run`
+            self._error = self._error or error
+
+    def _may_begin(self) -> bool:
+        return not stopping.is_stopping() and self._seconds_left() > 0
+
+    def _seconds_left(self) -> float:
+        worked = clock.monotonic() - self._batch.claim.taken_at
+        return self._pace.begin_within.total_seconds() - worked
+
+    def _begin_wave(self) -> None:
+        if len(self._waves) >= _MOST_WAVES:
+            return
+        permits = in_flight.acquire(
+            self._provider,
+            min(len(self._waiting), self._provider.capabilities.batch_limit),
+            urgent=self._is_urgent,
+            timeout=0.0 if self._waves else max(0.0, self._seconds_left()),
+        )
+        if not permits:
+            return
+        messages: list[Message] = []
+        try:
+            messages = self._ready([self._waiting.popleft() for _ in range(permits)])
+        finally:
+            in_flight.release(self._provider, permits - len(messages), ())
+        if messages:
+            wave = _Wave({each.delivery_id for each in messages})
+            self._waves.append(wave)
+            # The thread calls the adapter too, so that an error of the call ends the wave.
+            send = functools.partial(self._provider.send, messages, deadline=self._pace.deadline)
+            threading.Thread(
+                target=_collect, args=(send, wave, self._arrived), name="provider", daemon=True
+            ).start()
+
+    def _ready(self, jobs: Sequence[Job]) -> list[Message]:
+        """Render jobs and mark their calls as begun; returns those that are still ours."""
+        messages, broken = self._rendered(jobs)
+        settle.give_up(self._batch, broken, reason=Reason.RENDER_ERROR)
+        ids = [each.delivery_id for each in messages]
+        # Tried again after an error: a lost COMMIT must not leave rows that look as if called.
+        calls = self._until_taken(
+            lambda: claims.renew(ids, token=self._batch.token, provider=self._provider.name),
+            within=_RENEW_WITHIN,
+        )
+        for job in jobs:
+            if (call := calls.get(job.delivery.id)) is not None:
+                job.call = call
+                self._called[job.delivery.id] = job
+        return [each for each in messages if each.delivery_id in calls]
+
+    def _rendered(self, jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
+        versions = render.versions_for(jobs)
+        messages: list[Message] = []
+        broken: list[tuple[Job, str]] = []
+        links = Book()
+        now = self._batch.now
+        for job in jobs:
+            try:
+                message = render.message(job, versions, now=now, links=links)
+            except RenderError as error:
+                broken.append((job, str(error)))
+                continue
+            except DatabaseError:
+                raise
+            except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
+                raise withholding.without_values(error) from None
+            if message.channel is Channel.SMS:
+                job.segments = sms_segments.measured(message.body).segments
+            messages.append(message)
+        links.store()
+        return messages, broken
+
+    def _take_arrivals(self) -> None:
+        """Wait for outcomes, write them to the ledger, free their permits, settle when due."""
+        if self._waves:
+            self._take(timeout=self._patience())
+        is_late = clock.monotonic() - self._settled_at >= _SETTLE_AFTER
+        if self._unsettled and (not self._waves or is_late or len(self._unsettled) >= _SETTLE_AT):
+            results, self._unsettled = self._unsettled, []
+            self._settle(results)
+            self._settled_at = clock.monotonic()
+
+    def _patience(self) -> float | None:
+        """Seconds to wait for an outcome: a call that hangs must not delay a settle."""
+        look_again = _LOOK_AGAIN if self._waiting else None
+        if not self._unsettled:
+            return look_again
+        left = max(0.0, self._settled_at + _SETTLE_AFTER - clock.monotonic())
+        return left if look_again is None else min(left, look_again)
+
+    def _take(self, *, timeout: float | None) -> None:
+        results = []
+        in_flight_here = sum(len(wave.unanswered) for wave in self._waves)
+        lingers = not self._is_urgent and in_flight_here >= _MANY
+        linger = _LINGER if lingers else 0.0
+        for arrival in _group(self._arrived, timeout=timeout, linger=linger):
+            if arrival.result is None:
+                self._waves.remove(arrival.wave)
+                results += self._never_reported(arrival.wave)
+            else:
+                arrival.wave.unanswered.discard(arrival.result.delivery_id)
+                results.append(self._keepable(arrival.result))
+        if not results:
+            return
+        self._unsettled += results
+        in_flight.release(self._provider, len(results), results)
+        name = self._provider.name
+        sent_ledger.write(
+            Entry(each.delivery_id, self._called[each.delivery_id].call, name, each.outcome)
+            for each in results
+        )
+
+    def _keepable(self, result: Result) -> Result:
+        has_secrets = self._called[result.delivery_id].asked.sealed is not None
+        return withholding.without_words(result) if has_secrets else result
+
+    def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
+        return [(self._called[each.delivery_id], each) for each in results]
+
+    def _never_reported(self, wave: _Wave) -> list[Result]:
+        """Results of calls whose adapter ended without one: they may have been sent."""
+        if wave.error is not None:
+            self._error = self._error or wave.error
+        silence = Unanswered(code="no_result")
+        return [
+            Result(delivery_id=each, outcome=silence, latency=dt.timedelta(0))
+            for each in sorted(wave.unanswered)
+        ]
+
+    def _settle(self, results: Sequence[Result]) -> None:
+        provider = self._provider
+        pairs = provider_health.report(self._pairs(results), provider=provider)
+        final = self._until_taken(lambda: failover.take_onward(pairs, provider=provider))
+        try:
+            self._settle_final(final)
+        except Exception:  # noqa: BLE001 - whatever it is, it is raised again for its own outcome
+            # One outcome that cannot be written must not take the others with it.
+            _log.warning("settled_one_by_one", provider=provider.name, count=len(final))
+            for pair in final:
+                self._guarded(functools.partial(self._settle_final, [pair]))
+
+    def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
+        self._until_taken(lambda: settle.settle(self._batch, pairs, provider=self._provider))
+
+    def _until_taken(self, write: Callable[[], Answer], *, within: float = float("inf")) -> Answer:
+        """Write until Postgres takes it; outcomes that arrive meanwhile go into the ledger.
+
+        Raises:
+            OperationalError: Postgres did not take it `within` so many seconds.
+            InterfaceError: the same.
+        """
+        until = clock.monotonic() + within
+        while True:
+            try:
+                return write()
+            except _AWAY as error:
+                if clock.monotonic() >= until:
+                    raise
+                _log.warning("write_repeated", why=type(error.__cause__ or error).__name__)
+                connection.close_if_unusable_or_obsolete()
+                self._take(timeout=_DATABASE_PAUSE)
+
+    def _return_waiting(self) -> None:
+        """Queue again what was not called; another worker takes it at once when this one stops."""
+        stops = stopping.is_stopping()
+        decision = Decision(
+            transition=RETURN,
+            reason=Reason.CLAIM_RETURNED,
+            due_in=clock.AT_ONCE if stops else RETURN_GRACE,
+            republish_in=None if stops else clock.AT_ONCE,
+        )
+        provider_health.return_room(self._waiting, self._provider)
+        for job in self._waiting:
+            self._batch.decide(job, decision)
+        self._batch.commit()
+
+
+def _collect(
+    send: Callable[[], Iterator[Result]], wave: _Wave, arrived: SimpleQueue[_Arrival]
+) -> None:
+    """Send one wave and pass its results on; a thread of its own waits for the provider."""
+    try:
+        for result in send():
+            arrived.put(_Arrival(wave, result))
+    except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
+        wave.error = withholding.without_values(error)
+    finally:
+        arrived.put(_Arrival(wave))
+
+
+def _group(
+    arrived: SimpleQueue[_Arrival], *, timeout: float | None, linger: float
+) -> Iterator[_Arrival]:
+    """Wait for one arrival and take what comes within `linger` seconds; nothing after `timeout`."""
+    with contextlib.suppress(Empty):
+        yield arrived.get(timeout=timeout)
+        until = clock.monotonic() + linger
+        while (left := until - clock.monotonic()) > 0:
+            yield arrived.get(timeout=left)
+        while True:
+            yield arrived.get_nowait()

@@ -1,0 +1,217 @@
+"""Settle: write what became of each call, in one transaction for many.
+
+`rules.outcomes` decides, and everything is guarded by the claim's token. An acceptance that comes
+after the lease was lost is still evidence: the row is settled as sent unless another worker has
+begun a call of its own.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+from notifications import clock, conf, telemetry
+from notifications.delivery import batch as batches
+from notifications.delivery.batch import Batch, Decided
+from notifications.delivery.claimed import Job
+from notifications.delivery.provider_health import NOT_BELIEVED
+from notifications.rules.alerts import AlertKind
+from notifications.rules.lane import Mode
+from notifications.rules.outcomes import Circumstances, Decision, decide
+from notifications.rules.reasons import Reason
+from notifications.rules.redaction import address_hash, redacted
+from notifications.rules.transitions import ACCEPT, REJECT
+from notifications.store.postgres import alerts, attempts, db, secret_variables, transitions
+from notifications.store.postgres import dead_contacts as contacts
+from notifications.store.postgres.transitions import Move
+from providers.contract import (
+    Accepted,
+    Misconfigured,
+    NotStarted,
+    Provider,
+    Rejected,
+    Result,
+    Throttled,
+    Unavailable,
+)
+
+_LONGEST_WAIT_S: Final = 2**31 - 1
+"""What the column holds; a chat service may ask for more."""
+
+Pair = tuple[Job, Result]
+
+
+def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
+    """Write outcomes; `batch.retries` grows by what is to be tried again soon.
+
+    Safe to run twice or late: a row that this claim no longer holds stays as it is.
+
+    Raises:
+        django.db.OperationalError: nothing was written; call again with the same pairs.
+    """
+    if not pairs:
+        return
+    now = batch.now
+    perhaps_sent = _perhaps_sent_before(pairs)
+    entries = []
+    for job, result in pairs:
+        known = _circumstances(job, provider, now, perhaps_sent=job.delivery.id in perhaps_sent)
+        entries.append(batches.decided(job, decide(result.outcome, known)))
+    moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
+    batches.refund_caps(entries, moved=moved)
+    batch.retries += batches.retries_of(entries, moved=moved)
+    _log_calls(pairs, provider)
+
+
+def note(pairs: Sequence[Pair], *, provider: Provider) -> None:
+    """Write down calls that settle nothing: another provider is asked at once."""
+    if not pairs:
+        return
+    attempts.record([_call(job, result) for job, result in pairs], provider=provider.name)
+    _log_calls(pairs, provider)
+    _alert_if_misconfigured(pairs, provider)
+
+
+def give_up(batch: Batch, jobs: Iterable[tuple[Job, str]], *, reason: Reason) -> None:
+    """Dead-letter jobs that cannot be sent at all, each with a sentence of its own."""
+    for job, why in jobs:
+        batch.decide(job, Decision(transition=REJECT, reason=reason, detail=redacted(why)))
+    batch.commit()
+
+
+def _perhaps_sent_before(pairs: Iterable[Pair]) -> set[UUID]:
+    """Deliveries whose call failed now and of which an earlier call was not answered."""
+    called_before = [
+        job.delivery.id
+        for job, result in pairs
+        if job.call > 1 and isinstance(result.outcome, Throttled | Unavailable)
+    ]
+    return attempts.unanswered(called_before) if called_before else set()
+
+
+def _circumstances(
+    job: Job, provider: Provider, now: dt.datetime, *, perhaps_sent: bool
+) -> Circumstances:
+    return Circumstances(
+        channel=job.delivery.channel,
+        priority=job.delivery.priority,
+        repeat=provider.capabilities.repeat,
+        preset=job.preset,
+        calls=job.call,
+        calls_counted=job.call - job.delivery.attempts_before,
+        resent=job.delivery.resent,
+        is_probe=job.is_probe,
+        perhaps_sent=perhaps_sent,
+        passed_by=job.passed_by,
+        in_doubt=job.in_doubt,
+        time_to_live=job.time_to_live(now),
+        chance=clock.jitter(),
+    )
+
+
+def _write(
+    batch: Batch, pairs: Sequence[Pair], entries: Sequence[Decided], *, provider: Provider
+) -> set[UUID]:
+    made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
+    attempts.record([_call(job, result) for job, result in made], provider=provider.name)
+    moved = batches.write(entries, token=batch.token)
+    late = [
+        Move(
+            id=delivery.id,
+            reason=Reason.ACCEPTED_AFTER_LEASE,
+            provider_message_id=decision.provider_message_id,
+        )
+        for delivery, decision, _ in entries
+        if decision.transition is ACCEPT and delivery.id not in moved
+    ]
+    if late:
+        transitions.accept_late(late)
+    dead_contacts = {
+        job.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
+        for job, result in made
+        if isinstance(result.outcome, Rejected) and result.outcome.contact_is_dead
+    }
+    if dead_contacts:
+        contacts.invalidate(dead_contacts, provider=provider.name)
+    _alert_if_misconfigured(pairs, provider)
+    secret_variables.wipe(batches.secrets_to_wipe(entries))
+    return moved
+
+
+def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
+    """Alert of what concerns our account: not of one endpoint, nor of refusals in doubt."""
+    refused = any(
+        isinstance(result.outcome, Misconfigured) and result.outcome.detail != NOT_BELIEVED
+        for _, result in pairs
+    )
+    is_ours = provider.capabilities.endpoint_of is None
+    if refused and is_ours and pairs[0][0].delivery.mode is Mode.LIVE:
+        detail = "it refused our credentials or account; its deliveries wait or go by another"
+        alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, provider.name, detail)
+
+
+def _name(outcome: object) -> str:
+    return type(outcome).__name__.lower()
+
+
+def _call(job: Job, result: Result) -> attempts.Call:
+    outcome = result.outcome
+    said = (
+        ("", outcome.message_id)
+        if isinstance(outcome, Accepted)
+        else (outcome.code, outcome.detail)
+    )
+    return attempts.Call(
+        delivery_id=job.delivery.id,
+        number=job.call,
+        outcome=_name(outcome),
+        code=said[0],
+        # A message id is the provider's own word and no address; anything else may quote one.
+        detail=said[1][:500] if isinstance(outcome, Accepted) else redacted(said[1]),
+        latency_ms=_milliseconds(result.latency),
+        segments=job.segments,
+        http_status=result.http_status,
+        retry_after_s=_asked_wait_s(result),
+        signed_with=result.signed_with,
+    )
+
+
+def _log_calls(pairs: Sequence[Pair], provider: Provider) -> None:
+    hash_key = conf.current().hash_key
+    telemetry.write_calls([_line(job, result, provider, hash_key) for job, result in pairs])
+
+
+def _line(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict[str, object]:
+    delivery, asked = job.delivery, job.asked
+    return {
+        "address_hash": address_hash(job.destination.address, key=hash_key),
+        "attempt": job.call,
+        "channel": delivery.channel.label,
+        "code": getattr(result.outcome, "code", ""),
+        "delivery_id": delivery.id,
+        "http_status": result.http_status,
+        "latency_ms": _milliseconds(result.latency),
+        "mode": delivery.mode.label,
+        "notification_id": asked.id,
+        "outcome": _name(result.outcome),
+        "priority": delivery.priority.name,
+        "producer_id": asked.producer_id,
+        "provider": provider.name,
+        "retry_after_s": _asked_wait_s(result),
+        "signed_with": result.signed_with,
+        "trace_id": asked.traceparent[3:35],
+        "type": asked.type,
+    }
+
+
+def _asked_wait_s(result: Result) -> int | None:
+    """Seconds that the answer asked to wait, or the provider's documents do; rounded up."""
+    wait = result.retry_after or getattr(result.outcome, "retry_after", None)
+    return min(math.ceil(wait.total_seconds()), _LONGEST_WAIT_S) if wait else None
+
+
+def _milliseconds(latency: dt.timedelta) -> int:
+    return round(latency.total_seconds() * 1000)

@@ -1,0 +1,91 @@
+"""Unsubscribe links: the signed URL in each P2 and P3 mail of live mode.
+
+    render ── url_for(delivery) ──> List-Unsubscribe
+    /unsubscribe/{token} ── read(token) ──> Link, whose choice `feedback.unsubscribe` applies
+
+The token is signed and does not expire, so a mail of two years ago still works. The token names a
+recipient, a topic and the channel. The first secret key signs, any key reads
+(NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+
+from notifications import conf
+from notifications.delivery.claimed import Job
+from notifications.models import Recipient
+from notifications.rules import signed_token
+from notifications.rules.lane import Mode
+from notifications.rules.signed_token import Key
+from providers.contract import Channel
+
+_PURPOSE: Final = "notifications.unsubscribe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """The content of a token."""
+
+    recipient_id: int
+    channel: Channel
+    topic: str
+    """A category, or the type of a message without one."""
+
+
+class BadLink(Exception):
+    """The token was not made by us, or its recipient is erased."""
+
+
+def url_for(job: Job) -> str:
+    """Return the unsubscribe URL of a job; empty if the message has none."""
+    delivery, asked = job.delivery, job.asked
+    offers = delivery.channel is Channel.EMAIL and delivery.mode is Mode.LIVE
+    if not offers or delivery.priority.is_urgent:
+        return ""
+    link = Link(
+        recipient_id=delivery.recipient_id,
+        channel=delivery.channel,
+        topic=asked.category or asked.type,
+    )
+    return f"{conf.current().public_url}/unsubscribe/{token_of(link)}"
+
+
+def token_of(link: Link) -> str:
+    """Sign a link, in characters that a URL may hold."""
+    return signed_token.write(facts(link), key=_keys()[0])
+
+
+def read(token: str) -> tuple[Link, Recipient]:
+    """Return the link and its recipient.
+
+    Raises:
+        BadLink: forged, cut short, or the recipient is erased.
+    """
+    said = signed_token.read(token, keys=_keys())
+    if said is None:
+        raise BadLink
+    recipient_id, channel, topic = said
+    link = Link(recipient_id=recipient_id, channel=Channel(channel), topic=topic)
+    recipient = Recipient.objects.filter(pk=recipient_id, mode=Mode.LIVE).first()
+    if recipient is None:
+        raise BadLink
+    return link, recipient
+
+
+def facts(link: Link) -> list[str | int]:
+    """Return what a token says: recipient, channel, topic."""
+    return [link.recipient_id, int(link.channel), link.topic]
+
+
+def _keys() -> tuple[Key, ...]:
+    return _derived(settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+
+
+@functools.lru_cache(maxsize=4)
+def _derived(*secrets: str) -> tuple[Key, ...]:
+    return tuple(signed_token.key(secret, purpose=_PURPOSE) for secret in secrets)

@@ -1,0 +1,156 @@
+"""Confirm: receipts move deliveries on.
+
+Receipts come early, late, twice, out of order or never; the transition table covers each case. A
+receipt that calls an address dead invalidates the contact even if it moves no delivery (a complaint
+about a read message). Contacts are invalidated first, so a callback that is repeated after a crash
+loses nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import structlog
+from django.db import Error, transaction
+
+from notifications.delivery import withholding
+from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
+from notifications.rules import ids
+from notifications.rules.reasons import Reason
+from notifications.rules.redaction import redacted
+from notifications.rules.suppression import Cause
+from notifications.rules.transitions import BOUNCE, DELIVER, FAIL, READ
+from notifications.store.postgres import db, dead_contacts, id_ranges, secret_variables, transitions
+from notifications.store.postgres.transitions import FromProvider, Move
+from providers.contract import Receipt, ReceiptKind
+
+_log = structlog.get_logger(__name__)
+_PATIENCE: Final = dt.timedelta(milliseconds=200)
+"""How long a group waits for a locked row; then its callbacks run alone."""
+
+_RECEIPT_DAYS: Final = 3
+"""Greatest age of a delivery that is looked up by the provider's message id: SMS networks try for
+three days. Without a limit, each receipt of an unknown message would read every partition. Most
+vendors echo our own id, which finds a delivery of any age."""
+
+_MEANS: Final = {
+    ReceiptKind.FAILED: (FAIL, Reason.RECEIPT_FAILED),
+    ReceiptKind.BOUNCED: (BOUNCE, Reason.RECEIPT_BOUNCED),
+    ReceiptKind.DELIVERED: (DELIVER, Reason.RECEIPT_DELIVERED),
+    ReceiptKind.READ: (READ, Reason.RECEIPT_READ),
+}
+"""In the order in which the receipts of one callback are applied."""
+
+
+class _Callback(NamedTuple):
+    """The receipts of one call of a provider."""
+
+    provider: str
+    receipts: Sequence[Receipt]
+
+
+def record(provider: str, receipts: Sequence[Receipt]) -> int:
+    """Apply a provider's receipts; returns how many moved a delivery. Safe to run twice.
+
+    A receipt moves only a delivery that this provider was called for. Callbacks that arrive at the
+    same time share a transaction (see `group_commit`).
+    """
+    return _group.run(_Callback(provider, receipts)) if receipts else 0
+
+
+def _together(callbacks: Sequence[_Callback]) -> Finished[int]:
+    """Apply the receipts of a group.
+
+    Raises:
+        NothingStored: the group failed; running each callback again is safe, whatever was stored.
+    """
+    if len(callbacks) == 1:
+        return [_alone(callbacks[0])], lambda: None
+    try:
+        with transaction.atomic():
+            db.be_patient(_PATIENCE)
+            return _recorded(callbacks), lambda: None
+    except Error as error:
+        raise NothingStored from error
+
+
+def _alone(callback: _Callback) -> int:
+    return _recorded([callback])[0]
+
+
+_group: Final = GroupCommit(_together, _alone)
+
+
+def _recorded(callbacks: Sequence[_Callback]) -> list[int]:
+    moved: dict[str, set[UUID]] = {}
+    targets = _targets(callbacks)
+    for provider in dict.fromkeys(each.provider for each in callbacks):
+        told = [
+            (receipt, delivery_id)
+            for callback, ids_ in zip(callbacks, targets, strict=True)
+            if callback.provider == provider
+            for receipt, delivery_id in zip(callback.receipts, ids_, strict=True)
+            if delivery_id is not None
+        ]
+        moved[provider] = _applied(provider, told)
+    counts = []
+    for callback, ids_ in zip(callbacks, targets, strict=True):
+        mine = moved[callback.provider].intersection(ids_)
+        moved[callback.provider] -= mine  # a move counts once, for the first that told of it
+        counts.append(len(mine))
+        if without := len(callback.receipts) - len(mine):
+            _log.info("receipts_without_effect", provider=callback.provider, count=without)
+    return counts
+
+
+def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
+    """Return the delivery of each receipt; None if the delivery is unknown."""
+    unnamed = [
+        receipt for each in callbacks for receipt in each.receipts if receipt.delivery_id is None
+    ]
+    known = _resolved(unnamed)
+    return [
+        [each.delivery_id or known.get(each.provider_message_id) for each in callback.receipts]
+        for callback in callbacks
+    ]
+
+
+def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
+    """Apply receipts of one provider; returns the moved deliveries."""
+    by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
+    dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
+    secret = withholding.with_sensitive({each for receipt, each in told if receipt.detail})
+    for receipt, delivery_id in told:
+        is_secret = delivery_id in secret
+        said = (receipt.code, withholding.NOT_KEPT if is_secret else redacted(receipt.detail))
+        by_kind[receipt.kind][delivery_id] = Move(
+            id=delivery_id,
+            reason=_MEANS[receipt.kind][1],
+            detail=": ".join(part for part in said if part),
+            provider_message_id=receipt.provider_message_id,
+        )
+        if receipt.contact_is_dead:
+            why = f"{provider}: {receipt.code or receipt.kind.value}"
+            arrived = receipt.kind in {ReceiptKind.DELIVERED, ReceiptKind.READ}
+            dead[Cause.COMPLAINT if arrived else Cause.BOUNCE][delivery_id] = why
+    for cause, reasons in dead.items():
+        dead_contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
+    moved: set[UUID] = set()
+    for kind, (transition, _) in _MEANS.items():
+        moved.update(transitions.apply(transition, by_kind[kind].values(), FromProvider(provider)))
+    secret_variables.wipe({ids.notification_of(each) for each in moved})
+    return moved
+
+
+def _resolved(receipts: Sequence[Receipt]) -> dict[str, UUID]:
+    """Find deliveries by the provider's message id, where the provider does not echo ours."""
+    wanted = [each.provider_message_id for each in receipts if each.provider_message_id]
+    if not wanted:
+        return {}
+    recent = id_ranges.last_days(_RECEIPT_DAYS)
+    found = db.rows("by_provider_message_id", {**recent, "message_ids": wanted})
+    return {row["provider_message_id"]: row["id"] for row in found}

@@ -1,0 +1,128 @@
+"""Unsubscribe: the effects of the link in an e-mail.
+
+    /unsubscribe/{token} ── unsubscribe_links.read(token) ──> Link
+                            leave(link, choice) ──> undo_token;  undo(link, undo_token)
+
+The holder of a token can only unsubscribe its recipient, and take the same step back within
+UNDO_FOR.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from enum import StrEnum
+from typing import Final
+
+import structlog
+from django.core.signing import BadSignature, TimestampSigner
+
+from notifications.delivery.unsubscribe_links import BadLink, Link, facts
+from notifications.models import Contact
+from notifications.rules.suppression import Cause
+from notifications.store.postgres import recipients, suppressions
+from notifications.store.postgres.suppressions import Entry
+
+MARKETING: Final = "marketing"
+"""The category of all marketing messages."""
+_UNDO_SALT: Final = "notifications.unsubscribe.undo"
+UNDO_FOR: Final = dt.timedelta(hours=1)
+"""For a recipient who pressed the wrong button."""
+_BY: Final = "the recipient"
+
+_log = structlog.get_logger(__name__)
+
+
+class Choice(StrEnum):
+    """What the recipient opts out of."""
+
+    TOPIC = "topic"
+    """The category or type of the message with the link."""
+    MARKETING = "marketing"
+    """All marketing."""
+    CHANNEL = "channel"
+    """Everything on the channel, security codes included."""
+
+
+def leave(link: Link, choice: Choice) -> str:
+    """Apply a choice, also to queued deliveries; safe to run twice.
+
+    Returns:
+        The token for `undo`; empty if nothing was changed.
+    """
+    category = _category(link, choice)
+    if category:
+        changed = recipients.leave_category(link.recipient_id, category=category)
+    else:
+        changed = _leave_channel(link)
+    _tell("unsubscribed", link, choice, changed=changed)
+    return _undo_signer().sign_object([*facts(link), choice]) if changed else ""
+
+
+def undo(link: Link, undo_token: str) -> None:
+    """Take back what `leave` has done; safe to run twice.
+
+    Raises:
+        BadLink: forged, of another link, or older than UNDO_FOR.
+    """
+    try:
+        *said, chosen = _undo_signer().unsign_object(undo_token, max_age=UNDO_FOR)
+    except BadSignature as error:
+        raise BadLink from error
+    if said != facts(link):
+        raise BadLink
+    choice = Choice(chosen)
+    category = _category(link, choice)
+    if category:
+        changed = recipients.return_to_category(link.recipient_id, category=category)
+    else:
+        changed = _return_to_channel(link)
+    _tell("unsubscribe_undone", link, choice, changed=changed)
+
+
+def _category(link: Link, choice: Choice) -> str:
+    """Return the category of a choice; empty: the whole channel."""
+    match choice:
+        case Choice.TOPIC:
+            return link.topic
+        case Choice.MARKETING:
+            return MARKETING
+        case Choice.CHANNEL:
+            return ""
+
+
+def _tell(event: str, link: Link, choice: Choice, *, changed: bool) -> None:
+    _log.info(
+        event,
+        recipient_id=link.recipient_id,
+        channel=link.channel.label,
+        choice=choice.value,
+        topic=link.topic,
+        changed=changed,
+    )
+
+
+def _leave_channel(link: Link) -> bool:
+    """Suppress every address of the recipient on the channel; an operator can undo each."""
+    cause = Cause.UNSUBSCRIBE_ALL
+    entries = [Entry(channel=link.channel, address=each, cause=cause) for each in _addresses(link)]
+    return suppressions.add(entries, by=_BY) > 0
+
+
+def _return_to_channel(link: Link) -> bool:
+    """Undo this cause alone: a bounced address stays suppressed."""
+    undone = 0
+    for each in _addresses(link):
+        rows = suppressions.of_address(link.channel, each).filter(reason=Cause.UNSUBSCRIBE_ALL)
+        undone += suppressions.undo(rows, by=_BY, note="on the unsubscribe page")
+    return undone > 0
+
+
+def _addresses(link: Link) -> list[str]:
+    found = Contact.objects.filter(
+        recipient_id=link.recipient_id, channel=link.channel, invalidated_at=None
+    )
+    return list(found.values_list("address", flat=True))
+
+
+def _undo_signer() -> TimestampSigner:
+    return TimestampSigner(salt=_UNDO_SALT, sep=".")

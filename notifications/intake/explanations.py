@@ -1,0 +1,51 @@
+"""Notes: what the answer to an accepted request adds, so that no caller is surprised.
+
+skipped    with `delivery: first`: the other channels, and why they are not used
+warnings   what was accepted and does perhaps not mean what it says
+recipient  of a request by address: the user id, and whether it was registered now
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any, Final
+
+from notifications.intake import validation
+from notifications.intake.validation import Ask, Checked
+from notifications.rules.problems import FieldError
+from notifications.rules.reasons import Reason
+from notifications.rules.request import NotificationRequest
+from providers.contract import Channel
+
+_NOT_NEEDED: Final = "not_needed"
+"""Why a channel is skipped that could be used: an earlier one is."""
+_LATE: Final = dt.timedelta(minutes=5)
+"""How long ago `scheduled_at` may lie without a warning: clocks differ, and calls are repeated."""
+
+
+def of(
+    ask: Ask,
+    checked: Checked,
+    skipped: Sequence[tuple[Channel, Reason | None]],
+    *,
+    now: dt.datetime,
+) -> dict[str, Any]:
+    """The fields that the answer adds; most answers add none."""
+    told: dict[str, Any] = {}
+    if skipped:
+        told["skipped"] = [
+            {"channel": channel.label, "reason": _NOT_NEEDED if stop is None else stop.value}
+            for channel, stop in skipped
+        ]
+    if warnings := [*validation.unused(ask.wanted, checked.template), *_late(ask.wanted, now)]:
+        told["warnings"] = [{"pointer": each.pointer, "detail": each.detail} for each in warnings]
+    if ask.found is not None:
+        told["recipient"] = {"user_id": ask.found.user_id, "registered": ask.found.is_new}
+    return told
+
+
+def _late(request: NotificationRequest, now: dt.datetime) -> list[FieldError]:
+    if request.scheduled_at is None or request.scheduled_at >= now - _LATE:
+        return []
+    return [FieldError("/scheduled_at", "lies in the past: the notification leaves at once")]

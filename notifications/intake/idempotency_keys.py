@@ -1,0 +1,96 @@
+"""Idempotency keys of a list of requests: which are new, and the first answers to the others.
+
+Keys in use are read beforehand (`known.answered`). New keys are inserted with their rows; if
+another request was first, the unique index refuses all rows, and the list is sorted again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+
+from notifications.intake.plan import Plan
+from notifications.intake.validation import Ask
+from notifications.rules.problems import Kind, Problem
+from notifications.rules.request import canonical
+from notifications.store.postgres.idempotency import Entry, Key
+from notifications.store.postgres.secret_variables import Fingerprint
+
+IN_PROGRESS: Final = Problem(
+    Kind.IN_PROGRESS,
+    "a request with the same idempotency key is still running; ask again in a second",
+    retry_after=dt.timedelta(seconds=1),
+)
+KEY_REUSED: Final = Problem(
+    Kind.KEY_REUSED,
+    "this idempotency key was used in the last 24 hours with another body; use a new key",
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Sorted:
+    """The plans and keys to store, and the first answers to repeats."""
+
+    fresh: list[Plan] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    """The keys of `fresh`."""
+    earlier: dict[UUID, Entry] = field(default_factory=dict)
+    """By the plan's own id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeKey:
+    """The idempotency key of a whole call."""
+
+    key: Key
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A request whose key was in use before it was planned."""
+
+    earlier: Entry
+    fingerprint: Fingerprint
+    """Of the new request."""
+
+
+class Answered(Exception):
+    """The whole call was answered before."""
+
+    def __init__(self, earlier: Entry) -> None:
+        super().__init__(earlier.key.name)
+        self.body_hash = earlier.body_hash
+        self.response: Any = earlier.response
+
+
+def repeat_of(ask: Ask, answered: Mapping[Key, Entry]) -> Repeat | None:
+    """Return the request as a repeat of an earlier one; None if its key is new or missing."""
+    name = ask.wanted.idempotency_key
+    if not name:
+        return None
+    earlier = answered.get(Key(ask.caller.producer_id, ask.caller.mode, name))
+    return None if earlier is None else Repeat(earlier, Fingerprint(canonical(ask.wanted)))
+
+
+def sorted_out(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> Sorted:
+    """Separate new plans from plans that were answered, in this list or before.
+
+    The first plan with a key answers the later plans with the same key.
+    """
+    found = Sorted()
+    here: dict[Key, Entry] = {}
+    for plan in plans:
+        key = plan.key
+        if key is None or plan.fingerprint is None:
+            found.fresh.append(plan)
+        elif earlier := answered.get(key) or here.get(key):
+            found.earlier[plan.id] = earlier
+        else:
+            here[key] = Entry(key, plan.fingerprint.kept, plan.response)
+            found.fresh.append(plan)
+    found.entries = list(here.values())
+    return found

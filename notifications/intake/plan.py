@@ -1,0 +1,219 @@
+"""Plan: what accepting a request would store and answer, once `check` has said what it means."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from notifications import clock
+from notifications.intake import explanations, validation
+from notifications.intake.validation import Ask, Checked, Known
+from notifications.rules import channels, ids
+from notifications.rules.channels import Resolved, Target
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.problems import Problem
+from notifications.rules.reasons import Reason
+from notifications.rules.request import NotificationRequest, canonical
+from notifications.rules.sensitive import Sensitive
+from notifications.rules.states import Status, overall
+from notifications.rules.times.local_time import NO_ZONE, When
+from notifications.store.postgres import secret_variables
+from notifications.store.postgres.idempotency import Key
+from notifications.store.postgres.inserts import NewDelivery, NotificationRow
+from notifications.store.postgres.secret_variables import Fingerprint
+from providers.contract import Channel
+
+_FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
+"""When the relay looks at a delivery that the accepting process was to publish."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    """An acceptable request, as it will be stored and answered."""
+
+    id: UUID
+    user_id: str
+    row: NotificationRow
+    deliveries: list[NewDelivery]
+    response: dict[str, Any]
+    mode: Mode
+    key: Key | None
+    fingerprint: Fingerprint | None
+    """Of its body, where it has a key."""
+    ordering_key: int | None
+    """The ordering key that its deliveries join."""
+
+
+def planned(ask: Ask, known: Known) -> Plan | Problem:
+    """Plan a request; a Problem if it cannot be accepted."""
+    checked = validation.checked(ask, known)
+    if isinstance(checked, Problem):
+        return checked
+    caller, request = ask.caller, ask.wanted
+    notification_id = clock.new_notification_id()
+    resolved = _resolved(request, checked)
+    born = _deliveries(notification_id, ask, checked, resolved.targets, known)
+    name = request.idempotency_key
+    return Plan(
+        id=notification_id,
+        user_id=ask.user_id,
+        row=_row(notification_id, ask, checked, known),
+        deliveries=born,
+        response=_response(notification_id, checked.rule.priority, born, known.now)
+        | _told(checked.when)
+        | explanations.of(ask, checked, resolved.skipped, now=known.now),
+        mode=caller.mode,
+        key=Key(caller.producer_id, caller.mode, name) if name else None,
+        fingerprint=Fingerprint(canonical(request)) if name else None,
+        ordering_key=checked.line,
+    )
+
+
+def _resolved(request: NotificationRequest, checked: Checked) -> Resolved:
+    rule = checked.rule
+    return channels.resolved(
+        checked.reach,
+        wanted=request.wanted_channels,
+        spread=request.delivery,
+        topics=(rule.category, request.type),
+        priority=rule.priority,
+    )
+
+
+def _deliveries(
+    notification_id: UUID,
+    ask: Ask,
+    checked: Checked,
+    targets: Sequence[Target],
+    known: Known,
+) -> list[NewDelivery]:
+    later = checked.when.at if checked.when and checked.when.at > known.now else None
+    if later is not None:
+        # Resolved again at release; until then one row a channel stands for all its contacts.
+        targets = list({target.channel: target for target in targets}.values())
+    return [
+        _delivery(
+            ids.delivery_id(notification_id, number), ask.caller.mode, target, later, checked, known
+        )
+        for number, target in enumerate(targets[: ids.MAX_DELIVERIES], start=1)
+    ]
+
+
+def _delivery(
+    delivery_id: UUID,
+    mode: Mode,
+    target: Target,
+    later: dt.datetime | None,
+    checked: Checked,
+    known: Known,
+) -> NewDelivery:
+    priority = checked.rule.priority
+    due_at: dt.datetime | None = known.now
+    status, reason = Status.QUEUED, ""
+    if later is not None:
+        status, due_at, reason = Status.SCHEDULED, later, Reason.SCHEDULED
+    elif target.stop is not None:
+        status, due_at, reason = Status.SUPPRESSED, None, target.stop
+    elif priority.is_urgent:
+        due_at = known.now + _FIRST_REPUBLISH
+    return NewDelivery(
+        id=delivery_id,
+        mode=mode,
+        priority=priority,
+        channel=target.channel,
+        status=status,
+        reason=reason,
+        due_at=due_at,
+        recipient_id=checked.reach.recipient_id,
+        contact_id=None if later is not None else target.contact_id,
+        is_published=status is Status.QUEUED and priority.is_urgent,
+    )
+
+
+def _row(notification_id: UUID, ask: Ask, checked: Checked, known: Known) -> NotificationRow:
+    caller, request, traceparent, _ = ask
+    rule, template, when = checked.rule, checked.template, checked.when
+    variables, sealed = request.variables.reveal(), None
+    if template is not None and (hidden := template.sensitive & variables.keys()):
+        sealed = secret_variables.seal(Sensitive({name: variables[name] for name in hidden}))
+        variables = {name: value for name, value in variables.items() if name not in hidden}
+    return (
+        notification_id,
+        caller.producer_id,
+        int(caller.mode),
+        int(rule.priority),
+        request.type,
+        rule.category,
+        rule.retry_preset,
+        checked.reach.recipient_id,
+        ask.user_id,
+        template.id if template else None,
+        request.content.model_dump_json() if request.content else None,
+        _json(variables),
+        sealed,
+        _json(request.metadata),
+        request.collapse_key or "",
+        request.ordering_key or "",
+        [int(channel) for channel in request.wanted_channels],
+        request.delivery.value,
+        request.idempotency_key or "",
+        traceparent,
+        when.at if when else None,
+        when.local if when else "",
+        when.zone if when else "",
+        checked.expires_at,
+        known.now,
+    )
+
+
+def _response(
+    notification_id: UUID, priority: Priority, born: Sequence[NewDelivery], now: dt.datetime
+) -> dict[str, Any]:
+    return {
+        "notification_id": str(notification_id),
+        "status": _overall(tuple([each.status for each in born])),
+        "priority": priority.name,
+        "deliveries": [
+            {
+                "delivery_id": str(each.id),
+                "channel": _CHANNELS[each.channel],
+                "status": _STATUSES[each.status],
+            }
+            for each in born
+        ],
+        "created_at": _instant(now),
+    }
+
+
+def _told(when: When | None) -> dict[str, Any]:
+    """Return the delivery time, and the timezone where the recipient's clock decides."""
+    if when is None:
+        return {}
+    told: dict[str, Any] = {"scheduled_at": _instant(when.at)}
+    if when.local:
+        told |= {"timezone": when.zone or NO_ZONE, "timezone_known": bool(when.zone)}
+    return told
+
+
+_CHANNELS: Final = {channel.value: channel.label for channel in Channel}
+_STATUSES: Final = {status.value: status.label for status in Status}
+
+
+@functools.lru_cache(maxsize=256)
+def _overall(statuses: tuple[int, ...]) -> str:
+    return overall([Status(each) for each in statuses]).label
+
+
+@functools.lru_cache(maxsize=4)
+def _instant(now: dt.datetime) -> str:
+    return now.isoformat().replace("+00:00", "Z")
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return orjson.dumps(value).decode() if value else "{}"

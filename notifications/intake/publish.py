@@ -1,0 +1,59 @@
+"""Publish: hand the ids of queued deliveries to the broker.
+
+The accepting process publishes P0 and P1 right after its commit; the relay publishes the rest, and
+what that process could not publish. A failure here is no error, because `due_at` is near.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from uuid import UUID
+
+import structlog
+from django.db import Error
+
+from notifications import lanes
+from notifications.rules.lane import Lane
+from notifications.rules.states import Status
+from notifications.store.postgres import db, id_ranges
+from notifications.store.postgres.inserts import NewDelivery
+
+_log = structlog.get_logger(__name__)
+
+
+def at_once(born: Iterable[NewDelivery]) -> None:
+    """Publish rows that were stored as published; rows that the broker refuses are due now.
+
+    Raises nothing: the rows come due by themselves after two seconds.
+    """
+    by_lane: dict[Lane, list[UUID]] = defaultdict(list)
+    for each in born:
+        if each.is_published:
+            by_lane[Lane.of(each.mode, each.priority, each.channel)].append(each.id)
+    left = [
+        delivery_id
+        for lane, delivery_ids in by_lane.items()
+        if not publish(lane, lanes.chunks(delivery_ids, lane=lane))
+        for delivery_id in delivery_ids
+    ]
+    if left:
+        with suppress(Error):
+            make_due(left)
+
+
+def make_due(delivery_ids: Sequence[UUID]) -> None:
+    """Make queued rows (at least one) due now, because they were not published."""
+    ids = list(delivery_ids)
+    db.run("due_now", {**id_ranges.around(ids), "ids": ids, "queued": Status.QUEUED})
+
+
+def publish(lane: Lane, messages: Sequence[Sequence[UUID]]) -> bool:
+    """Publish lists of ids on a lane; False if the broker did not take all of them."""
+    try:
+        lanes.publish(lane, messages)
+    except lanes.BrokerAway:
+        _log.warning("publish_failed", lane=lane.name, messages=len(messages))
+        return False
+    return True

@@ -1,0 +1,63 @@
+"""Refusals: the operators' log of requests that were not accepted.
+
+A row says who asked, what was wrong and where; it never holds the values that were sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import structlog
+from django.db import Error
+
+from notifications.intake.validation import Ask, Caller
+from notifications.models import Rejected
+from notifications.rules.problems import Problem
+from notifications.rules.redaction import redacted
+
+_log = structlog.get_logger(__name__)
+
+
+def reject(caller: Caller, body: object, problem: Problem) -> None:
+    """Note a refused request body, whatever JSON value it is.
+
+    Raises:
+        django.db.Error: the row could not be stored.
+    """
+    fields = body if isinstance(body, dict) else {}
+    _rejected(caller, fields.get("user_id"), fields.get("type"), problem).save()
+
+
+def note(refused: Iterable[tuple[Ask, Problem]]) -> None:
+    """Note refused requests; a failure to store the rows is logged and harms no request."""
+    rows = [
+        _rejected(ask.caller, ask.user_id, ask.wanted.type, problem) for ask, problem in refused
+    ]
+    if not rows:
+        return
+    try:
+        Rejected.objects.bulk_create(rows)
+    except Error as error:
+        _log.warning("refusals_not_noted", count=len(rows), cause=str(error)[:200])
+
+
+def _rejected(caller: Caller, user_id: object, type_: object, problem: Problem) -> Rejected:
+    return Rejected(
+        producer_id=caller.producer_id,
+        user_id=_word(user_id, 128),
+        type=_word(type_, 64),
+        problem=problem.kind.value,
+        detail=redacted(problem.detail),
+        pointers=[_without_names(error.pointer) for error in problem.errors[:20]],
+    )
+
+
+def _word(value: object, length: int) -> str:
+    text = value if isinstance(value, str) else ""
+    # Postgres stores no NUL, and a lone surrogate is no text.
+    return text.replace("\x00", "").encode(errors="ignore").decode()[:length]
+
+
+def _without_names(pointer: str) -> str:
+    """A JSON pointer as it may be kept: a producer may put an address into a field's name."""
+    return "/".join(map(redacted, pointer.split("/")))[:200]

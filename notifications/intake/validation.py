@@ -1,0 +1,363 @@
+"""Check: what a request means, or what is wrong with it.
+
+One round trip reads everything for the whole list. The only rows written are new ordering keys.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from notifications import clock, conf
+from notifications.rules import request_faults
+from notifications.rules.channels import DEFAULT_ORDER, Reach
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.language import variables
+from notifications.rules.language.templating import Reader, RenderError
+from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.request import MAX_TTL, NotificationRequest
+from notifications.rules.texts import short_links, sms_segments
+from notifications.rules.times.local_time import When
+from notifications.store.cached import notification_types
+from notifications.store.cached.notification_types import TypeRule
+from notifications.store.postgres import db, idempotency, ordering_queues, reads
+from notifications.store.templates import template_cache
+from notifications.store.templates.template_cache import TemplateVersion
+from providers.contract import Channel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The producer behind an API key, and its permissions."""
+
+    producer_id: int
+    mode: Mode
+    priorities: frozenset[Priority]
+    may_send_content: bool
+    may_register: bool = False
+    """Whether a request may name a recipient by address, who is registered then."""
+    by: str = ""
+    """The key, as the audit log names it; empty: the service itself."""
+
+
+class Ask(NamedTuple):
+    """One item that a caller asks for."""
+
+    caller: Caller
+    wanted: NotificationRequest
+    traceparent: str = ""
+    """W3C trace context of the call."""
+    found: Found | None = None
+    """The recipient, where the request names them by address."""
+
+    @property
+    def user_id(self) -> str:
+        """Whom it is for; empty where that is not known yet."""
+        return self.found.user_id if self.found else self.wanted.user_id or ""
+
+
+class Found(NamedTuple):
+    """The recipient whom a request names by address."""
+
+    user_id: str
+    is_new: bool
+    """Registered by this request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Everything that a list of requests needs of the database, read once."""
+
+    now: dt.datetime
+    types: Mapping[str, TypeRule]
+    reaches: Mapping[tuple[Mode, str], Reach]
+    """By mode and user id."""
+    templates: Mapping[str, TemplateVersion]
+    ordering_keys: Mapping[idempotency.Key, ordering_queues.Key]
+    answered: dict[idempotency.Key, idempotency.Entry]
+    """Answers to the idempotency keys of the list that are in use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """The meaning of a valid request."""
+
+    rule: TypeRule
+    template: TemplateVersion | None
+    reach: Reach
+    line: int | None
+    """The ordering key that its deliveries join."""
+    when: When | None
+    """When the notification is to leave; None: now."""
+    expires_at: dt.datetime
+
+
+_UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
+"""Rule of an unknown type; the request has to give a priority."""
+
+
+_TOKEN: Final = "x" * short_links.TOKEN_LENGTH
+
+
+class _Refusal(Exception):
+    """Carries a problem out of the checks of one request."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Known:
+    """Read everything that checking a list needs. `also`: further idempotency keys to look up."""
+    types = notification_types.every()
+    people: dict[Mode, set[str]] = {}
+    keys = set(also)
+    for ask in asks:
+        caller, wanted = ask.caller, ask.wanted
+        people.setdefault(caller.mode, set()).add(ask.user_id)
+        if wanted.idempotency_key:
+            keys.add(idempotency.Key(caller.producer_id, caller.mode, wanted.idempotency_key))
+    queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
+    if keys:
+        queries.append(idempotency.first_answers(keys))
+    found = db.made_together(queries) if queries else []
+    answered = found.pop() if keys else []
+    return Known(
+        now=clock.now(),
+        types=types,
+        reaches={
+            (mode, reach.user_id): reach
+            for mode, those in zip(people, found, strict=True)
+            for reach in those
+        },
+        templates=template_cache.by_name({
+            each.wanted.template_id for each in asks if each.wanted.template_id
+        }),
+        ordering_keys=_ordering_keys(asks, types),
+        answered={each.key: each for each in answered},
+    )
+
+
+def checked(ask: Ask, known: Known) -> Checked | Problem:
+    """Return the meaning of a request, or the first problem."""
+    request, caller = ask.wanted, ask.caller
+    try:
+        rule = _routed(request, caller, known)
+        joins = _line(request, caller, rule.priority, known)
+        template = _template(request, caller, known)
+        reach = _recipient(ask, known)
+        when = _when(request, reach, known.now)
+        _check_sms(request, template, reach)
+        return Checked(
+            rule=rule,
+            template=template,
+            reach=reach,
+            line=joins,
+            when=when,
+            expires_at=_expiry(request, rule.priority, when, known.now),
+        )
+    except _Refusal as refusal:
+        return refusal.problem
+
+
+def _ordering_keys(
+    asks: Sequence[Ask], types: Mapping[str, TypeRule]
+) -> Mapping[idempotency.Key, ordering_queues.Key]:
+    wanted: dict[tuple[int, Mode], dict[str, Priority]] = {}
+    for caller, each, *_ in asks:
+        if not each.ordering_key:
+            continue
+        rule = types.get(each.type)
+        priority = each.priority if each.priority is not None or rule is None else rule.priority
+        if priority is not None:
+            of = wanted.setdefault((caller.producer_id, caller.mode), {})
+            of.setdefault(each.ordering_key, priority)
+    return {
+        idempotency.Key(*whose, name): key
+        for whose, names in wanted.items()
+        for name, key in ordering_queues.keys(*whose, names).items()
+    }
+
+
+def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeRule:
+    """Return the type's rule, with the priority of the request if it names one.
+
+    Raises:
+        _Refusal: there is no priority, or the producer may not use it.
+    """
+    rule = known.types.get(request.type, _UNKNOWN)
+    if rule is _UNKNOWN and request.priority is None:
+        detail = f"the router knows no type {request.type}; give a priority with it"
+        raise _Refusal(_invalid("/type", detail))
+    priority = rule.priority if request.priority is None else request.priority
+    if priority not in caller.priorities:
+        may = ", ".join(sorted(each.name for each in caller.priorities)) or "none"
+        detail = f"this producer may not send with priority {priority.name}; it may use {may}"
+        raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/priority", detail),)))
+    return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
+
+
+def _line(
+    request: NotificationRequest, caller: Caller, priority: Priority, known: Known
+) -> int | None:
+    """Return the ordering key.
+
+    Raises:
+        _Refusal: the key is in use with another priority.
+    """
+    if request.ordering_key is None:
+        return None
+    whose = idempotency.Key(caller.producer_id, caller.mode, request.ordering_key)
+    key = known.ordering_keys[whose]
+    if key.priority is not priority:
+        detail = f"this ordering_key is in use with priority {key.priority.name}; a key has one"
+        raise _Refusal(Problem(Kind.CONFLICT, detail, (FieldError("/ordering_key", detail),)))
+    return key.id
+
+
+def _template(request: NotificationRequest, caller: Caller, known: Known) -> TemplateVersion | None:
+    """Return the version to pin; None for raw content.
+
+    Raises:
+        _Refusal: there is none, it lacks a channel or a variable, or raw content is not allowed.
+    """
+    if request.template_id is None:
+        if not caller.may_send_content:
+            detail = "this producer may not send raw content; use a template"
+            raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/content", detail),)))
+        return None
+    template = known.templates.get(request.template_id)
+    if template is None:
+        meant = template_cache.did_you_mean(request.template_id)
+        detail = f"there is no published template {request.template_id}{meant}"
+        raise _Refusal(_invalid("/template_id", detail))
+    for position, channel in enumerate(request.wanted_channels):
+        if channel not in template.texts:
+            detail = f"template {request.template_id} has no text for {channel.label}"
+            pointer = f"/channels/{position}" if request.channels else "/to"
+            raise _Refusal(_invalid(pointer, detail))
+    wrong = [
+        FieldError(f"/variables/{name}", detail) for name, detail in _mistakes(request, template)
+    ]
+    if wrong:
+        detail = f"{wrong[0].pointer}: {wrong[0].detail}"
+        errors = tuple([*wrong, *unused(request, template)][: request_faults.MAX_ERRORS])
+        raise _Refusal(Problem(Kind.INVALID, detail, errors))
+    return template
+
+
+def unused(request: NotificationRequest, template: TemplateVersion | None) -> list[FieldError]:
+    """The variables that no text of the template uses, with what each may have meant."""
+    if template is None or template.mentioned is None:
+        return []
+    given = request.variables.reveal().keys()
+    surplus = given - template.mentioned
+    if not surplus:
+        return []
+    free = template.mentioned - given
+    return [
+        FieldError(
+            f"/variables/{name}",
+            f"no text of the template uses this variable{request_faults.did_you_mean(name, free)}",
+        )
+        for name in sorted(surplus)[: request_faults.MAX_ERRORS]
+    ]
+
+
+def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterable[tuple[str, str]]:
+    """List wrong variables: by declaration, else by what the texts cannot lack."""
+    if template.declared:
+        return variables.mistakes(template.declared, request.variables.reveal())
+    texts = request.wanted_channels or template.texts
+    needed = frozenset[str]().union(*(template.needed[channel] for channel in texts))
+    missing = sorted(needed - request.variables.reveal().keys())
+    return [(name, "the template needs this variable, and it is missing") for name in missing]
+
+
+def _recipient(ask: Ask, known: Known) -> Reach:
+    """Return the recipient's contacts and preferences.
+
+    Raises:
+        _Refusal: there is no such recipient in this mode, or the caller may not register one.
+    """
+    caller = ask.caller
+    if ask.wanted.to is not None and not caller.may_register:
+        detail = "the key lacks the scope notifications:to, which `to` needs; send user_id"
+        raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/to", detail),)))
+    reach = known.reaches.get((caller.mode, ask.user_id))
+    if reach is None:
+        detail = (
+            f"there is no recipient with this user_id in {caller.mode.label} mode; create it with"
+            " PUT /v1/recipients/{user_id} and a key of the same mode, or send `to` with an"
+            " address instead of user_id"
+        )
+        raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
+    return reach
+
+
+def _check_sms(
+    request: NotificationRequest, template: TemplateVersion | None, reach: Reach
+) -> None:
+    """Refuse a text that takes too many segments: each is paid for, and carriers cut long texts.
+
+    Counts only for a recipient with a number, in their language and with the request's variables.
+    The limit is NOTIFY_SMS_MAX_SEGMENTS, or the template's own `max_segments` if that is lower.
+
+    Raises:
+        _Refusal: the text is too long.
+    """
+    order = request.wanted_channels or reach.channel_order or DEFAULT_ORDER
+    if Channel.SMS not in order or not reach.contacts.get(Channel.SMS):
+        return
+    limit = conf.current().sms_max_segments
+    if template is None:
+        text, pointer = request.content.body if request.content else "", "/content/body"
+    else:
+        wording = template.text(Channel.SMS, reach.locale)
+        if wording is None:
+            return
+        try:
+            text = wording.render(
+                request.variables.reveal(),
+                Reader(locale=reach.locale, timezone=reach.timezone),
+                shorten=lambda _link: conf.current().public_url + short_links.PATH + _TOKEN,
+            ).body
+        except RenderError:
+            return  # the delivery's dead letter says which variable and text, as on other channels
+        limit, pointer = min(wording.source.max_segments or limit, limit), "/variables"
+    size = sms_segments.measured(text)
+    if size.segments > limit:
+        taken = f"{size.segments} segments ({size.units} units of {size.encoding})"
+        raise _Refusal(_invalid(pointer, f"the SMS takes {taken}, at most {limit}"))
+
+
+def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When | None:
+    if request.send_at_local is not None:
+        time = dt.time.fromisoformat(request.send_at_local)
+        return When.next_by_wall_clock(time, reach.timezone, after=now)
+    return When(request.scheduled_at) if request.scheduled_at is not None else None
+
+
+def _expiry(
+    request: NotificationRequest, priority: Priority, when: When | None, now: dt.datetime
+) -> dt.datetime:
+    """Return when the time to live ends.
+
+    Raises:
+        _Refusal: the end is too far ahead.
+    """
+    ttl = conf.current().times_to_live[priority]
+    if request.ttl_seconds:
+        ttl = dt.timedelta(seconds=request.ttl_seconds)
+    begins = max(when.at, now) if when else now
+    if begins - now + ttl > MAX_TTL:
+        detail = f"scheduled_at and TTL together may lie {MAX_TTL.days} days ahead"
+        raise _Refusal(_invalid("/scheduled_at", detail))
+    return begins + ttl
+
+
+def _invalid(pointer: str, detail: str) -> Problem:
+    return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))

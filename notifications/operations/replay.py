@@ -1,0 +1,286 @@
+"""Replay: bring dead letters back, all gates again.
+
+A replay job names its letters when it is made, so that it takes none that died later. The sweep
+works them off, some hundred in one transaction. A letter is replayed once: moving its delivery and
+closing it are one transaction, and a letter belongs to one job at most. A notification that reached
+the person meanwhile is skipped unless forced.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from notifications import clock, conf
+from notifications.intake import accept
+from notifications.models import DeadLetter, Delivery, Notification, Producer, ReplayJob
+from notifications.rules import ids, request
+from notifications.rules.dead_letter_filter import LetterFilter
+from notifications.rules.lane import Lane, Mode, Priority
+from notifications.rules.problems import Kind, Problem
+from notifications.rules.reasons import Reason
+from notifications.rules.states import Status
+from notifications.rules.transitions import RESOLVE_AS_FAILED, RESOLVE_AS_SENT
+from notifications.store.postgres import (
+    db,
+    dead_letters,
+    fair_queue,
+    id_ranges,
+    reads,
+    secret_variables,
+    transitions,
+)
+from notifications.store.postgres.transitions import ANYONE, Move, Revival
+from providers.contract import Channel
+
+_REACHED: Final = frozenset({Status.SENT, Status.UNCONFIRMED, Status.DELIVERED, Status.READ})
+_REFUSED_FOR_CERTAIN: Final = frozenset({Reason.PERMANENT, Reason.RECEIPT_FAILED})
+"""The provider would recognise the old key and answer as before, or drop the repeat."""
+WIPED: Final = "its sensitive variables were wiped"
+
+
+class Refused(Exception):
+    """A replay that cannot be; `problem` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        """Carry the problem to the door."""
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def start(letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl: bool) -> ReplayJob:
+    """Make a replay job of the open letters that match now.
+
+    Raises:
+        Refused: letters are named one by one and none of them can be rendered any more.
+    """
+
+    def work() -> ReplayJob:
+        found = dead_letters.matching(letters)
+        if letters.ids is not None:
+            _refuse_if_wiped(list(found))
+        job = ReplayJob.objects.create(
+            mode=letters.mode or Mode.LIVE,
+            requested_by=requested_by,
+            forced=forced,
+            renews_ttl=renews_ttl,
+        )
+        job.total = found.update(replay_job=job)
+        job.finished_at = None if job.total else clock.now()
+        job.save(update_fields=["total", "finished_at"])
+        return job
+
+    return db.in_transaction(work)
+
+
+def run(job: ReplayJob, *, limit: int) -> int:
+    """Work off the next letters of a job; returns how many.
+
+    Safe to run twice and from two sweeps.
+    """
+
+    def work() -> int:
+        letters = dead_letters.next_of(job, limit=limit)
+        if not letters:
+            ReplayJob.objects.filter(id=job.id, finished_at=None).exclude(
+                letters__resolved_at=None
+            ).update(finished_at=clock.now())
+            return 0
+        replayed = _replay(job, letters)
+        dead_letters.count(job, replayed=replayed, skipped=len(letters) - replayed)
+        return len(letters)
+
+    return db.in_transaction(work)
+
+
+def discard(letter_ids: Sequence[int], *, by: str) -> int:
+    """Close open letters without replaying them, and forget what only they still needed."""
+
+    def work() -> int:
+        letters = list(dead_letters.matching(LetterFilter(ids=tuple(letter_ids))))
+        closed = dead_letters.resolve(letters, f"discarded by {by}"[:32])
+        secret_variables.wipe({ids.notification_of(letter.delivery_id) for letter in letters})
+        return closed
+
+    return db.in_transaction(work)
+
+
+def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> int:
+    """An operator's word on deliveries that nobody answered: they were sent, or they were not."""
+    detail = f"resolved by {by}"
+    decided = [Move(id=each, reason=Reason.OPERATOR, detail=detail) for each in delivery_ids]
+    if as_sent:
+        return len(transitions.apply(RESOLVE_AS_SENT, decided, ANYONE))
+    return len(transitions.apply(RESOLVE_AS_FAILED, decided, ANYONE))
+
+
+def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
+    """Replay or skip each of these locked letters; returns how many were replayed."""
+    notifications = _notifications_of(letters)
+    reached = {} if job.forced else _reached(notifications)
+    revived: dict[UUID, DeadLetter] = {}
+    skipped: dict[str, list[DeadLetter]] = defaultdict(list)
+    replayed = 0
+    for letter in letters:
+        notification = notifications.get(ids.notification_of(letter.delivery_id))
+        if notification is None:
+            replayed += _from_snapshot(letter)
+        elif obstacle := _obstacle(letter, notification, reached=reached.get(notification.id)):
+            skipped[obstacle].append(letter)
+        else:
+            revived[letter.delivery_id] = letter
+    if job.renews_ttl:
+        _renew_ttl(revived, notifications)
+    detail = f"replay job {job.id} by {job.requested_by}"
+    moved = set(transitions.replay(_revivals(list(revived.values())), detail=detail))
+    dead_letters.resolve([revived[each] for each in moved], "replayed")
+    skipped["moved on meanwhile"] = [revived[each] for each in revived.keys() - moved]
+    for obstacle, stayed in skipped.items():
+        dead_letters.resolve(stayed, f"skipped: {obstacle}"[:32])
+    return replayed + len(moved)
+
+
+def _notifications_of(letters: Iterable[DeadLetter]) -> dict[UUID, Notification]:
+    wanted = {ids.notification_of(letter.delivery_id) for letter in letters}
+    if not wanted:
+        return {}
+    span = id_ranges.around(wanted)
+    within = Notification.objects.filter(id__gte=span["floor"], id__lt=span["ceiling"])
+    return within.in_bulk(list(wanted))
+
+
+def _reached(notification_ids: Collection[UUID]) -> dict[UUID, set[int]]:
+    """Channels on which these notifications reached their person; none: missing."""
+    if not notification_ids:
+        return {}
+    parameters = {
+        **id_ranges.around(notification_ids),
+        "ids": list(notification_ids),
+        "reached": sorted(_REACHED),
+        "most": ids.MAX_DELIVERIES,
+    }
+    return {row["id"]: set(row["channels"]) for row in db.rows("reached", parameters)}
+
+
+def _obstacle(
+    letter: DeadLetter, notification: Notification, *, reached: Collection[int] | None
+) -> str:
+    """Why a letter is not replayed; empty when it is."""
+    if _is_wiped(letter, notification):
+        return "variables wiped"
+    if notification.cancelled_at is not None:
+        return "cancelled"
+    channels = set(reached or ())
+    if letter.channel == Channel.PUSH:
+        # Every device is to get it; that another device got it says nothing of this one.
+        channels.discard(Channel.PUSH)
+    return "reached meanwhile" if channels else ""
+
+
+def _is_wiped(letter: DeadLetter, notification: Notification) -> bool:
+    return bool(letter.snapshot.get("had_secrets")) and notification.secrets is None
+
+
+def _refuse_if_wiped(letters: Sequence[DeadLetter]) -> None:
+    notifications = _notifications_of(letters)
+    wiped = [
+        letter
+        for letter in letters
+        if (found := notifications.get(ids.notification_of(letter.delivery_id)))
+        and _is_wiped(letter, found)
+    ]
+    if wiped and len(wiped) == len(letters):
+        raise Refused(Problem(Kind.CONFLICT, f"{WIPED}; ask its producer to send a new one"))
+
+
+def _renew_ttl(delivery_ids: Iterable[UUID], notifications: Mapping[UUID, Notification]) -> None:
+    """Never for P0: an old OTP must not arrive."""
+    by_priority: dict[Priority, list[UUID]] = defaultdict(list)
+    for delivery_id in delivery_ids:
+        notification = notifications[ids.notification_of(delivery_id)]
+        by_priority[Priority(notification.priority)].append(notification.id)
+    by_priority.pop(Priority.P0, None)
+    for priority, notification_ids in by_priority.items():
+        expires_at = clock.now() + conf.current().times_to_live[priority]
+        Notification.objects.filter(id__in=notification_ids).update(expires_at=expires_at)
+
+
+def _revivals(letters: Sequence[DeadLetter]) -> list[Revival]:
+    """To the contacts as they are now.
+
+    An address that was mended, or the one that took a dead one's place. Each delivery of P2 and P3
+    gets its place among those of other producers.
+    """
+    wanted = [letter.delivery_id for letter in letters]
+    current = dict(Delivery.objects.filter(id__in=wanted).values_list("id", "contact_id"))
+    reaches = reads.reaches_by_id({letter.recipient_id for letter in letters}) if letters else {}
+    due_in = _due_in(letters)
+    revivals = []
+    for letter in letters:
+        reach = reaches.get(letter.recipient_id)
+        valid = reach.contacts.get(Channel(letter.channel), ()) if reach else ()
+        contact_id = current.get(letter.delivery_id)
+        if valid and contact_id not in valid:
+            contact_id = valid[0]
+        revivals.append(
+            Revival(
+                id=letter.delivery_id,
+                contact_id=contact_id,
+                new_key=letter.reason in _REFUSED_FOR_CERTAIN,
+                due_in=due_in.get(letter.delivery_id, clock.AT_ONCE),
+            )
+        )
+    return revivals
+
+
+def _due_in(letters: Iterable[DeadLetter]) -> dict[UUID, dt.timedelta]:
+    return fair_queue.intervals({
+        letter.delivery_id: fair_queue.Ask(
+            Lane(Mode(letter.mode), Priority(letter.priority), Channel(letter.channel)),
+            letter.producer_id,
+        )
+        for letter in letters
+        if not Priority(letter.priority).is_urgent
+    })
+
+
+def _from_snapshot(letter: DeadLetter) -> int:
+    """The notification is past retention: hand it in again as a new one, as its producer would."""
+    if letter.snapshot.get("had_secrets"):
+        dead_letters.resolve([letter], "skipped: variables wiped")
+        return 0
+    producer = Producer.objects.filter(id=letter.producer_id).first()
+    parsed = request.own(f"replay-{letter.id}", _body(letter))
+    if producer is None or isinstance(parsed, Problem):
+        dead_letters.resolve([letter], "skipped: not valid any more")
+        return 0
+    caller = accept.Caller(
+        producer_id=producer.id,
+        mode=Mode(letter.mode),
+        priorities=frozenset(Priority),
+        may_send_content=True,
+    )
+    (answer,) = accept.accept(caller, [parsed])
+    if isinstance(answer, accept.Refused):
+        dead_letters.resolve([letter], f"skipped: {answer.problem.kind}"[:32])
+        return 0
+    dead_letters.resolve([letter], "replayed as new")
+    return 1
+
+
+def _body(letter: DeadLetter) -> dict[str, Any]:
+    kept = letter.snapshot
+    content = kept.get("content")
+    said = {"content": content} if content else {"template_id": kept.get("template_id")}
+    return {
+        "user_id": kept["user_id"],
+        "type": kept["type"],
+        "priority": Priority(letter.priority).name,
+        "channels": [Channel(letter.channel).label],
+        "variables": kept["variables"],
+        "metadata": kept["metadata"],
+        **said,
+    }

@@ -1,0 +1,83 @@
+"""One message through one adapter alone: no row, no queue, no retry.
+
+For the question whether credentials and an address work at all. What keeps an environment from
+reaching people holds here too: the dry run, and the allow-list.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from notifications import clock, conf
+from notifications.delivery import routing
+from notifications.rules import ids
+from notifications.rules.lane import PACE, Priority
+from providers import dry_run
+from providers.contract import Accepted, Channel, Message, Outcome, Provider, Rejected, Result
+
+_PACE: Final = PACE[Priority.P1]
+
+
+class CannotSend(Exception):
+    """It may not or cannot be sent; the message says why, without the address."""
+
+
+def compose(
+    *, channel: Channel, address: str, kind: str = "", title: str = "", body: str
+) -> Message:
+    """A message that belongs to no notification."""
+    notification_id = clock.new_notification_id()
+    delivery_id = ids.delivery_id(notification_id, 1)
+    return Message(
+        delivery_id=delivery_id,
+        notification_id=notification_id,
+        idempotency_key=f"{delivery_id}-0",
+        channel=channel,
+        address=address,
+        address_kind=kind,
+        title=title,
+        body=body,
+        urgent=True,
+        data={"type": "SEND_ONE"},
+    )
+
+
+def adapter(name: str, message: Message) -> Provider:
+    """The adapter that may send this, here.
+
+    Raises:
+        CannotSend: there is none of that name, it cannot take this, or nobody may here.
+    """
+    settings = conf.current()
+    found = routing.provider_named(name)
+    if found is None:
+        raise CannotSend(f"{name} is not configured. These are: {', '.join(routing.configured())}.")
+    if not routing.takes(found, channel=message.channel, kind=message.address_kind):
+        raise CannotSend(f"{name} does not take {message.channel.label} to such an address.")
+    if settings.allowed and not settings.allowed.allows(user_id="", address=message.address):
+        raise CannotSend("NOTIFY_ALLOWED_RECIPIENTS does not list this address.")
+    return dry_run.DryRun() if settings.dry_run else found
+
+
+def send(provider: Provider, message: Message) -> tuple[bool, str]:
+    """Send it now; returns whether it was accepted, and the outcome as a sentence.
+
+    Takes at most the deadline of P1.
+    """
+    [result] = provider.send([message], deadline=_PACE.deadline)
+    return isinstance(result.outcome, Accepted), _line(provider, result)
+
+
+def _line(provider: Provider, result: Result) -> str:
+    milliseconds = round(result.latency.total_seconds() * 1000)
+    said = f"{type(result.outcome).__name__} by {provider.name} in {milliseconds} ms"
+    return " ".join(filter(None, (f"{said}.", _details(result.outcome))))
+
+
+def _details(outcome: Outcome) -> str:
+    if isinstance(outcome, Accepted):
+        return f"Its id: {outcome.message_id}." if outcome.message_id else ""
+    dead = (
+        "The address is dead." if isinstance(outcome, Rejected) and outcome.contact_is_dead else ""
+    )
+    return " ".join(filter(None, (outcome.code, outcome.detail, dead)))

@@ -1,0 +1,206 @@
+"""The adaptive limit of calls in flight at one provider, for one process.
+
+The limit starts at `START`, grows while the calls that use it stay as fast as before, and shrinks
+when they become slower or when the provider throttles or stays silent:
+
+    latency within `baseline`       limit x 2           (nothing was wrong in the last seconds)
+    latency somewhat above          limit + sqrt(limit) / 2
+    latency above `tolerated`       limit x tolerated / latency, at least one half of it
+    a share of calls throttled or   limit x (1 - share)
+    timed out
+
+The latency of a window is its lower quartile, because a busy machine of our own delays some calls
+and a queue at the provider delays all. `baseline` is the lowest such latency; when it has not been
+seen for a while, the limit is lowered for one window to measure it again. So a provider that
+became slower for good is not throttled for ever, and a queue of our own making is not taken for
+the provider's nature.
+
+Everything is in seconds of one monotonic clock, given as `now`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from math import sqrt
+from typing import Final
+
+START: Final = 20
+"""Calls in flight at first: little enough for any provider."""
+CEILING: Final = 2_000
+"""Most calls in flight at one provider where neither the provider nor a setting says less."""
+
+SLACK_SECONDS: Final = 0.05
+"""A latency this much above the baseline says nothing: our own processor causes such delays."""
+SLACK_SECONDS_A_CALL: Final = 0.0001
+"""What each further call in flight adds to the slack: one process works on all of them."""
+TOLERATED: Final = 1.5
+"""Latency, in baselines, above which the limit shrinks."""
+CALM: Final = 1.2
+"""Latency, in baselines, up to which there is no queue at the provider."""
+CONFIRMED: Final = 1.1
+"""Latency, in baselines, that shows that the baseline still holds."""
+CAUTION_SECONDS: Final = 5.0
+"""After a window that shrank the limit, it is not doubled for this long."""
+BASELINE_LIFE_SECONDS: Final = 5.0
+"""A baseline not seen for this long, nor for ten times itself, is measured again."""
+WINDOW_SECONDS: Final = 0.02
+"""The shortest window."""
+WINDOW_LIFE_SECONDS: Final = 30.0
+"""A window that has not enough calls by then is dropped: there is too little traffic to judge."""
+FEWEST_CALLS: Final = 5
+MOST_CALLS: Final = 500
+"""A window ends after half as many calls as the limit, within these bounds."""
+USED: Final = 0.8
+"""Share of the limit that must have been in flight at once for a window to judge it."""
+HALF: Final = 0.5
+"""The most that one window takes from the limit."""
+NEGLIGIBLE: Final = 0.01
+"""A share of failed calls up to which the limit does not react."""
+
+
+class Ending(Enum):
+    """What a call that has ended says about the provider's load."""
+
+    ANSWERED = auto()
+    """The latency counts."""
+    THROTTLED = auto()
+    """The provider said that it was too much."""
+    TIMED_OUT = auto()
+    """No answer came within the call's deadline."""
+    NOTHING = auto()
+    """The call did not start, or failed without a word on load (no route, connection refused)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that has ended."""
+
+    ending: Ending
+    seconds: float
+    """From its start to its end."""
+
+
+class Limit:
+    """The limit and what is in flight. Not thread-safe; `delivery.in_flight` guards it."""
+
+    def __init__(self, *, ceiling: int = CEILING, start: int = START) -> None:
+        """Begin with `start` calls, at most `ceiling`; both at least 1."""
+        self._ceiling = max(1, ceiling)
+        self._start = min(max(1, start), self._ceiling)
+        self._limit = float(self._start)
+        self._in_flight = 0
+        self._baseline: float | None = None
+        self._baseline_at = self._changed_at = 0.0
+        self._shrunk_at = -CAUTION_SECONDS
+        self._before_probe: tuple[float, float] | None = None
+        self._latencies: list[float] = []
+        self._failures = self._peak = 0
+
+    @property
+    def value(self) -> int:
+        """Calls that may be in flight, from 1 to the ceiling."""
+        return int(self._limit)
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that are in flight."""
+        return self._in_flight
+
+    @property
+    def baseline_seconds(self) -> float | None:
+        """Latency without a queue; None before the first measurement."""
+        return self._baseline
+
+    def started(self, count: int) -> None:
+        """Note `count` calls that start."""
+        self._in_flight += count
+        self._peak = max(self._peak, self._in_flight)
+
+    def ended(self, count: int, calls: Iterable[Call], *, now: float) -> None:
+        """Note `count` calls that are in flight no more, and what those of them showed."""
+        self._in_flight = max(0, self._in_flight - count)
+        for call in calls:
+            if call.ending is Ending.TIMED_OUT:
+                self._failures += 1
+            elif now - call.seconds < self._changed_at:
+                continue  # it started under an earlier limit
+            elif call.ending is Ending.THROTTLED:
+                self._failures += 1
+            elif call.ending is Ending.ANSWERED:
+                self._latencies.append(call.seconds)
+        enough = min(MOST_CALLS, max(FEWEST_CALLS, self._limit / 2))
+        if (
+            len(self._latencies) + self._failures >= enough
+            and now - self._changed_at >= WINDOW_SECONDS
+        ):
+            self._close_window(now)
+
+    def _open_window(self, now: float) -> None:
+        self._changed_at = now
+        self._latencies.clear()
+        self._failures, self._peak = 0, self._in_flight
+
+    def _close_window(self, now: float) -> None:
+        if now - self._changed_at <= WINDOW_LIFE_SECONDS or self._failures:
+            share = self._failures / (len(self._latencies) + self._failures)
+            latency = _lower_quartile(self._latencies)
+            if self._before_probe is not None:
+                self._end_probe(*self._before_probe, latency, now)
+            elif latency is not None and self._needs_probe(latency, now):
+                self._begin_probe(latency)
+            else:
+                self._adjust(latency, share, now)
+            self._limit = min(float(self._ceiling), max(1.0, self._limit))
+        self._open_window(now)
+
+    def _adjust(self, latency: float | None, share: float, now: float) -> None:
+        is_used = self._peak >= USED * self.value
+        factor = 1 - share if share > NEGLIGIBLE else 1.0
+        if latency is not None and is_used:
+            factor = min(factor, self._above(TOLERATED) / max(latency, 1e-9))
+        step = sqrt(self._limit) / 2
+        if factor < 1:
+            self._shrunk_at = now
+            # Where most fails there is nothing to grow for; else the limit settles above one.
+            self._limit = self._limit * factor + step if factor > HALF else self._limit * HALF
+        elif is_used:
+            calm = latency is not None and latency <= self._above(CALM)
+            doubles = calm and now - self._shrunk_at > CAUTION_SECONDS
+            self._limit += self._limit if doubles else step
+        elif self._limit < self._start:
+            self._limit = min(self._start, self._limit + step)
+
+    def _above(self, factor: float) -> float:
+        slack = SLACK_SECONDS + SLACK_SECONDS_A_CALL * self._limit
+        return (self._baseline or 0.0) * factor + slack
+
+    # The baseline
+
+    def _needs_probe(self, latency: float, now: float) -> bool:
+        """Take a lower latency for the baseline; True when the baseline is too old to trust."""
+        if self._baseline is None or latency <= self._baseline:
+            self._baseline, self._baseline_at = latency, now
+        elif latency <= self._baseline * CONFIRMED:
+            self._baseline_at = now
+        age = now - self._baseline_at
+        return age > max(BASELINE_LIFE_SECONDS, 10 * self._baseline)
+
+    def _begin_probe(self, latency: float) -> None:
+        self._before_probe = (self._limit, latency)
+        share_in_service = (self._baseline or 0.0) / latency
+        self._limit *= min(HALF, 0.7 * share_in_service)  # well below what is served at once
+
+    def _end_probe(
+        self, limit: float, latency_before: float, latency: float | None, now: float
+    ) -> None:
+        """Restore the limit, without the share of it that was a queue at the provider."""
+        self._limit, self._before_probe = limit, None
+        if latency is not None:
+            self._baseline, self._baseline_at = latency, now
+            self._limit *= min(1.0, self._above(TOLERATED) / latency_before)
+
+
+def _lower_quartile(latencies: list[float]) -> float | None:
+    return sorted(latencies)[len(latencies) // 4] if latencies else None

@@ -1,0 +1,49 @@
+"""Cancel: stop deliveries that have not left.
+
+A delivery that a worker holds may still leave; it gets no retry, because the first gate of the next
+claim reads `cancelled_at`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from notifications import clock
+from notifications.models import Delivery, Notification
+from notifications.rules.lane import Mode
+from notifications.rules.reasons import Reason
+from notifications.rules.states import OPEN, Status
+from notifications.rules.transitions import CANCEL
+from notifications.store.postgres import db, secret_variables, transitions
+from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.store.rate_limits import frequency_caps
+
+
+def cancel(notification_id: UUID, *, producer_id: int, mode: Mode) -> list[UUID] | None:
+    """Stop a producer's notification; safe to run twice.
+
+    Returns:
+        The stopped deliveries; None if the producer has no such notification.
+    """
+    mine = Notification.objects.filter(id=notification_id, producer_id=producer_id, mode=mode)
+    return stop([notification_id]) if mine.exists() else None
+
+
+def stop(notification_ids: Sequence[UUID]) -> list[UUID]:
+    """Stop notifications; returns the stopped deliveries. Safe to run twice."""
+
+    def work() -> list[UUID]:
+        Notification.objects.filter(id__in=notification_ids, cancelled_at=None).update(
+            cancelled_at=clock.now()
+        )
+        asked = {"ids": list(notification_ids), "waiting": sorted(OPEN - {Status.SENDING})}
+        waiting = db.rows("waiting_of", asked)
+        stops = [Move(id=row["id"], reason=Reason.CANCELLED) for row in waiting]
+        return transitions.apply(CANCEL, stops, ANYONE)
+
+    stopped = db.in_transaction(work)
+    if stopped:
+        secret_variables.wipe(notification_ids)
+        frequency_caps.refund_unsent(Delivery.objects.filter(id__in=stopped))
+    return stopped

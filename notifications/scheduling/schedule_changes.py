@@ -1,0 +1,178 @@
+"""Arrange: create, change, pause and remove schedules.
+
+A stored schedule can be kept: its rule occurs, and today its notification would be accepted. A
+change withdraws the future notifications that have not left, and `recur` makes them again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from notifications import clock
+from notifications.intake import plan, validation
+from notifications.intake.validation import Caller
+from notifications.models import Producer, Schedule
+from notifications.rules import request
+from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.request import NotificationRequest
+from notifications.rules.times import recurrence
+from notifications.scheduling import cancel, occurrences
+from notifications.store.templates import template_cache
+
+MAX_SCHEDULES: Final = 1_000
+"""Of one producer and mode."""
+
+
+def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
+    """Store a schedule; `fields` are columns of the model."""
+    made = Schedule(producer_id=caller.producer_id, mode=caller.mode, **fields)
+    problem = _problem_of(caller, made, is_new=True)
+    if problem is not None:
+        return problem
+    with transaction.atomic():
+        # One at a time for each producer, or two at once could both be the last one.
+        Producer.objects.select_for_update(no_key=True).get(pk=caller.producer_id)
+        if _mine(caller).count() >= MAX_SCHEDULES:
+            said = f"this producer has {MAX_SCHEDULES} schedules, the most there may be"
+            return Problem(Kind.CONFLICT, f"{said}; delete one first")
+        return _saved(made)
+
+
+def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:
+    """Change a schedule; its future notifications are withdrawn and made again."""
+    with transaction.atomic():
+        found = _mine(caller).select_for_update().filter(id=schedule_id).first()
+        if found is None:
+            return Problem(Kind.NOT_FOUND, "there is no such schedule")
+        for name, value in fields.items():
+            setattr(found, name, value)
+        if "request" in fields:
+            found.secrets, found.sealed_names = None, []
+        problem = _problem_of(caller, found, is_new="request" in fields)
+        if problem is not None:
+            return problem
+        _withdraw(found)
+        return _saved(found)
+
+
+def remove(caller: Caller, schedule_id: int) -> bool:
+    """Delete a schedule and withdraw its future notifications; False if there is none."""
+    with transaction.atomic():
+        found = _mine(caller).select_for_update().filter(id=schedule_id).first()
+        if found is None:
+            return False
+        _withdraw(found)
+        found.delete()
+    return True
+
+
+def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
+    """Pause or resume schedules. Occurrences during a pause are not sent later."""
+    with transaction.atomic():
+        locked = Schedule.objects.select_for_update().filter(id__in=[each.pk for each in schedules])
+        for each in locked.order_by("id"):
+            each.paused = to
+            _withdraw(each)
+            _saved(each)
+
+
+def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem | None:
+    """Check the rule of a schedule and the notification that it would become.
+
+    A new notification may hold no sensitive variable; what became sensitive in an older one is
+    sealed.
+    """
+    if (wrong := _problem_of_times(schedule)) is not None:
+        return wrong
+    asked = _asked(schedule)
+    if isinstance(asked, Problem):
+        return asked
+    if (wrong := _problem_of_request(asked)) is not None:
+        return wrong
+    if is_new and (hidden := _sensitive(asked)):
+        said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
+        return _invalid("/notification/variables", said)
+    ask = validation.Ask(caller, asked)
+    planned = plan.planned(ask, validation.known_of([ask]))
+    return _within(planned) if isinstance(planned, Problem) else None
+
+
+def _asked(schedule: Schedule) -> NotificationRequest | Problem:
+    try:
+        asked = request.parse(occurrences.body_of(schedule))
+    except occurrences.Unreadable as error:
+        return Problem(Kind.CONFLICT, f"{error}: send the notification anew")
+    return _within(asked) if isinstance(asked, Problem) else asked
+
+
+def _problem_of_request(asked: NotificationRequest) -> Problem | None:
+    if asked.idempotency_key or asked.scheduled_at or asked.send_at_local:
+        said = "leave idempotency_key, scheduled_at and send_at_local out: the rule says when"
+        return _invalid("/notification", said)
+    if asked.to is not None:
+        said = "a schedule needs user_id: register the recipient first"
+        return _invalid("/notification/to", said)
+    return None
+
+
+def _problem_of_times(schedule: Schedule) -> Problem | None:
+    if schedule.ends_at is not None and schedule.ends_at <= schedule.starts_at:
+        return _invalid("/ends_at", "it must lie after starts_at")
+    try:
+        recurrence.parse(schedule.rrule)
+        before = schedule.starts_at - dt.timedelta(seconds=1)
+        first = next(occurrences.next_times(schedule, after=before), None)
+    except ValueError as error:
+        return _invalid("/rrule", str(error))
+    if first is None:
+        return _invalid("/rrule", "it never occurs between starts_at and ends_at")
+    return None
+
+
+def _saved(schedule: Schedule) -> Schedule | Problem:
+    """Save a schedule with its first occurrence from now on."""
+    following = occurrences.occurrences(schedule, occurrences.zone_of(schedule), after=clock.now())
+    occurrences.stand(schedule, None if schedule.paused else next(following, None))
+    try:
+        with transaction.atomic():
+            schedule.save()
+    except IntegrityError:
+        said = f"there is a schedule with the name {schedule.name}"
+        return Problem(Kind.CONFLICT, said, (FieldError("/name", said),))
+    return schedule
+
+
+def _withdraw(schedule: Schedule) -> None:
+    """Stop the future notifications of a locked schedule, except those that are being sent."""
+    ahead = schedule.occurrences.filter(at__gt=clock.now())
+    made = [each.notification_id for each in ahead if each.notification_id is not None]
+    if made:
+        cancel.stop(made)
+    ahead.delete()
+
+
+def _sensitive(asked: NotificationRequest) -> list[str]:
+    if asked.template_id is None:
+        return []
+    template = template_cache.by_name([asked.template_id]).get(asked.template_id)
+    return sorted(template.sensitive & asked.variables.reveal().keys()) if template else []
+
+
+def _mine(caller: Caller) -> QuerySet[Schedule]:
+    return Schedule.objects.filter(producer_id=caller.producer_id, mode=caller.mode)
+
+
+def _invalid(pointer: str, said: str) -> Problem:
+    return Problem(Kind.INVALID, said, (FieldError(pointer, said),))
+
+
+def _within(problem: Problem) -> Problem:
+    errors = tuple(
+        FieldError(f"/notification{each.pointer}", each.detail) for each in problem.errors
+    )
+    return Problem(problem.kind, problem.detail, errors)

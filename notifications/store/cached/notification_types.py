@@ -1,0 +1,38 @@
+"""The router's table: what a type of notification means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from notifications.models import NotificationType
+from notifications.rules.lane import Priority
+from notifications.store.cached.ttl_cache import Fresh
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeRule:
+    """The router's rule of a type."""
+
+    priority: Priority
+    category: str
+    retry_preset: str
+    digest_template: str = ""
+    """Template of one message in place of many that a cap held back; empty: none."""
+
+
+@Fresh
+def every() -> Mapping[str, TypeRule]:
+    """Read each type's rule by its name."""
+    return {
+        row.name: TypeRule(
+            priority=Priority(row.priority),
+            category=row.category,
+            retry_preset=row.retry_preset,
+            digest_template=row.digest_template,
+        )
+        for row in NotificationType.objects.all()
+    }
+
+
+forget = every.forget

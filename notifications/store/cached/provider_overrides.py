@@ -1,0 +1,40 @@
+"""Settings of operators for providers: forced breakers and paces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from notifications.models import Breaker, ProviderPace
+from notifications.rules.rate_limits.circuit_breaker import Forced
+from notifications.store.cached.ttl_cache import Fresh
+from providers.contract import Channel, Pace
+
+Pair = tuple[str, Channel]
+"""Provider and channel, which have a breaker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controls:
+    """Settings that differ from the default."""
+
+    forced: Mapping[Pair, Forced]
+    paces: Mapping[str, Pace]
+
+
+@Fresh
+def current() -> Controls:
+    """Read the settings in force."""
+    return Controls(
+        forced={
+            (row.provider, Channel(row.channel)): Forced(row.forced)
+            for row in Breaker.objects.exclude(forced=Forced.AUTO)
+        },
+        paces={
+            row.provider: Pace(burst=row.burst, per_second=row.per_second)
+            for row in ProviderPace.objects.all()
+        },
+    )
+
+
+forget = current.forget

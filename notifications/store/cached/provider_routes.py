@@ -1,0 +1,32 @@
+"""The router's rows as rules."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from notifications.models import ProviderRoute
+from notifications.rules.routing import Rule
+from notifications.store.cached.ttl_cache import Fresh
+from providers.contract import Channel
+
+
+@Fresh
+def current() -> Mapping[Channel, Sequence[Rule]]:
+    """Read the enabled rules of each channel that has any."""
+    rules: dict[Channel, list[Rule]] = defaultdict(list)
+    for row in ProviderRoute.objects.filter(is_enabled=True):
+        channel = Channel(row.channel)
+        rule = Rule(
+            channel=channel,
+            provider=row.provider,
+            region=row.region,
+            platform=row.platform,
+            rank=row.rank,
+            weight=row.weight,
+        )
+        rules[channel].append(rule)
+    return dict(rules)
+
+
+forget = current.forget

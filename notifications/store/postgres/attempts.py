@@ -1,0 +1,41 @@
+"""Provider calls as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from notifications.models import Attempt
+from notifications.store.postgres import db
+
+
+class Call(NamedTuple):
+    """One ended provider call."""
+
+    delivery_id: UUID
+    number: int
+    outcome: str
+    code: str
+    detail: str
+    """Redacted."""
+    latency_ms: int
+    segments: int | None = None
+    """SMS segments of the text; None elsewhere."""
+    http_status: int | None = None
+    retry_after_s: int | None = None
+    """Seconds that the provider asked to wait."""
+    signed_with: str = ""
+    """Web Push: the public VAPID key."""
+
+
+def record(calls: Sequence[Call], *, provider: str) -> None:
+    """Write one attempt a call; an existing attempt stays."""
+    if calls:
+        db.run("attempts", {"provider": provider, **db.columns(calls)})
+
+
+def unanswered(delivery_ids: Collection[UUID]) -> set[UUID]:
+    """Return the deliveries of which any call ended without an answer."""
+    found = Attempt.objects.filter(delivery_id__in=delivery_ids, outcome="unanswered")
+    return set(found.values_list("delivery_id", flat=True))

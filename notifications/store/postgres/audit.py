@@ -1,0 +1,188 @@
+"""The audit log: each change by an operator or an API key, in the transaction of the change.
+
+    with audit.changes(by, "resolve_alert", Alert.objects.filter(pk=7)):
+        ...                                     one entry for each row that differs afterwards
+
+    audit.record(by, "force_breaker", breaker, after={"forced": "open"})
+                                                what is not in the database, or too much to list
+
+Sending is not listed: a notification has a timeline of its own.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from django.db import models, transaction
+from django.db.models import Model, QuerySet
+
+from notifications import clock
+from notifications.models import AuditEntry
+from notifications.rules import audit_facts as rules
+from notifications.rules.audit_facts import Facts
+
+KEPT_AT_LEAST: Final = dt.timedelta(days=90)
+"""As long as the triggers of `migrations/audit.sql` keep every row."""
+_LONGEST_BY: Final = 150
+_Rows = dict[tuple[type[Model], object], tuple[Model, Facts]]
+
+
+@contextmanager
+def changes(by: str, operation: str, *rows: QuerySet[Any]) -> Iterator[list[Model]]:
+    """Compare rows before and after a change; both are in one transaction.
+
+    Yields a list: append objects that the change makes and that none of `rows` finds.
+
+    Args:
+        by: an operator's user name, or `producer orders (nk_live_4f9k2m7q)`.
+        operation: what the actor does, as OpenAPI names it.
+        rows: those that may change or come to be. Each set is read twice; keep it small.
+    """
+    with transaction.atomic():
+        before, made = _read(rows), list[Model]()
+        yield made
+        after = _read([*rows, *_again(before)])
+        after |= {(each.__class__, each.pk): (each, facts_of(each)) for each in made}
+        entries = [
+            _entry(by, operation, _object_of(key, before, after), *differing)
+            for key in {**before, **after}
+            if any(differing := _difference(key, before, after))
+        ]
+        AuditEntry.objects.bulk_create(entries)
+
+
+def record(
+    by: str,
+    operation: str,
+    changed: Model,
+    *,
+    before: Facts | None = None,
+    after: Facts | None = None,
+) -> None:
+    """Write one entry about an object, with what was and what is, in the names of its fields."""
+    differing = rules.difference(before or {}, after or {})
+    _entry(by, operation, changed, *differing).save(force_insert=True)
+
+
+def record_about(by: str, operation: str, *, object_type: str, name: str, after: Facts) -> None:
+    """Write one entry about something that has no row, such as a provider."""
+    AuditEntry.objects.create(
+        by=by[:_LONGEST_BY],
+        operation=operation,
+        object_type=object_type,
+        object_name=name[:_LONGEST_BY],
+        after=rules.difference({}, after)[1],
+        request_id=_request_id(),
+    )
+
+
+def record_made(by_operation: Mapping[tuple[str, str], Sequence[Model]]) -> None:
+    """Write one entry for each new object, in one statement; keys: who, and the operation."""
+    nothing: Facts = {}
+    AuditEntry.objects.bulk_create(
+        _entry(by, operation, each, *rules.difference(nothing, facts_of(each)))
+        for (by, operation), objects in by_operation.items()
+        for each in objects
+    )
+
+
+def of_object(*objects: Model) -> QuerySet[AuditEntry]:
+    """The entries about these objects, newest first."""
+    wanted = models.Q()
+    for each in objects:
+        wanted |= models.Q(object_type=each._meta.model_name, object_id=str(each.pk))  # noqa: SLF001 - Django's public name
+    return AuditEntry.objects.filter(wanted) if objects else AuditEntry.objects.none()
+
+
+def of_type(object_type: str) -> QuerySet[AuditEntry]:
+    """The entries about things of a type that has no rows, newest first."""
+    return AuditEntry.objects.filter(object_type=object_type, object_id="")
+
+
+def facts_of(changed: Model) -> Facts:
+    """The fields of an object as JSON has them, without those that the machine keeps."""
+    meta = changed._meta  # noqa: SLF001 - Django's public name
+    plain = {
+        field.name: _plain(changed, field)
+        for field in meta.concrete_fields
+        if not (field.primary_key or getattr(field, "auto_now", False))
+    }
+    several = {
+        field.name: sorted(map(str, getattr(changed, field.name).all()))
+        for field in meta.many_to_many
+    }
+    return plain | several
+
+
+def discard_older_than(age: dt.timedelta, *, limit: int) -> int:
+    """Delete entries past retention; returns how many."""
+    until = clock.now() - max(age, KEPT_AT_LEAST)
+    old = AuditEntry.objects.filter(at__lt=until).order_by("pk").values("pk")[:limit]
+    deleted, _ = AuditEntry.objects.filter(pk__in=old).delete()
+    return deleted
+
+
+def _plain(changed: Model, field: models.Field[Any, Any]) -> object:
+    value = getattr(changed, field.attname)
+    if field.choices:
+        return str(getattr(changed, f"get_{field.name}_display")())
+    match value:
+        case None | str() | bool() | int() | float() | list() | dict():
+            return value
+        case dt.datetime() | dt.date() | dt.time():
+            return value.isoformat()
+        case bytes() | memoryview():
+            return bytes(
+                value
+            ).hex()  # compared, and never shown: see `rules.audit_facts.HIDDEN_FIELDS`
+        case UUID():
+            return str(value)
+        case _:
+            return str(value)
+
+
+def _read(sets: Sequence[QuerySet[Any]]) -> _Rows:
+    return {(row.__class__, row.pk): (row, facts_of(row)) for rows in sets for row in rows.all()}
+
+
+def _again(before: _Rows) -> list[QuerySet[Any]]:
+    """The same rows by their keys, because a change may take them out of the sets."""
+    keys: dict[type[Model], list[object]] = {}
+    for model, key in before:
+        keys.setdefault(model, []).append(key)
+    return [model._default_manager.filter(pk__in=some) for model, some in keys.items()]  # noqa: SLF001 - Django's public name
+
+
+def _object_of(key: tuple[type[Model], object], before: _Rows, after: _Rows) -> Model:
+    return (after.get(key) or before[key])[0]
+
+
+def _difference(
+    key: tuple[type[Model], object], before: _Rows, after: _Rows
+) -> tuple[dict[str, object], dict[str, object]]:
+    nothing: Facts = {}
+    was = before[key][1] if key in before else nothing
+    now = after[key][1] if key in after else nothing
+    return rules.difference(was, now)
+
+
+def _entry(by: str, operation: str, changed: Model, before: Facts, after: Facts) -> AuditEntry:
+    return AuditEntry(
+        by=by[:_LONGEST_BY],
+        operation=operation,
+        object_type=str(changed._meta.model_name),  # noqa: SLF001 - Django's public name
+        object_id="" if changed.pk is None else str(changed.pk),
+        object_name=str(changed)[:_LONGEST_BY],
+        before=before,
+        after=after,
+        request_id=_request_id(),
+    )
+
+
+def _request_id() -> str:
+    return str(structlog.contextvars.get_contextvars().get("trace_id", ""))

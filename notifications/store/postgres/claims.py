@@ -1,0 +1,102 @@
+"""Claims: take deliveries under a lease, and renew the lease before a provider call."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+from uuid import UUID, uuid4
+
+from notifications import clock
+from notifications.rules import suspects
+from notifications.rules.lane import PACE, Mode, Priority
+from notifications.rules.states import Status
+from notifications.store.postgres import db
+from providers.contract import Channel
+
+_LEASES: Final = {
+    "leases": [PACE[priority].lease for priority in Priority],
+    "sending": Status.SENDING,
+}
+
+
+class Claimed(NamedTuple):
+    """A delivery under our lease."""
+
+    id: UUID
+    mode: Mode
+    priority: Priority
+    channel: Channel
+    recipient_id: int
+    contact_id: int
+    attempts: int
+    attempts_before: int
+    resent: bool
+    generation: int
+    slot_provider: str
+    slot_at: dt.datetime | None
+    """When that provider's bucket lets the delivery leave, if it was given a slot."""
+    claimed_at: dt.datetime
+    """By Postgres's clock, the same for all of one claim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The deliveries that one task took, and the token of the claim."""
+
+    token: UUID
+    deliveries: list[Claimed]
+    at: dt.datetime
+    """Postgres's clock at the claim."""
+    taken_at: float
+    """This process's monotonic clock at the claim, in seconds."""
+
+    @property
+    def now(self) -> dt.datetime:
+        """Postgres's clock now, whatever the host's clock says."""
+        return self.at + dt.timedelta(seconds=clock.monotonic() - self.taken_at)
+
+
+def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
+    """Take those of these deliveries that may leave now under a lease."""
+    token = uuid4()
+    parameters = {
+        "ids": list(delivery_ids),
+        "queued": Status.QUEUED,
+        "waiting": [Status.RETRYING, Status.SCHEDULED],
+        "poison": suspects.POISON_AFTER,
+        "small_after": suspects.SMALL_AFTER,
+        "small": suspects.SMALL,
+        "alone_after": suspects.ALONE_AFTER,
+        "token": token,
+        **_LEASES,
+    }
+    taken = db.retried(lambda: db.made("claim", parameters, _claimed))
+    at = taken[0].claimed_at if taken else now
+    return Claim(token=token, deliveries=taken, at=at, taken_at=clock.monotonic())
+
+
+def _claimed(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
+    return Claimed(delivery_id, Mode(mode), Priority(priority), Channel(channel), *others)
+
+
+def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[UUID, int]:
+    """Before a wave of calls: renew the leases and count the calls, committed.
+
+    Returns the rows that are still ours, each with the number of its call.
+    """
+    parameters = {"ids": list(delivery_ids), "token": token, "provider": provider, **_LEASES}
+    rows = db.alone("renew", parameters)
+    return {row["id"]: row["attempts"] for row in rows}
+
+
+def set_contacts(contacts: Mapping[UUID, int]) -> None:
+    """Set the contacts of scheduled deliveries at their release."""
+    db.run("set_contacts", {"ids": list(contacts), "contacts": list(contacts.values())})
+
+
+def set_slots(waits: Mapping[UUID, dt.timedelta], *, provider: str, token: UUID) -> None:
+    """Note how long until a provider's bucket lets rows of this claim leave."""
+    parameters = {"ids": list(waits), "waits": list(waits.values())}
+    db.alone("set_slots", {**parameters, "provider": provider, "token": token})

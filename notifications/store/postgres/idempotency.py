@@ -1,0 +1,97 @@
+"""Idempotency keys and their first answers, for 24 hours, in Postgres.
+
+A key is inserted in the transaction that stores its notifications, so neither exists without the
+other. Of two concurrent inserts of a key, the second waits for the first and violates the index.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from notifications import conf
+from notifications.rules.lane import Mode
+from notifications.store.postgres import db
+
+_COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expires_at")
+
+
+class Key(NamedTuple):
+    """An idempotency key and its owner."""
+
+    producer_id: int
+    mode: Mode
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key with its body and answer."""
+
+    key: Key
+    body_hash: bytes
+    response: Any
+
+
+def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
+    """Return entries to insert, in key order, so that two batches never deadlock."""
+    expires_at = now + conf.current().idempotency_keys_kept
+    records = [
+        (*each.key, each.body_hash, orjson.dumps(each.response).decode(), expires_at)
+        for each in sorted(entries, key=lambda each: each.key)
+    ]
+    return db.Rows("idempotency_key", _COLUMNS, records)
+
+
+def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
+    """Return the query for the stored answers to these keys.
+
+    With several producers, answers to another producer's key of the same name may be among them.
+    """
+    whose = {(each.producer_id, each.mode) for each in keys}
+    parameters = {
+        "producer_ids": sorted({producer_id for producer_id, _ in whose}),
+        "modes": sorted({mode for _, mode in whose}),
+        "keys": sorted({each.name for each in keys}),
+    }
+    return db.Query("first_answers", parameters, _entry)
+
+
+def take(key: Key, body_hash: bytes) -> Entry | None:
+    """Take a key in the transaction that is open, or return what is stored under it.
+
+    Waits for another transaction that has taken it. `keep` adds the answer.
+
+    Raises:
+        django.db.OperationalError: the other transaction took longer than the session waits.
+    """
+    parameters = {
+        **key._asdict(),
+        "body_hash": body_hash,
+        "lasts": conf.current().idempotency_keys_kept,
+    }
+    if db.run("take_key", parameters):
+        return None
+    [[earlier]] = db.made_together([first_answers([key])])
+    return earlier
+
+
+def keep(key: Key, response: Mapping[str, Any]) -> None:
+    """Store the answer under a key that this transaction has taken."""
+    parameters = {**key._asdict(), "response": orjson.dumps(response).decode()}
+    db.run("keep_answer", parameters)
+
+
+def forget_expired(keys: Collection[Key]) -> None:
+    """Delete the expired ones among `keys`."""
+    producer_ids, modes, names = (list(column) for column in zip(*sorted(keys), strict=True))
+    parameters = {"producer_ids": producer_ids, "modes": modes, "keys": names}
+    db.alone("forget_keys", parameters)
+
+
+def _entry(producer_id: int, mode: int, name: str, body_hash: bytes, response: str) -> Entry:
+    return Entry(Key(producer_id, Mode(mode), name), bytes(body_hash), orjson.loads(response))

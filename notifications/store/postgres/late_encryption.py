@@ -1,0 +1,161 @@
+"""Sealing: encrypt what was stored before a template version declared its variable sensitive.
+
+Accepting encrypts sensitive variables. A recurring schedule, a notification for later and a dead
+letter can be older than the version that says so. Publishing the version makes a job; a minute
+later, when nobody accepts with the former version any more, the job takes the values out of
+
+    schedules        the values are kept in `secrets`; the API and admin show a mask
+    notifications    the values are kept in `secrets`, and wiped as those are
+    dead letters     the values are removed; a replay uses the notification's
+
+Twice is once, and a killed run goes on where it stood. The template's history tells the result.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import F
+
+from notifications import clock
+from notifications.models import Schedule, SealingJob, Template, TemplateEvent
+from notifications.rules import ids
+from notifications.rules.sensitive import MASK, Sensitive
+from notifications.store.postgres import db, secret_variables
+
+_GRACE: Final = dt.timedelta(minutes=1)
+"""A request that was being accepted with the former version has stored its rows by then."""
+_SEALED: Final = TemplateEvent.Verb.SEALED
+
+
+def begin(version: Template, names: Collection[str]) -> None:
+    """Make the job for variables that are sensitive from this version on."""
+    if names:
+        SealingJob.objects.create(
+            template_id=version.template_id,
+            version=version.version,
+            names=sorted(names),
+            created_at=clock.now(),
+        )
+
+
+def work_off(*, limit: int) -> int:
+    """Look at up to `limit` rows for the oldest job that is due.
+
+    Returns `limit` while the job has more to do, else how many rows the job looked at.
+    """
+    with transaction.atomic():
+        waiting = SealingJob.objects.select_for_update(skip_locked=True)
+        due = waiting.filter(finished_at=None, created_at__lte=clock.now() - _GRACE)
+        job = due.order_by("id").first()
+        return _step(job, limit) if job else 0
+
+
+def body_of(schedule: Schedule) -> dict[str, Any]:
+    """The notification of a schedule with its sealed variables.
+
+    Raises:
+        cryptography.fernet.InvalidToken: none of the configured keys sealed the variables.
+    """
+    return _with(schedule, _revealed(schedule.secrets))
+
+
+def masked_body_of(schedule: Schedule) -> dict[str, Any]:
+    """The notification of a schedule with a mask for each sealed variable."""
+    return _with(schedule, dict.fromkeys(schedule.sealed_names, MASK))
+
+
+def _with(schedule: Schedule, hidden: Mapping[str, object]) -> dict[str, Any]:
+    body: dict[str, Any] = schedule.request
+    return {**body, "variables": {**body["variables"], **hidden}} if hidden else body
+
+
+def _revealed(secrets: bytes | memoryview | None) -> dict[str, Any]:
+    return {} if secrets is None else secret_variables.unseal(bytes(secrets)).reveal()
+
+
+def _step(job: SealingJob, limit: int) -> int:
+    if sealed := _seal_schedules(job, limit):
+        SealingJob.objects.filter(pk=job.pk).update(schedules=F("schedules") + sealed)
+        return limit
+    if _seal_notifications(job, limit):
+        return limit
+    letters = {"template_id": job.template_id, "names": job.names, "limit": limit}
+    sealed = db.run("seal_dead_letters", letters)
+    SealingJob.objects.filter(pk=job.pk).update(dead_letters=F("dead_letters") + sealed)
+    if sealed >= limit:
+        return limit
+    _finish(job)
+    return sealed
+
+
+def _seal_schedules(job: SealingJob, limit: int) -> int:
+    wanted = Schedule.objects.filter(
+        request__template_id=job.template_id, request__variables__has_any_keys=job.names
+    )
+    rows = list(wanted.select_for_update().order_by("id")[:limit])
+    for each in rows:
+        variables = each.request["variables"]
+        each.secrets, hidden = _added(each.secrets, variables, job.names)
+        left = {name: value for name, value in variables.items() if name not in hidden}
+        each.request = {**each.request, "variables": left}
+        each.sealed_names = sorted({*each.sealed_names, *hidden})
+        each.save(update_fields=["secrets", "request", "sealed_names"])
+    return len(rows)
+
+
+def _seal_notifications(job: SealingJob, limit: int) -> int:
+    """Seal the next notifications of a job; returns how many rows it looked at."""
+    end = job.created_at + _GRACE
+    page = db.rows(
+        "sealing_page",
+        {
+            "versions": _versions(job),
+            "names": job.names,
+            "position": job.position or ids.floor_of(dt.date(1970, 1, 1)),
+            "ceiling": ids.notification_id(at_ms=int(end.timestamp() * 1000), entropy=0),
+            "limit": limit,
+        },
+    )
+    if not page:
+        return 0
+    clear = [row["id"] for row in page if row["is_clear"]]
+    rows = db.rows("lock_clear", {"ids": clear, "names": job.names}) if clear else []
+    sealed = [_added(row["secrets"], row["variables"], job.names)[0] for row in rows]
+    if rows:
+        changed = {"ids": [row["id"] for row in rows], "sealed": sealed, "names": job.names}
+        db.run("seal_notifications", changed)
+    SealingJob.objects.filter(pk=job.pk).update(
+        position=page[-1]["id"], notifications=F("notifications") + len(rows)
+    )
+    return len(page)
+
+
+def _added(
+    secrets: bytes | memoryview | None, variables: Mapping[str, Any], names: Collection[str]
+) -> tuple[bytes, frozenset[str]]:
+    """Seal variables in the clear with those that are sealed; also returns their names."""
+    hidden = {name: variables[name] for name in names if name in variables}
+    return secret_variables.seal(Sensitive({**_revealed(secrets), **hidden})), frozenset(hidden)
+
+
+def _versions(job: SealingJob) -> list[int]:
+    every = Template.objects.filter(template_id=job.template_id)
+    return list(every.values_list("pk", flat=True))
+
+
+def _finish(job: SealingJob) -> None:
+    job.refresh_from_db()
+    SealingJob.objects.filter(pk=job.pk).update(finished_at=clock.now())
+    counts = f"{job.schedules} schedules, {job.notifications} notifications"
+    detail = f"{', '.join(job.names)}: {counts}, {job.dead_letters} dead letters"
+    TemplateEvent.objects.create(
+        template_id=job.template_id,
+        version=job.version,
+        verb=_SEALED,
+        by="housekeeping",
+        detail=detail[:200],
+    )

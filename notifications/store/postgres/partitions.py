@@ -1,0 +1,137 @@
+"""Daily partitions of the four big tables: made ahead, dropped after retention.
+
+There is no default partition, because its rows would block the partition that they belong to. Two
+weeks are made ahead, at every boot and every hour; an insert without a partition makes its day and
+tries again. A partition is built beside the table and attached, which does not stop writers.
+
+The role of the processes owns no table and cannot alter or drop one. The functions of migration
+`partition_functions` do it as the owner: they make days near today and drop days that are older
+than the shortest retention. So every process can make the day that it needs.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+import psycopg
+from django.db import IntegrityError, OperationalError, connection
+
+from notifications import clock, conf
+from notifications.store.postgres import db
+
+Answer = TypeVar("Answer")
+
+TABLES: Final = {
+    "notification": "id",
+    "delivery": "id",
+    "attempt": "delivery_id",
+    "event": "notification_id",
+}
+DAYS_AHEAD: Final = 14
+_MAKE_TRIES: Final = 20
+"""Each waits at most 200 ms for its lock, so that writers never queue for long behind a DDL."""
+_DROP_TRIES: Final = 3
+"""Each makes writers wait for at most 200 ms. The next run of the sweep tries again."""
+
+
+def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
+    """Make the missing partitions of `today` and the days after; returns how many days.
+
+    Safe to run twice and from many processes.
+    """
+    wanted = [today + dt.timedelta(days=ahead) for ahead in range(days + 1)]
+    attached = {(part.table, part.day) for part in _parts() if part.is_attached}
+    missing = {day for day in wanted if any((table, day) not in attached for table in TABLES)}
+    for day in sorted(missing):
+        _call("SELECT make_partitions(%s)", [day], tries=_MAKE_TRIES)
+    return len(missing)
+
+
+def existing() -> list[dt.date]:
+    """Return the days whose deliveries have a partition, oldest first."""
+    attached = (part for part in _parts() if part.is_attached and not part.is_pending)
+    return [part.day for part in attached if part.table == "delivery"]
+
+
+def with_day(day: dt.date, work: Callable[[], Answer]) -> Answer:
+    """Run an insert for rows of `day`; make a missing partition and run the insert again.
+
+    Raises:
+        IntegrityError: another violation, or a day that retention has dropped.
+    """
+    try:
+        return work()
+    except IntegrityError as error:
+        if not isinstance(error.__cause__, psycopg.errors.CheckViolation) or is_past(day):
+            raise
+    ensure(day, days=0)
+    return work()
+
+
+def is_past(day: dt.date) -> bool:
+    """Whether retention has dropped, or is about to drop, this day."""
+    return day < clock.now().date() - conf.current().retention
+
+
+def past() -> list[dt.date]:
+    """Return the days before retention of which any table is left, oldest first."""
+    return sorted({part.day for part in _parts() if is_past(part.day)})
+
+
+def drop(day: dt.date) -> None:
+    """Detach and drop the four tables of a day.
+
+    A detach waits until no transaction uses the table, for at most 200 ms a try, while new
+    statements wait behind it. The tables with the most rows go first.
+
+    Raises:
+        OperationalError: a reader has held one of the tables for too long.
+    """
+    found = {part.table for part in _parts() if part.day == day}
+    for table in reversed(TABLES):
+        if table in found:
+            _call("SELECT drop_partition(%s, %s)", [table, day], tries=_DROP_TRIES)
+
+
+class _Part(NamedTuple):
+    """A table that is, or was, a day's partition."""
+
+    table: str
+    day: dt.date
+    is_attached: bool
+    is_pending: bool
+    """A detach has begun and not ended."""
+
+
+def _parts() -> list[_Part]:
+    """Find tables by name, because a detached table has no other tie to its parent."""
+    with db.cursor() as running:
+        running.execute(
+            "SELECT c.relname AS name, i.inhparent IS NOT NULL AS is_attached,"
+            " coalesce(i.inhdetachpending, false) AS is_pending"
+            " FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid"
+            " WHERE c.relkind = 'r' AND c.relname ~ %s AND c.relnamespace ="
+            " (SELECT relnamespace FROM pg_class WHERE oid = 'delivery'::regclass)"
+            " ORDER BY c.relname",
+            [f"^({'|'.join(TABLES)})_[0-9]{{8}}$"],
+        )
+        rows = running.fetchall()
+    return [
+        _Part(table, dt.date.fromisoformat(digits), row["is_attached"], row["is_pending"])
+        for row in rows
+        for table, _, digits in [row["name"].rpartition("_")]
+    ]
+
+
+def _call(statement: str, values: Sequence[str | dt.date], *, tries: int) -> None:
+    for tries_left in reversed(range(tries)):
+        try:
+            with connection.cursor() as running:
+                running.execute(statement, values)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable) or not tries_left:
+                raise
+        else:
+            return

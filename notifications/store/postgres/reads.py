@@ -1,0 +1,165 @@
+"""Reads of intake and delivery: contacts and preferences, and what a claimed delivery needs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Collection, Iterable
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from notifications.rules.channels import Reach
+from notifications.rules.lane import Mode
+from notifications.rules.rate_limits import frequency_caps as caps
+from notifications.rules.rate_limits.frequency_caps import Caps
+from notifications.store.postgres import db
+from notifications.store.postgres.recipients import TAKEN_AWAY
+from providers.contract import Channel
+
+_NO_CAPS: Final[Caps] = {}
+_NOTHING: Final = frozenset[Any]()
+
+
+class Asked(NamedTuple):
+    """A notification as a delivery needs it: a row of `notifications_of.sql`."""
+
+    content: dict[str, Any] | None
+    variables: dict[str, Any]
+    id: UUID
+    producer_id: int
+    type: str
+    category: str
+    retry_preset: str
+    user_id: str
+    template: int | None
+    sealed: bytes | None
+    collapse_key: str
+    ordering_key: str
+    traceparent: str
+    expires_at: dt.datetime
+    is_cancelled: bool
+
+
+class Destination(NamedTuple):
+    """A contact and its recipient's preferences: a row of `contacts.sql`."""
+
+    channels_off: frozenset[Channel]
+    categories_off: frozenset[str]
+    caps: Caps
+    contact_id: int
+    kind: str
+    address: str
+    is_valid: bool
+    is_suppressed: bool
+    """Whether its address is on the suppression list."""
+    locale: str
+    timezone: str
+    """The recipient's, or that of the phone number; empty if unknown."""
+    quiet_hours: str
+    """JSON, as `rules.times.quiet_hours` reads it."""
+    do_not_disturb_until: dt.datetime | None
+    secret_version: int
+    secret_changed_at: dt.datetime | None
+    shared_secret_until: dt.datetime | None
+    is_taken_away: bool = False
+    """Whether a producer took the contact away: the notice about that still goes there."""
+
+
+def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
+    """Return the existing notifications of these ids."""
+    found = db.made("notifications_of", {"ids": list(notification_ids)}, _asked)
+    return {each.id: each for each in found}
+
+
+def _asked(content: str | None, variables: str, *others: Any) -> Asked:  # noqa: ANN401 - the rest of the row, as it comes
+    return Asked(_object(content) if content else None, _object(variables), *others)
+
+
+def _object(kept: str) -> dict[str, Any]:
+    """Read a JSON object; any other value, of another release, is an empty object."""
+    found = orjson.loads(kept)
+    return found if isinstance(found, dict) else {}
+
+
+def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
+    """Return the existing contacts of these ids."""
+    parameters = {"ids": list(set(contact_ids)), "live": Mode.LIVE, "taken_away": TAKEN_AWAY}
+    return {each.contact_id: each for each in db.made("contacts", parameters, _destination)}
+
+
+def _destination(
+    channels_off: list[int] | None,
+    categories_off: list[str] | None,
+    own_caps: str | None,
+    *others: Any,  # noqa: ANN401 - the rest of the row, as it comes
+) -> Destination:
+    return Destination(
+        _channels(channels_off),
+        frozenset(categories_off) if categories_off else _NOTHING,
+        _caps(own_caps) if own_caps else _NO_CAPS,
+        *others,
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _caps(written: str) -> Caps:
+    # The doors let nothing unreadable in. One that came another way must not stop its whole batch:
+    # it counts as not written.
+    try:
+        return caps.parsed(orjson.loads(written))
+    except (KeyError, ValueError):
+        return _NO_CAPS
+
+
+def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, Reach]:
+    """Return how these users can be reached now; unknown users are missing."""
+    [found] = db.made_together([reaches_query(mode, user_ids)])
+    return {reach.user_id: reach for reach in found}
+
+
+def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, Reach]:
+    """Return the same by recipient id."""
+    [found] = db.made_together([reaches_query(Mode.LIVE, recipient_ids=recipient_ids)])
+    return {reach.recipient_id: reach for reach in found}
+
+
+def reaches_query(
+    mode: Mode, user_ids: Iterable[str] = (), *, recipient_ids: Iterable[int] = ()
+) -> db.Query[Reach]:
+    """Build the query for how these recipients can be reached now."""
+    whose = {"user_ids": list(user_ids), "ids": list(recipient_ids)}
+    return db.Query("reaches", {**whose, "mode": mode, "live": Mode.LIVE}, _reach)
+
+
+def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql
+    recipient_id, user_id, timezone, locale, *wishes, contact_channels, contact_ids, suppressed = (
+        row
+    )
+    off, order, categories_off = wishes
+    contacts: dict[Channel, list[int]] = {}
+    for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
+        if channel in _CHANNELS:
+            contacts.setdefault(_CHANNELS[channel], []).append(contact_id)
+    return Reach(
+        recipient_id,
+        user_id,
+        timezone,
+        contacts,
+        suppressed=_channels(suppressed),
+        channel_order=[_CHANNELS[channel] for channel in order or () if channel in _CHANNELS],
+        channels_off=_channels(off),
+        categories_off=frozenset(categories_off) if categories_off else _NOTHING,
+        locale=locale,
+    )
+
+
+def _channels(numbers: Collection[int] | None) -> frozenset[Channel]:
+    if not numbers:
+        return _NOTHING
+    return frozenset([_CHANNELS[number] for number in numbers if number in _CHANNELS])
+
+
+_CHANNELS: Final = {channel.value: channel for channel in Channel}
+"""A channel of a newer release is missing here: its rows do not concern this release."""

@@ -1,0 +1,104 @@
+"""Recipients whom producers name by address: found where they are known, else registered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from notifications import clock, conf
+from notifications.models import Contact, Recipient
+from notifications.rules import phone
+from notifications.rules.lane import Mode
+from notifications.rules.recipient import To
+from notifications.store.postgres import db
+from providers.contract import Channel
+
+
+class Person(NamedTuple):
+    """A recipient who was found or registered."""
+
+    id: int
+    user_id: str
+    is_new: bool
+
+
+def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, Person]:
+    """Find or register a recipient for each set of addresses, in the transaction that is open.
+
+    Found is who has each of the addresses as the valid primary contact of its channel; of several
+    people the one who was registered first.
+
+    Args:
+        mode: of all of them.
+        wanted: sets of addresses.
+        by: who is noted at the contacts that are new.
+    """
+    people = _known(mode, wanted)
+    fresh = {to: to.user_id(key=conf.current().hash_key) for to in wanted if to not in people}
+    if not fresh:
+        return people
+    names = {user_id: to for to, user_id in fresh.items()}
+    created = _registered(mode, names, by=by)
+    rows = Recipient.objects.filter(mode=mode, user_id__in=names).values_list("user_id", "pk")
+    ids = dict(rows)
+    return people | {
+        to: Person(ids[user_id], user_id, user_id in created) for to, user_id in fresh.items()
+    }
+
+
+def remove(recipient_ids: Collection[int]) -> None:
+    """Remove recipients whom this transaction has registered."""
+    if recipient_ids:
+        Recipient.objects.filter(pk__in=recipient_ids).delete()
+
+
+def _known(mode: Mode, wanted: Collection[To]) -> dict[To, Person]:
+    """Served by `contact_by_address`."""
+    addresses = {address for to in wanted for address in to.addresses.values()}
+    contacts = Contact.objects.filter(
+        address__in=addresses, recipient__mode=mode, is_primary=True, invalidated_at=None
+    ).values_list("recipient_id", "recipient__user_id", "channel", "address")
+    held: dict[tuple[int, str], set[tuple[int, str]]] = defaultdict(set)
+    for recipient_id, user_id, channel, address in contacts:
+        held[recipient_id, user_id].add((channel, address))
+    found = {}
+    for to in wanted:
+        needed = {(int(channel), address) for channel, address in to.addresses.items()}
+        who = min((person for person, has in held.items() if needed <= has), default=None)
+        if who is not None:
+            found[to] = Person(*who, is_new=False)
+    return found
+
+
+def _registered(mode: Mode, wanted: Mapping[str, To], *, by: str) -> set[str]:
+    """Register who is not there yet, with their contacts; returns the user ids that are new."""
+    names = sorted(wanted)  # two transactions that register the same people never deadlock
+    rows = db.rows(
+        "register_recipients",
+        {
+            "mode": mode,
+            "user_ids": names,
+            "locales": [wanted[name].locale or "en" for name in names],
+            "timezones": [wanted[name].timezone or "" for name in names],
+            "phone_timezones": [_zone_of(wanted[name]) for name in names],
+            "now": clock.now(),
+        },
+    )
+    Contact.objects.bulk_create(
+        Contact(
+            recipient_id=row["id"],
+            channel=channel,
+            address=address,
+            is_primary=True,
+            created_by=by,
+        )
+        for row in rows
+        for channel, address in wanted[row["user_id"]].addresses.items()
+    )
+    return {row["user_id"] for row in rows}
+
+
+def _zone_of(to: To) -> str:
+    number = to.addresses.get(Channel.SMS)
+    return phone.zone_of(number) if number else ""

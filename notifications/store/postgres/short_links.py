@@ -1,0 +1,50 @@
+"""Short links: stored by a wave, followed one by one, deleted when they end."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from notifications.models import ShortLink
+from notifications.store.postgres import db
+
+
+class NewLink(NamedTuple):
+    """A link to store."""
+
+    token: str
+    delivery_id: UUID
+    target: str
+    expires_at: dt.datetime
+
+
+def add(links: Sequence[NewLink]) -> None:
+    """Store links in one statement; an existing link stays."""
+    if links:
+        parameters = db.columns(links)
+        db.in_transaction(lambda: db.run("add_short_links", parameters))
+
+
+def target(token: str) -> str | None:
+    """Return the target of a link, uncounted; None: there is none, or it has ended."""
+    alive = "SELECT target FROM short_link WHERE token = %s AND expires_at > now()"
+    with connection.cursor() as running:
+        running.execute(alive, [token])
+        found = running.fetchone()
+    return found[0] if found else None
+
+
+def follow(token: str) -> str | None:
+    """Return the target of a link and count the click."""
+    found = db.rows("follow_short_link", {"token": token})
+    return found[0]["target"] if found else None
+
+
+def purge(*, now: dt.datetime, limit: int) -> int:
+    """Delete up to `limit` links that have ended."""
+    ended = ShortLink.objects.filter(expires_at__lte=now).values("token")[:limit]
+    return ShortLink.objects.filter(token__in=ended).delete()[0]

@@ -1,0 +1,125 @@
+"""The suppression list: enter addresses, look them up, and undo entries.
+
+Bounces and complaints enter by `store.postgres.dead_contacts`. A row is never deleted: it says who
+entered it, who undid it, when and why. An undo takes back one reason, so START cannot revive a
+bounced number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import transaction
+from django.db.models import Func, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Now
+from django.db.models.lookups import Exact
+
+from notifications.models import ApiKey, Contact, Suppression
+from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
+from notifications.rules.lane import Mode
+from notifications.rules.suppression import Cause, listed_as
+from notifications.store.postgres import db
+from notifications.store.postgres.recipients import TAKEN_AWAY
+from notifications.store.redis import metric_counters
+from providers.contract import Channel
+
+_CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
+"""Causes that invalidate contacts as well."""
+
+_MADE_BY_KEY: Final = re.compile(r"producer .* \((nk_\w+)\)")
+_BY_THEMSELVES: Final = frozenset({Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
+"""Causes of the recipient's own making."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An address to enter."""
+
+    channel: Channel
+    address: str
+    cause: Cause
+    note: str = ""
+
+
+def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
+    """Enter addresses; returns how many were not on the list for this reason."""
+    if not entries:
+        return 0
+    parameters = {
+        "channels": [int(each.channel) for each in entries],
+        "addresses": [listed_as(each.channel, each.address) for each in entries],
+        "reasons": [each.cause.value for each in entries],
+        "notes": [each.note[:LONGEST_NOTE] for each in entries],
+        "provider": provider,
+        "by": by[:LONGEST_BY],
+    }
+    added = [Cause(row["reason"]) for row in db.alone("suppress", parameters)]
+    metric_counters.count_opt_outs(cause for cause in added if cause in _BY_THEMSELVES)
+    return len(added)
+
+
+def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
+    """Return all rows of an address in any spelling, undone ones too."""
+    listed = listed_as(channel, address)
+    spelled = Func(Value(int(channel)), Value(listed), function="suppressible")
+    return Suppression.objects.filter(channel=channel, address=spelled)
+
+
+def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
+    """Return the row that suppresses an address for this reason."""
+    return of_address(channel, address).filter(reason=cause, undone_at=None).first()
+
+
+def was_made_by(row: Suppression, producer_id: int) -> bool:
+    """Whether one of the producer's keys entered the row: `producer orders (nk_live_4f9k2m7q)`."""
+    found = _MADE_BY_KEY.fullmatch(row.created_by)
+    mine = ApiKey.objects.filter(producer_id=producer_id)
+    return found is not None and mine.filter(prefix=found[1]).exists()
+
+
+def told(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
+    """Annotate contacts for `causes_of`; served by `suppression_by_address`."""
+    entries = Suppression.objects.filter(
+        Exact(OuterRef("recipient__mode"), Mode.LIVE),
+        channel=OuterRef("channel"),
+        address=Func(OuterRef("channel"), OuterRef("address"), function="suppressible"),
+        undone_at=None,
+    ).order_by("reason")
+    return contacts.annotate(suppressed_for=ArraySubquery(entries.values("reason")))
+
+
+def causes_of(contact: Contact) -> list[Cause]:
+    """Return why the address of a `told` contact is on the list; empty if it is not."""
+    return [Cause(each) for each in getattr(contact, "suppressed_for", ())]
+
+
+def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:
+    """Undo those of the rows that are in force; returns how many.
+
+    A contact that a provider called dead is valid again once neither bounce nor complaint is left,
+    if its address is spelled as on the list. Others are made valid on their page.
+    """
+    with transaction.atomic():
+        chosen = list(rows.filter(undone_at=None).order_by("pk").select_for_update())
+        Suppression.objects.filter(pk__in=[each.pk for each in chosen]).update(
+            undone_at=Now(), undone_by=by[:LONGEST_BY], undo_note=note[:LONGEST_NOTE]
+        )
+        for each in chosen:
+            if each.reason in _CALLED_DEAD:
+                _revive(each)
+    return len(chosen)
+
+
+def _revive(undone: Suppression) -> None:
+    same = Suppression.objects.filter(channel=undone.channel, address=undone.address)
+    if same.filter(reason__in=_CALLED_DEAD, undone_at=None).exists():
+        return
+    Contact.objects.filter(
+        recipient__mode=Mode.LIVE, channel=undone.channel, address=undone.address
+    ).exclude(Q(invalid_reason=TAKEN_AWAY) | Q(invalidated_at=None)).update(
+        invalidated_at=None, invalid_reason=""
+    )

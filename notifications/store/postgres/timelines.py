@@ -1,0 +1,186 @@
+"""What API and admin show of a notification: its deliveries, their attempts and the timeline.
+
+A notification's deliveries are one range of the primary key, so four range scans of one daily
+partition read all of it. Sensitive variables are masked here for every reader.
+
+A page of `listing` reads at most SCANNED rows, so a page can hold fewer lines than its limit and
+still have a next page.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
+from uuid import UUID
+
+from notifications.models import Attempt, Delivery, Event, Notification, Template
+from notifications.rules import ids
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.sensitive import MASK
+from notifications.rules.states import Status, overall
+from notifications.store.postgres import db
+from providers.contract import Channel
+
+SCANNED: Final = 20_000
+"""Rows that one page of a listing may read: about 20 ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryView:
+    """The effort to reach one contact on one channel."""
+
+    id: UUID
+    channel: Channel
+    status: Status
+    reason: str
+    provider: str
+    provider_message_id: str
+    due_at: dt.datetime | None
+    sent_at: dt.datetime | None
+    delivered_at: dt.datetime | None
+    attempts: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """A notification with its deliveries and events."""
+
+    notification: Notification
+    template: Template | None
+    deliveries: tuple[DeliveryView, ...]
+    events: tuple[Event, ...]
+
+    @property
+    def status(self) -> Status:
+        """The notification's own status."""
+        return overall([delivery.status for delivery in self.deliveries])
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The variables, with sensitive ones masked."""
+        hidden = self.template.sensitive_variables if self.template else ()
+        shown: dict[str, Any] = self.notification.variables
+        return shown | dict.fromkeys(hidden, MASK)
+
+
+def of(notification_id: UUID) -> Timeline | None:
+    """Read a notification with deliveries and events; None if there is no such notification."""
+    notification = Notification.objects.filter(pk=notification_id).first()
+    if notification is None:
+        return None
+    return Timeline(
+        notification=notification,
+        template=Template.objects.filter(pk=notification.template or 0).first(),
+        deliveries=_deliveries(notification_id),
+        events=tuple(Event.objects.filter(notification_id=notification_id).order_by("seq")),
+    )
+
+
+def _deliveries(notification_id: UUID) -> tuple[DeliveryView, ...]:
+    last = ids.last_delivery_of(notification_id)
+    attempts = Attempt.objects.filter(delivery_id__gt=notification_id, delivery_id__lte=last)
+    made = {
+        delivery_id: tuple(rows)
+        for delivery_id, rows in groupby(
+            attempts.order_by("delivery_id", "number"), key=lambda row: row.delivery_id
+        )
+    }
+    found = Delivery.objects.filter(pk__gt=notification_id, pk__lte=last).order_by("pk")
+    return tuple(
+        DeliveryView(
+            id=row.id,
+            channel=Channel(row.channel),
+            status=Status(row.status),
+            reason=row.reason,
+            provider=row.provider,
+            provider_message_id=row.provider_message_id,
+            due_at=row.due_at,
+            sent_at=row.sent_at,
+            delivered_at=row.delivered_at,
+            attempts=made.get(row.id, ()),
+        )
+        for row in found
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Filter of a listing; None or empty does not narrow it."""
+
+    mode: Mode
+    since: dt.datetime
+    producer_id: int | None = None
+    recipient_id: int | None = None
+    types: Sequence[str] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What its metadata says, as text, under these names."""
+    statuses: Sequence[Status] = ()
+    """Any of its deliveries has one of these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One notification of a listing."""
+
+    notification_id: UUID
+    user_id: str
+    type: str
+    priority: Priority
+    created_at: dt.datetime
+    scheduled_at: dt.datetime | None
+    deliveries: tuple[tuple[UUID, Channel, Status], ...] = field(default=())
+
+    @property
+    def status(self) -> Status:
+        """The notification's own status."""
+        return overall([status for _, _, status in self.deliveries])
+
+
+def listing(
+    wanted: Wanted, *, before: UUID | None = None, limit: int
+) -> tuple[list[Line], UUID | None]:
+    """Return one page, newest first, and the cursor of the next page (None: there is none)."""
+    bounds = {
+        "below": before or UUID(int=2**128 - 1),
+        "floor": ids.floor_of(wanted.since.astimezone(dt.UTC).date()),
+        "recipient": wanted.recipient_id,
+        "scanned": SCANNED,
+    }
+    found = db.rows(
+        "timeline_listing",
+        bounds
+        | {
+            "since": wanted.since,
+            "producer": wanted.producer_id,
+            "mode": int(wanted.mode),
+            "types": list(wanted.types) or None,
+            "names": list(wanted.metadata),
+            "values": list(wanted.metadata.values()),
+            "statuses": [int(status) for status in wanted.statuses] or None,
+            "limit": limit,
+        },
+    )
+    lines = [_line(row) for row in found]
+    if len(lines) == limit:
+        return lines, lines[-1].notification_id
+    # Short of its limit: either everything was seen, or the scan ended before the days did.
+    ended_at = db.rows("timeline_scan_end", bounds)
+    return lines, ended_at[0]["id"] if ended_at else None
+
+
+def _line(row: dict[str, Any]) -> Line:
+    deliveries = zip(row["delivery_ids"], row["channels"], row["statuses"], strict=True)
+    return Line(
+        notification_id=row["id"],
+        user_id=row["user_id"],
+        type=row["type"],
+        priority=Priority(row["priority"]),
+        created_at=row["created_at"],
+        scheduled_at=row["scheduled_at"],
+        deliveries=tuple(
+            (id_, Channel(channel), Status(status)) for id_, channel, status in deliveries
+        ),
+    )

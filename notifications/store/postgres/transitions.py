@@ -1,0 +1,190 @@
+"""The only code that writes a status: one transition of `rules.transitions` is one guarded UPDATE.
+
+The sources of the transition stand in the WHERE, and the same statement writes the events. A row in
+another status stays as it is, so every caller may run twice.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from notifications.rules import ids as id_rules
+from notifications.rules.lane import Mode
+from notifications.rules.outcomes import Decision
+from notifications.rules.states import Status
+from notifications.rules.transitions import ACCEPT_LATE, REPLAY, Transition
+from notifications.store.postgres import db
+from notifications.store.redis import metric_counters
+
+
+class Move(NamedTuple):
+    """One delivery's part of a transition."""
+
+    id: UUID
+    reason: str = ""
+    """A member of `rules.reasons`; empty if the status needs none."""
+    detail: str = ""
+    """A sentence for the timeline, redacted, up to 500 characters."""
+    due_in: dt.timedelta | None = None
+    """When to look at the row again, from Postgres's now; None: the row is final."""
+    provider_message_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnderClaim:
+    """Guard: only rows that this claim still holds."""
+
+    token: UUID
+    only_uncalled: bool = False
+    """Only rows without a provider call under this claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class StillDue:
+    """Guard for sweeps: only rows that are due and that no other transaction has locked."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromProvider:
+    """Guard for receipts: only rows that this provider was called for."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Anyone:
+    """No further guard: for an operator, a producer, or a lock held before."""
+
+
+Guard = UnderClaim | StillDue | FromProvider | Anyone
+ANYONE: Final = Anyone()
+STILL_DUE: Final = StillDue()
+_REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
+
+
+def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[UUID]:
+    """Move deliveries that the guard allows, each at most once; returns the ids that moved."""
+    batch = sorted(moves, key=lambda each: each.id)
+    if not batch:
+        return []
+    parameters = {
+        **_columns(batch),
+        "to": transition.to,
+        "sources": sorted(transition.sources),
+        "if_called": sorted(transition.if_called),
+        "token": guard.token if isinstance(guard, UnderClaim) else None,
+        "only_uncalled": isinstance(guard, UnderClaim) and guard.only_uncalled,
+        "provider": guard.name if isinstance(guard, FromProvider) else "",
+        "still_due": isinstance(guard, StillDue),
+        "claims": transition.claims.value,
+        "refunded": int(transition.refunds_attempt),
+        "resent": transition.marks_resent,
+        "sent": transition.to is Status.SENT or transition.to in _REACHED,
+        "delivered": transition.to in _REACHED,
+    }
+    if not transition.dead_letter:
+        return _counted(transition.to, db.alone("transition", parameters))
+
+    def work() -> list[UUID]:
+        moved = [row["id"] for row in db.rows("transition", parameters)]
+        if moved:
+            _bury(moved, {each.id: each.detail for each in batch})
+        return moved
+
+    return db.in_transaction(work)
+
+
+def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
+    """Write decisions, one statement for each transition; returns the deliveries that moved."""
+    by_transition: dict[Transition, list[Move]] = defaultdict(list)
+    for delivery_id, decision in decisions.items():
+        move = Move(
+            id=delivery_id,
+            reason=decision.reason,
+            detail=decision.detail[:500],
+            due_in=decision.due_in,
+            provider_message_id=decision.provider_message_id[:255],
+        )
+        by_transition[decision.transition].append(move)
+
+    def work() -> set[UUID]:
+        moved: set[UUID] = set()
+        for transition, moves in by_transition.items():
+            moved.update(apply(transition, moves, guard))
+        return moved
+
+    return work() if len(by_transition) == 1 else db.in_transaction(work)
+
+
+def _counted(to: Status, moved: Sequence[Mapping[str, Any]]) -> list[UUID]:
+    """Report moved rows to `tallies`; returns their ids."""
+    if to in metric_counters.COUNTED:
+        metric_counters.count_moves(
+            to, (row["reason"] for row in moved if row["mode"] == Mode.LIVE)
+        )
+    return [row["id"] for row in moved]
+
+
+def _columns(batch: Sequence[Move]) -> dict[str, object]:
+    return {
+        "ids": [each.id for each in batch],
+        "due_in": [each.due_in for each in batch],
+        "reasons": [each.reason for each in batch],
+        "details": [each.detail for each in batch],
+        "message_ids": [each.provider_message_id for each in batch],
+    }
+
+
+def _bury(delivery_ids: list[UUID], details: dict[UUID, str]) -> None:
+    db.run(
+        "bury",
+        {
+            "ids": delivery_ids,
+            "details": [details[each] for each in delivery_ids],
+            "notification_ids": list({id_rules.notification_of(each) for each in delivery_ids}),
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revival:
+    """One dead delivery to bring back."""
+
+    id: UUID
+    contact_id: int | None
+    new_key: bool
+    """Use a new idempotency key: the provider rejected the previous one and would reject it again.
+    """
+    due_in: dt.timedelta = dt.timedelta(0)
+    """The place in the lane, from `fair_queue`."""
+
+
+def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
+    """Queue dead deliveries again with new attempts; returns those that were dead."""
+    batch = sorted(revivals, key=lambda each: each.id)
+    parameters = {
+        "ids": [each.id for each in batch],
+        "contacts": [each.contact_id for each in batch],
+        "raises": [int(each.new_key) for each in batch],
+        "due_in": [each.due_in for each in batch],
+        "sources": sorted(REPLAY.sources),
+        "queued": Status.QUEUED,
+        "detail": detail,
+    }
+    return [row["id"] for row in db.alone("replay", parameters)]
+
+
+def accept_late(moves: Sequence[Move]) -> list[UUID]:
+    """Settle as sent what a worker reports after it lost its lease, unless a call is running."""
+    parked = [
+        row["id"]
+        for row in db.rows(
+            "not_sending", {"ids": [each.id for each in moves], "sending": Status.SENDING}
+        )
+    ]
+    return apply(ACCEPT_LATE, [each for each in moves if each.id in set(parked)], ANYONE)

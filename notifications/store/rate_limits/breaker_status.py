@@ -1,0 +1,130 @@
+"""Standings: how breakers stand now, for admin, `/readyz`, `/metrics` and the relay.
+
+Without traffic there is no probe, and `wait` is zero.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from notifications import clock
+from notifications.models import Breaker as Row
+from notifications.rules.rate_limits.circuit_breaker import Forced, HealthKey
+from notifications.store.cached import provider_overrides
+from notifications.store.cached.provider_overrides import Pair
+from notifications.store.rate_limits import circuit_breakers
+from notifications.store.rate_limits.circuit_breakers import MILLISECOND
+from notifications.store.redis import state
+from providers.contract import Channel
+
+_NOTHING: Final = dt.timedelta(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One breaker."""
+
+    forced: Forced = Forced.AUTO
+    since: dt.datetime | None = None
+    """When the breaker tripped; None: closed."""
+    why: str = ""
+    is_rejecting: bool = False
+    """It is open because the provider refuses most calls."""
+    wait: dt.timedelta = _NOTHING
+    """Until the next probe; zero: the next delivery is one, or none is needed."""
+    calls: int = 0
+    """Calls of the last minutes, or of those before the trip."""
+    failures: int = 0
+    rejected: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Only probes are sent; with `forced`, no probes either."""
+        match self.forced:
+            case Forced.OPEN:
+                return True
+            case Forced.CLOSED:
+                return False
+            case _:
+                return self.since is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The resting endpoints of one provider."""
+
+    count: int = 0
+    shown: list[tuple[str, Standing]] = field(default_factory=list)
+    """Some of them, the latest failures first."""
+
+
+def of(keys: Iterable[HealthKey]) -> dict[HealthKey, Standing]:
+    """Return how these breakers stand; without Redis all are closed."""
+    wanted = list(keys)
+    kept = state.get_many([circuit_breakers.key(each) for each in wanted])
+    forced = provider_overrides.current().forced
+    return {
+        each: _standing(value, forced.get(each.pair, Forced.AUTO))
+        for each, value in zip(wanted, kept, strict=True)
+    }
+
+
+def of_pairs(pairs: Iterable[Pair]) -> dict[Pair, Standing]:
+    """Return the same for providers as a whole."""
+    found = of(HealthKey(*pair) for pair in pairs)
+    return {key.pair: standing for key, standing in found.items()}
+
+
+def noted() -> dict[Pair, tuple[Row, Standing]]:
+    """Return counts and standing of breakers that ever tripped or were forced."""
+    rows = {(row.provider, Channel(row.channel)): row for row in Row.objects.all()}
+    found = of_pairs(rows)
+    return {pair: (row, found[pair]) for pair, row in rows.items()}
+
+
+def endpoints(pair: Pair, *, limit: int) -> Endpoints:
+    """Count a provider's resting endpoints, and return up to `limit`; none without Redis."""
+    key, since = (
+        circuit_breakers.resting_key(pair),
+        (clock.now() - circuit_breakers.KEPT_OPEN).timestamp() * 1000,
+    )
+    try:
+        with state.asked() as redis, redis.pipeline(transaction=False) as together:
+            together.zcount(key, since, "+inf")
+            together.zrange(key, "+inf", since, desc=True, byscore=True, offset=0, num=limit)
+            count, names = together.execute()
+    except state.Away:
+        return Endpoints()
+    found = of(HealthKey(*pair, name.decode()) for name in names)
+    return Endpoints(
+        count=count,
+        shown=[(key.endpoint, standing) for key, standing in found.items() if standing.since],
+    )
+
+
+def _standing(value: bytes | None, forced: Forced) -> Standing:
+    kept: dict[str, Any] = orjson.loads(value) if value else {}
+    window = kept.get("window") or []  # Lua writes an empty list as an empty object
+    # An earlier release wrote fewer columns.
+    seen = [sum(each[at] for each in window if at < len(each)) for at in range(1, 5)]
+    counted = {
+        "forced": forced,
+        "calls": seen[0],
+        "failures": seen[1] + seen[2],
+        "rejected": seen[3],
+    }
+    if kept.get("open_since") is None:
+        return Standing(**counted)
+    now = int(clock.now().timestamp() * 1000)
+    return Standing(
+        since=clock.now() - (now - kept["open_since"]) * MILLISECOND,
+        why=kept["why"],
+        is_rejecting=kept.get("rejecting", False),
+        wait=max(0, kept["probe_at"] - now) * MILLISECOND,
+        **counted,
+    )

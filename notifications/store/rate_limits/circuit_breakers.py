@@ -1,0 +1,260 @@
+"""Breakers: report outcomes of calls to all processes, and force breakers.
+
+The state is one JSON object a breaker in the state Redis, changed by Lua alone. Each trip, probe
+and close of a provider's breaker leaves a `BreakerEvent`, a count, a log line, and an alert while
+the breaker is open. Endpoints get a log line and an entry in a list of resting ones. While Redis is
+away every breaker counts as closed. `departures` asks breakers; `standings` shows them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import itertools
+import threading
+from collections.abc import Mapping
+from typing import Final, cast
+
+import orjson
+import structlog
+from django.db import Error
+from django.db.models import F
+
+from notifications import clock, conf
+from notifications.models import Breaker as Row
+from notifications.models import BreakerEvent
+from notifications.rules.alerts import AlertKind
+from notifications.rules.rate_limits import circuit_breaker as rules
+from notifications.rules.rate_limits import token_bucket
+from notifications.rules.rate_limits.circuit_breaker import (
+    EVERY_ENDPOINT,
+    OF_ENDPOINT,
+    OVER_ENDPOINTS,
+    REFUSALS_BELIEVED,
+    Change,
+    Forced,
+    HealthKey,
+    Tally,
+    Thresholds,
+    Verdict,
+    thresholds_of,
+)
+from notifications.store.cached import provider_overrides
+from notifications.store.cached.provider_overrides import Pair
+from notifications.store.postgres import alerts
+from notifications.store.redis import state
+from providers.contract import Channel
+
+_log = structlog.get_logger(__name__)
+Kind = BreakerEvent.Kind
+
+MILLISECOND: Final = dt.timedelta(milliseconds=1)
+KEPT_OPEN: Final = dt.timedelta(hours=1)
+"""A breaker without a probe for so long is forgotten: its provider is not used any more."""
+CLOSED: Final = "breakers:closed"
+"""The keys of breakers that closed and whose waiting rows `sweeps.resume` has yet to release."""
+_TELL_EVERY: Final = 1.0
+"""Batches with only accepted calls are reported at most once in so many seconds."""
+AT_ONCE: Final = 100
+"""Endpoints of one Lua call, which takes some ten milliseconds."""
+_COUNTED: Final = {Kind.TRIPPED: "trips", Kind.PROBED: "probes", Kind.CLOSED: "closes"}
+_SHARED: Final = orjson.dumps({
+    "believed": REFUSALS_BELIEVED,
+    "endpoint_calls": rules.ENDPOINT_CALLS,
+    "fault_alone": rules.FAULT_ALONE // MILLISECOND,
+    "faults": rules.FAULTS,
+    "first_urgent": rules.FIRST_URGENT_PROBE // MILLISECOND,
+    "kept_open": KEPT_OPEN // MILLISECOND,
+    "least_base": token_bucket.LEAST_BASE,
+    "listed": rules.ENDPOINTS_LISTED,
+    "most_endpoint_calls": rules.MOST_ENDPOINT_CALLS,
+    "probe_every": rules.PROBE_EVERY // MILLISECOND,
+    "recover": token_bucket.RECOVERS_IN // MILLISECOND,
+    "sample": rules.REFUSAL_SAMPLE,
+    "slow_every": token_bucket.SLOWED_EVERY // MILLISECOND,
+    "slowest": token_bucket.SLOWEST,
+})
+
+
+class _Mine:
+    """Accepted calls that this process has not reported yet."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.clear()
+
+    def clear(self) -> None:
+        self.untold: dict[HealthKey, int] = {}
+        self.told_at: dict[HealthKey, float] = {}
+
+
+_mine = _Mine()
+
+
+def forget() -> None:
+    """Forget the accepted calls that are not reported yet."""
+    _mine.clear()
+
+
+def key(health: HealthKey) -> str:
+    """Return the Redis key of a breaker."""
+    place = f"breaker:{health.channel.label}:{health.provider}"
+    return f"{place}:{health.endpoint}" if health.endpoint else place
+
+
+def health_of(name: str) -> HealthKey:
+    """Return the provider, channel and endpoint of a breaker from its key."""
+    _, channel, provider, *endpoint = name.split(":", 3)
+    return HealthKey(provider, Channel.from_label(channel), "".join(endpoint))
+
+
+def bucket_key(health: HealthKey) -> str:
+    """Return the key of a bucket: one for a provider's channels, or one for each endpoint."""
+    return ":".join(filter(None, ("bucket", health.provider, health.endpoint)))
+
+
+def pace_key(health: HealthKey) -> str:
+    """Return the key that holds how much throttling lowers the pace."""
+    return ":".join(filter(None, ("pace", health.provider, health.endpoint)))
+
+
+def resting_key(pair: Pair) -> str:
+    """Return the key of the list of a provider's resting endpoints."""
+    return f"resting:{pair[1].label}:{pair[0]}"
+
+
+def report(told: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
+    """Report outcomes of live calls; returns the verdict of each breaker. Raises nothing.
+
+    Batches of a provider with only accepted calls are reported once a second, and have no verdict
+    until then; other batches, and all of endpoints, are reported at once.
+    """
+    due: dict[HealthKey, Tally] = {}
+    for health, tally in told.items():
+        waited = _untold(health, tally)
+        if waited is not None:
+            due[health] = tally.after_accepted(waited)
+    verdicts = {health: _while_away(tally) for health, tally in due.items()}
+    with contextlib.suppress(state.Away, Error):  # Error: `controls` could not be read
+        for start in range(0, len(due), AT_ONCE):
+            verdicts |= _told(dict(itertools.islice(due.items(), start, start + AT_ONCE)))
+    for health, verdict in verdicts.items():
+        _note_change(health, verdict)
+    return verdicts
+
+
+def _untold(health: HealthKey, tally: Tally) -> int | None:
+    """Return the unreported accepted calls; None if these calls wait as well."""
+    if health.endpoint:
+        return 0
+    with _mine.lock:
+        waited = _mine.untold.pop(health, 0)
+        due = _mine.told_at.get(health, 0.0) + _TELL_EVERY <= clock.monotonic()
+        if tally.is_plain_success and not due:
+            _mine.untold[health] = waited + tally.calls
+            return None
+        _mine.told_at[health] = clock.monotonic()
+        return waited
+
+
+def _told(tallies: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
+    forced = provider_overrides.current().forced
+    ignored = {each for each in tallies if forced.get(each.pair) is Forced.CLOSED}
+    keys = [CLOSED]
+    arguments: list[str | int | float | bytes] = [_SHARED]
+    for health, said in tallies.items():
+        # All is sent through a breaker that is forced closed, so any answer tells as a probe does.
+        tally = said.as_probes() if health in ignored else said
+        has_list = health.endpoint not in {"", EVERY_ENDPOINT}
+        resting = resting_key(health.pair) if has_list else ""
+        keys += [key(health), pace_key(health), resting]
+        arguments += [orjson.dumps(thresholds(health)), orjson.dumps(tally), health.endpoint]
+    answers = cast("list[tuple[int, int, int, bytes]]", state.call("health_told", keys, arguments))
+    return {
+        health: Verdict(
+            change=Change(change),
+            is_open=bool(is_open) and health not in ignored,
+            believed=tally.rejected if health in ignored else believed,
+            why=why.decode(),
+        )
+        for (health, tally), (change, is_open, believed, why) in zip(
+            tallies.items(), answers, strict=True
+        )
+    }
+
+
+def thresholds(health: HealthKey) -> Thresholds:
+    """Return the thresholds of this breaker."""
+    if health.endpoint == EVERY_ENDPOINT:
+        return OVER_ENDPOINTS
+    if health.endpoint:
+        return OF_ENDPOINT
+    return thresholds_of(conf.current().breaker_failures.get(health.channel))
+
+
+def _while_away(tally: Tally) -> Verdict:
+    """Judge a batch by itself, because Redis is away."""
+    in_doubt = tally.rejected > tally.accepted
+    believed = min(tally.rejected, REFUSALS_BELIEVED) if in_doubt else tally.rejected
+    return Verdict(change=Change.NONE, is_open=False, believed=believed)
+
+
+def note_probe(health: HealthKey) -> None:
+    """Note that one delivery leaves as a probe."""
+    _note(health, Kind.PROBED, "")
+
+
+def _note_change(health: HealthKey, verdict: Verdict) -> None:
+    if verdict.change is Change.TRIPPED:
+        _note(health, Kind.TRIPPED, verdict.why)
+    elif verdict.change is Change.CLOSED:
+        _note(health, Kind.CLOSED, "a probe was answered")
+
+
+def _note(health: HealthKey, kind: Kind, detail: str) -> None:
+    """Log a change and store its event. Without Postgres only the log has it."""
+    _log.warning(
+        "breaker",
+        provider=health.provider,
+        channel=health.channel.label,
+        endpoint=health.endpoint,
+        kind=kind.value,
+        why=detail,
+    )
+    if health.endpoint:
+        return
+    try:
+        _note_event(health.pair, kind, detail)
+    except Error as error:
+        _log.warning("breaker_not_noted", provider=health.provider, error=type(error).__name__)
+
+
+def _note_event(pair: Pair, kind: Kind, detail: str) -> None:
+    provider, channel = pair
+    BreakerEvent.objects.create(provider=provider, channel=channel, kind=kind, detail=detail[:200])
+    if column := _COUNTED.get(kind):
+        row, _ = Row.objects.get_or_create(provider=provider, channel=channel)
+        Row.objects.filter(pk=row.pk).update(**{column: F(column) + 1})
+    subject = HealthKey(*pair).shown
+    if kind is Kind.TRIPPED:
+        alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"it rests: {detail}")
+    elif kind is Kind.CLOSED:
+        alerts.resolve(AlertKind.BREAKER_OPEN, subject)
+        alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, provider)
+
+
+def force(pair: Pair, forced: Forced, *, by: str) -> None:
+    """Force a breaker, or end that; every process follows within two seconds."""
+    provider, channel = pair
+    Row.objects.update_or_create(provider=provider, channel=channel, defaults={"forced": forced})
+    kind = {
+        Forced.AUTO: Kind.AUTO,
+        Forced.OPEN: Kind.FORCED_OPEN,
+        Forced.CLOSED: Kind.FORCED_CLOSED,
+    }[forced]
+    _note(HealthKey(*pair), kind, f"by {by}")
+    provider_overrides.forget()
+    if forced is not Forced.OPEN:
+        # While Redis is away the waiting rows come due by themselves, later.
+        with contextlib.suppress(state.Away), state.asked() as redis:
+            redis.sadd(CLOSED, key(HealthKey(*pair)))

@@ -1,0 +1,128 @@
+"""Rate limits of producers: a bucket for each producer and mode, in the state Redis.
+
+A notification costs 1, and so does each other write. Over all processes a producer gets at most the
+burst at once and the rate afterwards; one call that costs more than the burst is granted when the
+bucket is full, and is paid off before the next call. While the state Redis is away, every process
+keeps buckets of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from notifications import clock
+from notifications.rules.lane import Mode
+from notifications.store.redis import state
+
+_MICROSECOND: Final = dt.timedelta(microseconds=1)
+_SECOND_US: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """The answer of a limit."""
+
+    granted: bool
+    burst: int
+    """Notifications that fit in at once."""
+    remaining: int
+    """Notifications that are left now."""
+    window: dt.timedelta
+    """How long an empty bucket takes to fill."""
+    full_in: dt.timedelta
+    """How long until the bucket is full."""
+    retry_after: dt.timedelta
+    """When a refused call would be granted; zero for a granted one."""
+    taken: int = 0
+    """How much was taken, where a part of the charge may be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """The cost of one call."""
+
+    producer_id: int
+    mode: Mode
+    cost: int
+    """Notifications, or other writes."""
+    rate_per_second: int
+    burst: int
+
+    @property
+    def price(self) -> float:
+        """Microseconds for one notification; a rate of zero counts as one a second."""
+        return _SECOND_US / max(1, self.rate_per_second)
+
+    @property
+    def bucket(self) -> str:
+        """The bucket's name."""
+        return f"limit:{self.mode.label}:{self.producer_id}"
+
+
+def take(charges: Sequence[Charge]) -> list[Quota]:
+    """Charge producers' buckets in one round trip; a charge is granted as a whole or refused."""
+    arguments: list[str | int | float | bytes] = [
+        part for each in charges for part in (each.price, each.burst, each.cost)
+    ]
+    try:
+        answers = cast(
+            "list[list[int]]", state.call("gcra", [each.bucket for each in charges], arguments)
+        )
+    except state.Away:
+        answers = [_take_locally(each) for each in charges]
+    return [_quota(each, *answer) for each, answer in zip(charges, answers, strict=True)]
+
+
+def take_some(charge: Charge, *, share: int = 1) -> Quota:
+    """Take as much of a charge as its producer's bucket holds; returns what that leaves.
+
+    Args:
+        charge: what is wanted.
+        share: take at most this part of what the bucket holds: 2 takes half of it.
+    """
+    [quota] = take([dataclasses.replace(charge, cost=0)])
+    some = min(charge.cost, quota.remaining // share)
+    if some:
+        [quota] = take([dataclasses.replace(charge, cost=some)])
+    return dataclasses.replace(quota, taken=some if quota.granted else 0)
+
+
+def _quota(charge: Charge, granted: int, remaining: int, full_in: int, wait: int) -> Quota:
+    return Quota(
+        granted=bool(granted),
+        burst=charge.burst,
+        remaining=remaining,
+        window=charge.price * charge.burst * _MICROSECOND,
+        full_in=full_in * _MICROSECOND,
+        retry_after=wait * _MICROSECOND,
+    )
+
+
+def forget() -> None:
+    """Empty this process's own buckets."""
+    _paid_at.clear()
+
+
+_paid_at: dict[str, float] = {}
+"""This process's own buckets: name -> monotonic microseconds."""
+_lock = threading.Lock()
+
+
+def _take_locally(charge: Charge) -> list[int]:
+    """As `lua/gcra.lua`, on this process's clock."""
+    name, price = charge.bucket, charge.price
+    room, wanted = charge.burst * price, charge.cost * price
+    with _lock:
+        now = clock.monotonic() * _SECOND_US
+        owed = max(_paid_at.get(name, now) - now, 0)
+        granted = not owed or owed + wanted <= room
+        wait = 0.0 if granted else min(owed, owed + wanted - room)
+        if granted:
+            owed += wanted
+            _paid_at[name] = now + owed
+    return [int(granted), max(0, int((room - owed) / price)), int(owed), int(wait)]

@@ -1,0 +1,169 @@
+"""Departures: may deliveries leave through their providers now, and when?
+
+One Lua call answers for a batch: the breaker of every provider or endpoint, and a slot in the
+bucket for every delivery. A provider without a stated pace has no bucket until it throttles; an
+operator's pace wins. While Redis is away all deliveries may leave at once.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast
+from uuid import UUID
+
+import orjson
+
+from notifications.rules.lane import PACE, Priority
+from notifications.rules.rate_limits import circuit_breaker as rules
+from notifications.rules.rate_limits import token_bucket
+from notifications.rules.rate_limits.circuit_breaker import Door, Forced, HealthKey
+from notifications.store.cached import provider_overrides
+from notifications.store.cached.provider_overrides import Controls
+from notifications.store.rate_limits import circuit_breakers
+from notifications.store.rate_limits.circuit_breakers import AT_ONCE, MILLISECOND
+from notifications.store.redis import state
+from providers.contract import Pace
+
+_MICROSECOND: Final = dt.timedelta(microseconds=1)
+_SECOND_US: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Deliveries of one priority, through one provider or endpoint."""
+
+    key: HealthKey
+    priority: Priority
+    count: int
+    """Deliveries that want a slot."""
+    pace: Pace | None
+    """The pace of its adapter."""
+    with_slot: int = 0
+    """Further deliveries, which have a slot already."""
+    candidates: Sequence[UUID] = ()
+    """Up to two deliveries of which one may be the probe."""
+    is_alone: bool = True
+    """Whether the candidates have no other provider."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer for one `Wanted`."""
+
+    door: Door
+    wait: dt.timedelta
+    """When to ask again, if the breaker is open; for a probe, when its answer is expected."""
+    room: int
+    """Deliveries that the endpoint may be given, if the breaker is closed."""
+    slots: Sequence[dt.timedelta] | None
+    """Time until the slot of each delivery, in order; None: all may leave now."""
+    probe: UUID | None = None
+    """The delivery that goes as the probe; if none may go, the last probe."""
+    next_slot: dt.timedelta = dt.timedelta(0)
+    """Time until the first slot that did not fit."""
+    spacing: dt.timedelta = dt.timedelta(0)
+    """Interval between later slots."""
+
+
+def ask(wanted: Sequence[Wanted]) -> list[Answer]:
+    """Return one answer for each; reserves the given slots and the allowed probe."""
+    now = provider_overrides.current()
+    shut = [now.forced.get(each.key.pair) is Forced.OPEN for each in wanted]
+    asks = [each for each, is_shut in zip(wanted, shut, strict=True) if not is_shut]
+    try:
+        answers = iter(_ask_redis(asks, now))
+    except state.Away:
+        all_now = Answer(door=Door.CLOSED, wait=dt.timedelta(0), room=0, slots=None)
+        answers = iter([replace(all_now, room=each.count) for each in asks])
+    return [_SHUT if is_shut else next(answers) for is_shut in shut]
+
+
+_SHUT: Final = Answer(door=Door.OPEN, wait=rules.PROBE_EVERY, room=0, slots=())
+"""Forced open: there is no next probe, so this is only when to look again."""
+
+
+def _ask_redis(wanted: Sequence[Wanted], now: Controls) -> list[Answer]:
+    return [
+        answer
+        for start in range(0, len(wanted), AT_ONCE)
+        for answer in _asked(wanted[start : start + AT_ONCE], now)
+    ]
+
+
+def _asked(wanted: Sequence[Wanted], now: Controls) -> list[Answer]:
+    keys: list[str] = []
+    arguments: list[str | int | float | bytes] = [SHARED]
+    for each in wanted:
+        heeds_breaker = now.forced.get(each.key.pair) is not Forced.CLOSED
+        breaker = circuit_breakers.key(each.key) if heeds_breaker else ""
+        keys += [
+            breaker,
+            circuit_breakers.bucket_key(each.key),
+            circuit_breakers.pace_key(each.key),
+        ]
+        arguments += _arguments(each, now.paces.get(each.key.provider, each.pace), breaker)
+    found = cast("list[_Told]", state.call("depart", keys, arguments))
+    return [_answer(each, *one) for each, one in zip(wanted, found, strict=True)]
+
+
+_Told = tuple[int, int, int, int | bytes, int, int, list[int]]
+
+SHARED: Final = orjson.dumps({
+    "answers_within": rules.PROBE_ANSWERS_WITHIN // MILLISECOND,
+    "call_takes": PACE[Priority.P1].deadline // MILLISECOND,
+    "endpoint_calls": rules.ENDPOINT_CALLS,
+    "first_urgent": rules.FIRST_URGENT_PROBE // MILLISECOND,
+    "looks": rules.LOOKS_PER_SECOND,
+    "probe_every": rules.PROBE_EVERY // MILLISECOND,
+    "recover": token_bucket.RECOVERS_IN // MILLISECOND,
+    "share": token_bucket.PATIENT_SHARE,
+    "urgent_every": rules.URGENT_PROBE_EVERY // MILLISECOND,
+    "yields_for": rules.LAST_PROBE_YIELDS_FOR // MILLISECOND,
+})
+"""Numbers for all questions, as `depart.lua` reads them."""
+
+
+def _arguments(wanted: Wanted, pace: Pace | None, breaker: str) -> list[str | int | float | bytes]:
+    first, second, *_ = *(each.hex for each in wanted.candidates), "", ""
+    return [
+        wanted.count,
+        wanted.count + wanted.with_slot,
+        int(wanted.priority.is_urgent),
+        token_bucket.AHEAD[wanted.priority] // _MICROSECOND,
+        _SECOND_US / pace.per_second if pace else 0,
+        pace.burst if pace else 0,
+        first,
+        second,
+        int(wanted.is_alone),
+        int(bool(wanted.key.endpoint and breaker)),
+    ]
+
+
+def _answer(  # noqa: PLR0913, PLR0917 - Lua's answer, field by field
+    asked: Wanted,
+    door: int,
+    wait_ms: int,
+    room: int,
+    which: int | bytes,
+    next_us: int,
+    spacing_us: int,
+    given_us: Sequence[int],
+) -> Answer:
+    probe: UUID | None = None
+    if isinstance(which, int):
+        circuit_breakers.note_probe(asked.key)
+        probe = asked.candidates[which - 1]
+    elif which:
+        probe = UUID(hex=which.decode())
+    is_free = door == Door.CLOSED and not spacing_us
+    return Answer(
+        door=Door(door),
+        wait=wait_ms * MILLISECOND,
+        room=room,
+        slots=None if is_free else [each * _MICROSECOND for each in given_us],
+        probe=probe,
+        next_slot=next_us * _MICROSECOND,
+        spacing=spacing_us * _MICROSECOND,
+    )

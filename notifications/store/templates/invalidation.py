@@ -1,0 +1,78 @@
+"""News of templates: a change is published to every process through the state Redis.
+
+A process that has read a template listens from then on, in one thread. After a gap in the
+connection it reads every template again. `shelf` believes a template for a second, so a lost
+message only makes an edit act in a second instead of milliseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import redis
+
+from notifications.store.redis import state
+
+CHANNEL: Final = "notify:templates"
+"""Each message is a template's name."""
+_REST: Final = 2.0
+"""Seconds between two attempts to connect."""
+_SILENCE: Final = 30.0
+"""Seconds after which a quiet connection is checked."""
+
+Hear = Callable[[str], None]
+"""Takes a template's name; an empty name means any."""
+
+
+def tell(template_id: str) -> None:
+    """Publish that a template changed; does nothing while the state Redis is away."""
+    with contextlib.suppress(state.Away), state.asked() as redis:
+        redis.publish(CHANNEL, template_id)
+
+
+class Ears:
+    """One listening thread a process, begun at the first use and again after a fork."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+        self._begun = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def open(self) -> None:
+        """Listen, unless this process listens already."""
+        thread = self._thread
+        if thread is not None and thread.is_alive():
+            return
+        with self._begun:
+            if self._thread is thread:
+                self._thread = threading.Thread(
+                    target=self._listen, name="template-news", daemon=True
+                )
+                self._thread.start()
+
+    def _listen(self) -> None:
+        rest = threading.Event()
+        while True:
+            client = state.client()  # held here: one that is let go closes its connections
+            with contextlib.suppress(redis.RedisError), client.pubsub() as link:  # type: ignore[no-untyped-call]  # redis-py forgot
+                link.subscribe(CHANNEL)
+                self._follow(link)
+            rest.wait(_REST)
+
+    def _follow(self, link: redis.client.PubSub) -> None:
+        """Pass on messages.
+
+        Raises:
+            redis.RedisError: the connection broke.
+        """
+        while True:
+            match link.get_message(timeout=_SILENCE):
+                case {"type": "message", "data": bytes(name)}:
+                    self._hear(name.decode())
+                case {"type": "subscribe"}:
+                    self._hear("")  # also after a connection that broke by itself
+                case _:
+                    pass

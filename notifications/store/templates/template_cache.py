@@ -1,0 +1,233 @@
+"""The shelf: template versions for messages, kept in the process.
+
+An edit acts within two seconds in every process, with and without news of it; a version that was
+pinned at accept is the one that is rendered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from notifications import clock
+from notifications.models import Template
+from notifications.rules import request_faults
+from notifications.rules.language import locales, syntax, templating, variables
+from notifications.rules.language.variables import Variable
+from notifications.rules.texts import wording
+from notifications.rules.texts.wording import COLUMNS, Source, Wording
+from notifications.store.postgres import db
+from notifications.store.templates import invalidation
+from providers.contract import Channel
+
+_FRESH: Final = 1.0
+"""Seconds that the current version of a name is believed without news."""
+_MOST_NAMES: Final = 1_000
+"""Names that a wrong one is compared with."""
+_KEPT: Final = 300.0
+"""Seconds that a pinned version is believed, because a database can be restored."""
+
+_MOST_KEPT: Final = 1_000
+"""Pinned versions that a process holds: each has its texts, parsed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateVersion:
+    """A version; a text is compiled on its first use."""
+
+    id: int
+    template_id: str
+    sensitive: frozenset[str]
+    default_locale: str
+    declared: tuple[Variable, ...]
+    """What producers must send; empty: whatever the texts need."""
+    needed: Mapping[Channel, frozenset[str]]
+    """Variables that a channel's texts need, where none are declared."""
+    texts: Mapping[Channel, Mapping[str, Source]]
+    """Channel -> locale -> text."""
+    mentioned: frozenset[str] | None
+    """The variables that are declared or stand in a text; None: a text cannot be read."""
+    _chosen: dict[tuple[Channel, str], Wording | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """Earlier answers of `text`."""
+
+    def text(self, channel: Channel, locale: str) -> Wording | None:
+        """Return the text for a channel in the nearest locale; None for a broken one."""
+        wanted = channel, locale
+        if wanted not in self._chosen:
+            found = self.texts.get(channel, {})
+            nearest = locales.choose(tuple(found), locale, default=self.default_locale)
+            self._chosen[wanted] = _compiled(found[nearest]) if nearest is not None else None
+        return self._chosen[wanted]
+
+
+class _Shelf:
+    """Template versions of this process, by name and by id."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[int, tuple[float, TemplateVersion]] = {}
+        self._by_name: dict[str, tuple[float, TemplateVersion]] = {}
+        self._heard = 0
+        self._ears = invalidation.Ears(self._hear)
+
+    def forget(self) -> None:
+        """Read every template anew on its next use."""
+        self._by_id.clear()
+        self._by_name.clear()
+
+    def _hear(self, name: str) -> None:
+        self._heard += 1
+        if name:
+            self._by_name.pop(name, None)
+        else:
+            self._by_name.clear()
+
+    def by_id(self, wanted: Collection[int]) -> dict[int, TemplateVersion]:
+        """Return pinned versions; a deleted version is missing."""
+        held, now = self._by_id, clock.monotonic()
+        stale = [each for each in wanted if held.get(each, (-_KEPT, None))[0] + _KEPT < now]
+        if stale:
+            # A new dict takes the place of the old one: other threads look at the same time.
+            held = {**held, **{version.id: (now, version) for version in _load(ids=stale)}}
+            self._by_id = _newest(held, wanted) if len(held) > _MOST_KEPT else held
+        return {each: held[each][1] for each in wanted if each in held}
+
+    def by_name(self, wanted: Collection[str]) -> dict[str, TemplateVersion]:
+        """Return the current version of each name; an unknown or unpublished one is missing."""
+        self._ears.open()
+        heard, now = self._heard, clock.monotonic()
+        held = {name: self._by_name.get(name) for name in wanted}
+        known = {
+            name: entry[1] for name, entry in held.items() if entry and entry[0] + _FRESH >= now
+        }
+        missing = [name for name in held if name not in known]
+        if missing:
+            found = {version.template_id: version for version in _load(names=missing)}
+            # A name that is unknown now is forgotten again: whoever sends names must not fill this
+            # process.
+            for name in missing:
+                self._by_name.pop(name, None)
+            # News that came while the rows were read may be of what they do not show yet.
+            if heard == self._heard:
+                self._by_name.update({name: (now, version) for name, version in found.items()})
+            known |= found
+        return known
+
+
+def _newest(
+    held: Mapping[int, tuple[float, TemplateVersion]], wanted: Collection[int]
+) -> dict[int, tuple[float, TemplateVersion]]:
+    """Half of what may be held, those that were read last, and all that are wanted now."""
+    newest = sorted(held, key=lambda each: held[each][0])[-_MOST_KEPT // 2 :]
+    return {each: held[each] for each in {*newest, *wanted} if each in held}
+
+
+_shelf = _Shelf()
+by_id = _shelf.by_id
+by_name = _shelf.by_name
+
+
+def did_you_mean(name: str) -> str:
+    """The published template whose name is close to a wrong one, as `faults.did_you_mean`."""
+    return _suggestion(name, _names(int(clock.monotonic() / _FRESH)))
+
+
+def forget() -> None:
+    """Read every template anew on its next use."""
+    _shelf.forget()
+    _names.cache_clear()
+
+
+@functools.lru_cache(maxsize=1)
+def _names(second: int) -> tuple[str, ...]:  # noqa: ARG001 - one reading serves a second of mistakes
+    published = Template.objects.exclude(published_at=None)
+    names = published.order_by("template_id").values_list("template_id", flat=True).distinct()
+    return tuple(names[:_MOST_NAMES])
+
+
+@functools.lru_cache(maxsize=1024)
+def _suggestion(name: str, names: tuple[str, ...]) -> str:
+    return request_faults.did_you_mean(name, names)
+
+
+def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[TemplateVersion]:
+    rows = db.rows("templates", {"ids": list(ids), "names": list(names)})
+    by_version: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        by_version[row["id"]].append(row)
+    return [_version(texts) for texts in by_version.values()]
+
+
+def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
+    texts: dict[Channel, dict[str, Source]] = defaultdict(dict)
+    sensitive = frozenset(rows[0]["sensitive_variables"])
+    for row in rows:
+        if row["channel"] not in _CHANNELS:  # of a newer release
+            continue
+        columns = {name: row[name] for name in COLUMNS}
+        source = Source(channel=Channel(row["channel"]), **columns)
+        if source.shorten_links and wording.mentioned(source) & sensitive:
+            source = dataclasses.replace(source, shorten_links=False)
+        texts[source.channel][source.locale] = source
+    declared = _declared(rows[0]["variables"])
+    return TemplateVersion(
+        id=rows[0]["id"],
+        template_id=rows[0]["template_id"],
+        sensitive=sensitive,
+        default_locale=rows[0]["default_locale"],
+        declared=declared,
+        needed={}
+        if declared
+        else {
+            channel: frozenset[str]().union(*map(_needed, of.values()))
+            for channel, of in texts.items()
+        },
+        texts=texts,
+        mentioned=_mentioned(declared, [each for of in texts.values() for each in of.values()]),
+    )
+
+
+_CHANNELS: Final = frozenset(Channel)
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(source: Source) -> Wording | None:
+    # No broken source is published. One that came another way is no text: its deliveries fail,
+    # alone.
+    with contextlib.suppress(syntax.BrokenTemplate):
+        return wording.compiled(source)
+    return None
+
+
+def _mentioned(declared: Iterable[Variable], sources: Sequence[Source]) -> frozenset[str] | None:
+    if not all(map(_is_readable, sources)):
+        return None
+    return frozenset(each.name for each in declared).union(*map(wording.mentioned, sources))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_readable(source: Source) -> bool:
+    return not any(map(templating.check, source.parts))
+
+
+@functools.lru_cache(maxsize=4096)
+def _needed(source: Source) -> frozenset[str]:
+    with contextlib.suppress(syntax.BrokenTemplate):
+        return wording.needed(source)
+    return frozenset()
+
+
+@functools.lru_cache(maxsize=1024)
+def _declared(stored: str) -> tuple[Variable, ...]:
+    # Nor is a malformed declaration published: what came another way asks for nothing.
+    with contextlib.suppress(variables.MalformedDeclaration):
+        return variables.read(orjson.loads(stored))
+    return ()

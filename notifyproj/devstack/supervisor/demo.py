@@ -1,0 +1,214 @@
+"""The demo: from an empty checkout to a running product, in one terminal.
+
+    servers -> migrate -> demo data -> processes -> all ready -> stories -> stay until Ctrl-C
+
+The terminal shows progress and problems; everything else is in `var/log`. Ctrl-C or SIGTERM at any
+point stops every process, the servers last. Only what is at fault is told, in one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Final
+
+from notifyproj import environment
+from notifyproj.devstack.ports import LOOPBACK, is_free
+from notifyproj.devstack.servers import EmbeddedError, Stack
+from notifyproj.devstack.servers.errors import plain_words
+from notifyproj.devstack.supervisor import handle
+from notifyproj.devstack.supervisor.keys import demo_secrets
+from notifyproj.devstack.supervisor.leftovers import kill_leftovers, mark
+from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed
+from notifyproj.devstack.supervisor.process_group import Crew
+from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports
+
+VAR: Final = ROOT / "var"
+_WATCH_SECONDS: Final = 0.3
+"""Between two looks at the processes: a killed worker is back before anybody misses it."""
+_INTERRUPTED: Final = 130
+
+
+def run(ports: Ports, *, stay: bool, stories: bool = True) -> int:
+    """Run the demo and return its exit code: that of the stories, or 1 when it could not run.
+
+    With `stay` it goes on after the stories until Ctrl-C or `make stop`; else it ends with them.
+    Without `stories` no message is handed in.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        kill_leftovers(VAR)
+        _check_ports(ports)
+        VAR.mkdir(exist_ok=True)
+        _tell("Starting PostgreSQL and two Valkeys")
+        with Stack("demo", root=ROOT) as stack:
+            return _run_on(stack.urls(), ports=ports, stay=stay, stories=stories)
+    except (EmbeddedError, ProcessFailed, environment.InvalidEnvironment) as error:
+        _tell(f"Cannot run the demo. {error}")
+        return 1
+    except OSError as error:
+        _tell(f"Cannot run the demo. {plain_words(error, path=VAR)}")
+        return 1
+    except KeyboardInterrupt:
+        _tell("Stopped.")
+        return _INTERRUPTED
+
+
+def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool, stories: bool) -> int:
+    settings = _settings(urls, ports=ports)
+    environment.load(settings)
+    _manage("migrate", settings)
+    _manage("load_demo", settings)
+    crew = Crew(
+        [Process(each, ports=ports, environ=mark(settings, var=VAR), var=VAR) for each in PROGRAMS],
+        report=_tell,
+    )
+    for process in crew.processes:
+        process.log.unlink(missing_ok=True)  # a log per run, so that it stays small
+    try:
+        crew.start()
+        _wait_healthy(crew)
+        handle.show(settings, var=VAR)
+        _tell_urls(settings, ports=ports)
+        code = _play_stories(crew, settings) if stories else 0
+        if stay:
+            _tell_first_request(settings)
+            _stay(crew)
+    finally:
+        handle.hide(var=VAR)
+        # From here on another Ctrl-C would only leave processes behind.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _tell("Stopping every process")
+        crew.stop()
+    return code
+
+
+def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:
+    """The environment of every process: what the caller has set wins over the demo's defaults."""
+    public_url = f"http://{LOOPBACK}:{ports.web}"
+    defaults = {
+        "NOTIFY_PUBLIC_URL": public_url,
+        "NOTIFY_ALLOWED_HOSTS": "localhost",
+        "NOTIFY_FLOWER_URL": f"http://{LOOPBACK}:{ports.flower}",
+        "NOTIFY_SANDBOX_URL": f"http://{LOOPBACK}:{ports.sandbox}",
+        "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
+        "chat=sandbox",
+        # The stories send one person more in a minute than anybody should get in a day.
+        "NOTIFY_CAPS": "none",
+        "DEMO_VAR": str(VAR),
+        **demo_secrets(VAR),
+    }
+    return {**defaults, **os.environ, **urls, "PYTHONUNBUFFERED": "1"}
+
+
+def _check_ports(ports: Ports) -> None:
+    """Refuse ports that somebody else listens on.
+
+    Raises:
+        ProcessFailed: one is taken.
+    """
+    for name, port in asdict(ports).items():
+        if not is_free(port):
+            raise ProcessFailed(
+                f"Port {port} ({name}) is taken by another program: stop it, or choose another"
+                f" with `make demo {name.upper()}_PORT={port + 1}`."
+            )
+
+
+def _manage(command: str, settings: Mapping[str, str]) -> None:
+    """Run a management command, its output in a log.
+
+    Raises:
+        ProcessFailed: it failed.
+    """
+    _tell(f"manage.py {command}")
+    log = VAR / "log" / f"{command}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        done = subprocess.run(
+            [sys.executable, "manage.py", command],
+            cwd=ROOT,
+            env=settings,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode != 0:
+        lines = log.read_text(errors="replace").strip().splitlines() or ["it said nothing"]
+        raise ProcessFailed(f"manage.py {command} failed: {lines[-1]} (all of it: {log})")
+
+
+def _wait_healthy(crew: Crew) -> None:
+    """Wait until the web process sees a database, a broker and sweeps that run."""
+    web = next(process for process in crew.processes if process.name == "web")
+    web.wait_ready(sign=Answers("web", "/readyz"))
+
+
+def _play_stories(crew: Crew, settings: Mapping[str, str]) -> int:
+    """Play the stories on this terminal while the crew is kept alive; returns their exit code."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "notifyproj.devstack.demo"], cwd=ROOT, env=settings
+    ) as stories:
+        try:
+            while stories.poll() is None:
+                crew.mend()
+                _wait(stories)
+        except BaseException:
+            stories.terminate()
+            raise
+    return stories.returncode
+
+
+def _stay(crew: Crew) -> None:
+    """Keep the crew alive until somebody stops us."""
+    _tell("The demo goes on. Ctrl-C or `make stop` stops it; `make shell` is for manage.py.")
+    try:
+        while True:
+            crew.mend()
+            time.sleep(_WATCH_SECONDS)  # noqa: TID251 - this is the supervisor, not a worker
+    except KeyboardInterrupt:
+        return
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_WATCH_SECONDS)
+    except subprocess.TimeoutExpired:
+        return
+
+
+def _tell_urls(settings: Mapping[str, str], *, ports: Ports) -> None:
+    here = f"http://{LOOPBACK}"
+    user, password = "operator", settings["NOTIFY_FLOWER_PASSWORD"]
+    _tell(f"Admin     {here}:{ports.web}/admin/  {user} / {settings['DEMO_ADMIN_PASSWORD']}")
+    _tell(f"API docs  {here}:{ports.web}/v1/docs")
+    _tell(
+        f"Flower    {here}:{ports.flower}/  {settings.get('NOTIFY_FLOWER_USER', user)} / {password}"
+    )
+    _tell(f"Sandbox   {here}:{ports.sandbox}/  what phones and mailboxes got")
+
+
+def _tell_first_request(settings: Mapping[str, str]) -> None:
+    keys = json.loads((VAR / "demo_keys.json").read_text())
+    _tell("A request to try, from another terminal:")
+    print(
+        f"""
+    curl -s {settings["NOTIFY_PUBLIC_URL"]}/v1/notifications \\
+      -H 'Authorization: Bearer {keys["order-service"]}' -H 'Content-Type: application/json' \\
+      -d '{{"user_id": "u_789012", "type": "ORDER_READY", "template_id": "order_ready_v3",
+           "variables": {{"restaurant": "Burger Palace", "order_id": "ORD-4521"}},
+           "channels": ["push"]}}'
+""",
+        flush=True,
+    )
+
+
+def _tell(line: str) -> None:
+    print(f"[{time.strftime('%H:%M:%S')}] {line}", flush=True)

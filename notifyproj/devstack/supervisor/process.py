@@ -1,0 +1,96 @@
+"""One running program: start it, wait until it is ready, signal or kill it, read its log."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, assert_never
+
+from notifyproj.devstack.child_process import Child
+from notifyproj.devstack.ports import LOOPBACK
+from notifyproj.devstack.supervisor.programs import Answers, Ports, Program, Says
+
+ROOT: Final = Path(__file__).resolve().parents[3]
+_PAUSE_SECONDS: Final = 0.1
+"""Between two questions whether it is ready."""
+_ANSWER_SECONDS: Final = 2.0
+_OK: Final = 200
+
+
+class ProcessFailed(Exception):
+    """A process ended, or did not become ready in time; the message says which, and its log."""
+
+
+class Process(Child):
+    """A program of the table, running with a given environment and ports.
+
+    Its log is `<var>/log/<name>.log`; while it runs, its process id is in `<var>/run/<name>.pid`.
+    """
+
+    stop_seconds = 30.0  # a provider's longest deadline and the settling after it, twice
+
+    def __init__(
+        self, program: Program, *, ports: Ports, environ: Mapping[str, str], var: Path
+    ) -> None:
+        super().__init__(program.name, log=var / "log" / f"{program.name}.log")
+        self.program = program
+        self._ports = ports
+        self._environ = environ
+        self.leash_signal = program.leash
+        self._pid_file = var / "run" / f"{program.name}.pid"
+        self._log_start = 0
+
+    def start(self) -> None:
+        """Start it without waiting; does nothing when it runs."""
+        if self.pid is not None:
+            return
+        for folder in (self.log.parent, self._pid_file.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._log_start = self.log.stat().st_size if self.log.exists() else 0
+        self.spawn(self.program.command(self._ports), folder=ROOT, environ=self._environ)
+        self._pid_file.write_text(str(self.pid))
+
+    def shows(self, sign: Answers | Says) -> bool:
+        """Whether this sign can be seen now."""
+        match sign:
+            case Answers(port=name, path=path):
+                return _answers(getattr(self._ports, name), path)
+            case Says(text=text):
+                return text in self.text()
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def wait_ready(
+        self, *, sign: Answers | Says | None = None, within: timedelta = timedelta(seconds=60)
+    ) -> None:
+        """Wait until it is ready, which its program's own sign shows, or the one given.
+
+        Raises:
+            ProcessFailed: it ended, or took longer.
+        """
+        deadline = time.monotonic() + within.total_seconds()
+        while not self.shows(sign or self.program.ready):
+            if self.ended_within(_PAUSE_SECONDS):
+                raise ProcessFailed(f"{self.name} ended at its start: {self.last_words()}")
+            if time.monotonic() > deadline:
+                raise ProcessFailed(f"{self.name} is not ready after {within}: see {self.log}")
+
+    def text(self) -> str:
+        """What it has logged since its latest start."""
+        with self.log.open("rb") as log:
+            log.seek(self._log_start)
+            return log.read().decode(errors="replace")
+
+
+def _answers(port: int, path: str) -> bool:
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=_ANSWER_SECONDS)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == _OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,91 @@
+"""STOP and START: what people answer to our texts, and what it changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from notifications import clock
+from notifications.feedback import inbound_sms
+from notifications.models import ReceivedText, Suppression
+from notifications.rules.states import Status
+from notifications.rules.suppression import Cause
+from notifications.store.postgres import received_texts, suppressions
+from notifications.store.postgres.suppressions import Entry
+from notifications.sweeps import housekeeping
+from providers.contract import Channel, InboundText
+from tests.journey import Accept, Reach, deliveries_of
+
+NUMBER = "+4915112345678"
+
+
+def says(text: str, message_id: str, number: str = NUMBER) -> int:
+    reply = InboundText(
+        from_address=number, to_address="1", text=text, provider_message_id=message_id
+    )
+    return inbound_sms.take("sandbox", [reply])
+
+
+@pytest.mark.usefixtures("outbox")
+def test_stop_ends_all_texts_and_start_begins_them_again(reach: Reach, take: Accept) -> None:
+    reach(sms=NUMBER)
+    assert says("Stop", "1") == 1
+    [stopped] = deliveries_of(take(channels=["sms"], priority="P0"))
+    assert (stopped.status, stopped.reason) == (Status.SUPPRESSED, "suppression_list")
+    assert says("START", "2") == 1
+    [going] = deliveries_of(take(channels=["sms"], priority="P0"))
+    assert going.status == Status.QUEUED
+
+
+@pytest.mark.django_db
+def test_a_text_that_comes_again_after_the_next_one_changes_nothing() -> None:
+    assert [says("STOP", "1"), says("START", "2"), says("STOP", "1")] == [1, 1, 0]
+    assert [says("STOP", "3"), says("START", "2")] == [1, 0]
+    assert Suppression.objects.filter(undone_at=None).count() == 1
+
+
+@pytest.mark.django_db
+def test_a_repeat_of_a_text_that_changed_nothing_changes_nothing() -> None:
+    assert [says("START", "1"), says("STOP", "2"), says("START", "1")] == [0, 1, 0]
+    assert [says("STOP", "3"), says("START", "4"), says("STOP", "3")] == [0, 1, 0]
+
+
+@pytest.mark.django_db
+def test_an_id_is_its_providers_own() -> None:
+    assert received_texts.remember("twilio", "1")
+    assert received_texts.remember("vonage", "1")
+    assert not received_texts.remember("twilio", "1")
+
+
+@pytest.mark.django_db
+def test_ids_of_texts_are_forgotten_after_a_month() -> None:
+    assert received_texts.remember("twilio", "old")
+    ReceivedText.objects.update(received_at=clock.now() - received_texts.KEPT * 2)
+    assert received_texts.remember("twilio", "new")
+    housekeeping.run_once(now=clock.now(), limit=100)
+    assert [each.message_id for each in ReceivedText.objects.all()] == ["new"]
+
+
+@pytest.mark.django_db
+def test_start_undoes_a_stop_and_nothing_else() -> None:
+    entry = Entry(channel=Channel.SMS, address=NUMBER, cause=Cause.MANUAL)
+    suppressions.add([entry], by="operator")
+    assert says("START", "1") == 0
+    assert Suppression.objects.get().undone_at is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("text", "number"), [("HELP", NUMBER), ("thanks", NUMBER), ("STOP", "22000"), ("STOP", "Shop")]
+)
+def test_other_texts_and_senders_change_nothing(text: str, number: str) -> None:
+    assert says(text, "1", number) == 0
+    assert not Suppression.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_sandbox_that_only_serves_test_keys_stops_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("notifications.feedback.inbound_sms.routing.takers", lambda _channel: [])
+    assert says("STOP", "1") == 0
+    assert not Suppression.objects.exists()

@@ -1,0 +1,174 @@
+"""A producer, a person, a template, and a real sandbox to send to."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from urllib.request import urlopen
+from uuid import UUID
+
+import orjson
+import pytest
+
+from notifications import clock
+from notifications.delivery import in_flight, routing
+from notifications.intake import accept
+from notifications.intake.accept import Caller, Refused, Taken
+from notifications.models import (
+    Contact,
+    Delivery,
+    NotificationType,
+    Producer,
+    ProviderRoute,
+    Recipient,
+    Template,
+    TemplateText,
+)
+from notifications.rules import request
+from notifications.rules.lane import Mode, Priority
+from notifications.rules.problems import Problem
+from notifications.store.cached import notification_types
+from notifications.store.redis import state
+from notifications.store.templates import template_cache
+from providers import registry
+from providers.contract import Channel
+from tests.providers.fakes import free_port
+from tests.vendors import AliasVendor, Scripted, ScriptedVendor
+
+Accept = Callable[..., Taken | Refused]
+Reach = Callable[..., Recipient]
+AddVendor = Callable[..., None]
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[str]:
+    """The URL of a real sandbox server."""
+    url = f"http://127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "providers.sandbox_server", "--port", url.rpartition(":")[2]]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert b"listening" in server.stdout.readline()
+        yield url
+        server.terminate()
+
+
+@pytest.fixture
+def outbox(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[UUID], list[Any]]:
+    """Route everything to the sandbox; returns what it got for one delivery."""
+    monkeypatch.setenv("NOTIFY_SANDBOX_URL", sandbox)
+    routing.forget()
+
+    def got(delivery_id: UUID) -> list[Any]:
+        with urlopen(f"{sandbox}/messages.json?delivery_id={delivery_id}") as answer:  # noqa: S310 - loopback
+            found: list[Any] = orjson.loads(answer.read())["messages"]
+        return found
+
+    return got
+
+
+@pytest.fixture
+def add_vendor(
+    outbox: Callable[[UUID], list[Any]],  # noqa: ARG001 - its settings come first
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[AddVendor]:
+    """Configure the sandbox once more under another name."""
+
+    def add(name: str, *, url: str = "", **takes: object) -> None:
+        vendor = AliasVendor(name=name, url=url, takes=takes)
+        monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, vendor))
+        routing.forget()
+
+    yield add
+    routing.forget()
+
+
+@pytest.fixture
+def caller(db: None) -> Caller:  # noqa: ARG001 - pytest-django asks for it by name
+    """A producer that may do anything, in a world with one type and one template."""
+    state.client().flushdb()
+    template_cache.forget()
+    notification_types.forget()
+    NotificationType.objects.create(name="LIKE", priority=Priority.P2, category="social")
+    template = Template.objects.create(template_id="otp", sensitive_variables=["code"])
+    for channel in (Channel.PUSH, Channel.SMS, Channel.EMAIL):
+        TemplateText.objects.create(
+            template=template, channel=channel, title="Hello", body="{{ name }}: {{ code }}"
+        )
+    Template.objects.filter(pk=template.pk).update(published_at=clock.now())
+    producer = Producer.objects.create(name="tests")
+    return Caller(
+        producer_id=producer.pk,
+        mode=Mode.LIVE,
+        priorities=frozenset(Priority),
+        may_send_content=True,
+    )
+
+
+@pytest.fixture
+def reach(caller: Caller) -> Reach:
+    """Make a person with these addresses by channel."""
+
+    def make(user_id: str = "maria", **addresses: str | Sequence[str]) -> Recipient:
+        # Known, so that no P3 waits for a producer's morning.
+        person = Recipient.objects.create(mode=caller.mode, user_id=user_id, timezone="UTC")
+        for label, given in addresses.items():
+            several = [given] if isinstance(given, str) else given
+            for position, address in enumerate(several):
+                Contact.objects.create(
+                    recipient=person,
+                    channel=Channel.from_label(label),
+                    address=address,
+                    is_primary=position == 0,
+                )
+        return person
+
+    return make
+
+
+@pytest.fixture
+def scripted(
+    outbox: Callable[[UUID], list[Any]],
+    reach: Reach,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Scripted]:
+    """Send e-mail through the scripted provider, to maria."""
+    del outbox  # its settings come first
+    provider = Scripted()
+    monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(provider)))
+    routing.forget()
+    in_flight.forget()
+    ProviderRoute.objects.create(channel=Channel.EMAIL, provider="scripted")
+    reach(email="maria@example.com")
+    yield provider
+    routing.forget()
+    in_flight.forget()
+
+
+@pytest.fixture
+def take(caller: Caller) -> Accept:
+    """Accept one request."""
+    return functools.partial(_take, caller)
+
+
+def _take(caller: Caller, **fields: object) -> Taken | Refused:
+    body = {
+        "user_id": "maria",
+        "type": "LIKE",
+        "template_id": "otp",
+        "variables": {"name": "Ana", "code": "4711"},
+        "channels": ["email"],
+    }
+    wanted = request.parse(body | fields)
+    assert not isinstance(wanted, Problem), wanted
+    [answer] = accept.accept(caller, [wanted])
+    return answer
+
+
+def deliveries_of(answer: Taken | Refused) -> list[Delivery]:
+    """The rows of an accepted request, in the order of their numbers."""
+    assert isinstance(answer, Taken), answer
+    born = [UUID(each["delivery_id"]) for each in answer.response["deliveries"]]
+    return list(Delivery.objects.filter(id__in=born).order_by("id"))

@@ -1,0 +1,95 @@
+"""A connection that the server has closed costs nobody a statement; a read-only server is away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.signals import request_started
+from django.db import OperationalError, connection
+from django.test import Client
+
+from notifications import clock
+from notifications.models import Producer
+from notifications.store.postgres import db, disk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def read_only() -> Iterator[None]:
+    """This thread's session is on a server that takes no writes, as after a failover."""
+    with connection.cursor() as running:
+        running.execute("SET default_transaction_read_only = on")
+    yield
+    connection.close()
+
+
+def _own_pid() -> int:
+    with db.cursor() as running:
+        row = running.execute("SELECT pg_backend_pid() AS pid").fetchone()
+    assert row is not None
+    return int(row["pid"])
+
+
+def _end_session(pid: int) -> None:
+    """End it from another session, as a restart does; returns when it has ended."""
+    other = connection.copy()
+    try:
+        with other.cursor() as running:
+            running.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    finally:
+        other.close()
+
+
+def test_the_first_statement_after_a_restart_finds_a_new_session() -> None:
+    before = _own_pid()
+    _end_session(before)
+    assert _own_pid() != before
+
+
+def test_the_first_query_of_a_request_after_a_restart_finds_a_new_session() -> None:
+    before = _own_pid()
+    _end_session(before)
+    request_started.send(sender=None)
+    assert not Producer.objects.filter(name="nobody").exists()
+
+
+def test_a_living_session_is_kept() -> None:
+    before = _own_pid()
+    with connection.cursor() as running:
+        running.execute("DO $$ BEGIN RAISE NOTICE 'something to read'; END $$")
+    db.drop_broken()
+    assert _own_pid() == before
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_server_that_takes_no_writes_counts_as_away_and_its_session_ends() -> None:
+    before = _own_pid()
+    assert not db.is_writable()
+    with pytest.raises(OperationalError, match="read-only"):
+        db.run("delete_expired_keys", {"limit": 1})
+    assert _own_pid() != before
+    assert db.is_writable()
+
+
+def test_a_write_that_finds_the_disk_full_makes_the_service_unready_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert Client().get("/readyz").status_code == 200
+    with pytest.raises(OperationalError, match="no room"), db.errors, db.cursor() as running:
+        running.execute("DO $$ BEGIN RAISE 'no room' USING ERRCODE = 'disk_full'; END $$")
+    told = Client().get("/readyz")
+    assert (told.status_code, told.json()["database"]) == (503, "its disk is full: make room on it")
+    later = clock.monotonic() + disk.FULL_FOR_SECONDS
+    monkeypatch.setattr(clock, "monotonic", lambda: later)
+    assert Client().get("/readyz").status_code == 200
+    disk.forget()
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_write_in_a_transaction_ends_that_session_too() -> None:
+    before = _own_pid()
+    with pytest.raises(OperationalError, match="read-only"):
+        db.in_transaction(lambda: db.run("delete_expired_keys", {"limit": 1}))
+    assert _own_pid() != before
