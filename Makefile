@@ -18,7 +18,7 @@ CHECK_ENVIRON := DATABASE_URL=postgresql://check@127.0.0.1:9/none REDIS_URL=redi
 	NOTIFY_SANDBOX_SECRET=whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo stop shell test check api bench chaos format lock advisories clean
+.PHONY: help demo stop shell test check api docs bench chaos format lock advisories clean
 
 help:
 	@echo 'make demo    start everything here, play the stories, stay until Ctrl-C'
@@ -31,6 +31,7 @@ help:
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
 	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
 	@echo '             (needs Node.js 20.19 or later)'
+	@echo 'make docs    build the documentation site into var/site, which the demo serves at /docs'
 	@echo 'make bench   the numbers against their baselines; ONLY=name runs one'
 	@echo 'make chaos   kill everything while it works and count at the providers;'
 	@echo '             KILLS=30 SEED=1 choose a plan, RUNS=name plays named ones, RUNS=all each'
@@ -67,6 +68,9 @@ check: $(VENV)/tools
 api: $(VENV)/tools
 	@$(CHECK_ENVIRON) $(RUN) -m tests.architecture.openapi_page
 	@.ci/api/check
+
+docs: $(VENV)/tools
+	@.ci/docs $(VENV)
 
 advisories: $(VENV)/tools
 	@.ci/advisories $(VENV)

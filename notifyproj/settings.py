@@ -104,6 +104,7 @@ USE_I18N = True
 FORMAT_MODULE_PATH = "notifyproj.formats"
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
+DOCS_SITE = BASE_DIR / "var" / "site"
 # Django's own cap is on form posts; the API caps each path by itself.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 17 * 1024 * 1024
 AUTH_PASSWORD_VALIDATORS = [

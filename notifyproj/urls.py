@@ -3,10 +3,15 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from notifyproj import docs_site
+
 admin.autodiscover()
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("docs", docs_site.front),
+    path("docs/<path:path>", docs_site.file, name="docs_site"),
+    path("docs/", docs_site.file, {"path": ""}, name="docs_site"),
     path("", include("notifications.api.urls")),
 ]
 

@@ -1,0 +1,49 @@
+"""Hooks of MkDocs: pages outside `nav` are appended, and links to the repository become text."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.pages import Page
+
+_SECTION: Final = "Development"
+_LINK: Final = re.compile(r"\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)(?:#[^)\s]*)?\)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Append each page that `nav` does not name, so that a new page cannot be forgotten."""
+    nav = config.nav or []
+    named = set(_pages(nav))
+    folder = Path(config.docs_dir)
+    found = sorted(page.relative_to(folder).as_posix() for page in folder.rglob("*.md"))
+    others = [page for page in found if page not in named]
+    config.nav = [*nav, {_SECTION: others}] if others else nav
+    return config
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **_: Any) -> str:  # noqa: ANN401 - MkDocs passes more
+    """Replace a link to a file of the repository outside the site by the text of the link.
+
+    A link to a missing file stays, and MkDocs reports the link.
+    """
+    folder = Path(config.docs_dir)
+    here = folder / Path(page.file.src_uri).parent
+
+    def replace(link: re.Match[str]) -> str:
+        target = Path(os.path.normpath(here / link[2]))
+        is_page = target.is_relative_to(folder) and target.suffix in {".md", ".svg", ".png"}
+        return link[1] if target.exists() and not is_page else link[0]
+
+    return _LINK.sub(replace, markdown)
+
+
+def _pages(nav: object) -> list[str]:
+    """Return the paths of all pages below an entry of `nav`."""
+    if isinstance(nav, str):
+        return [nav]
+    entries = nav.values() if isinstance(nav, dict) else nav
+    return [page for entry in entries or () for page in _pages(entry)]  # type: ignore[attr-defined] # a list
