@@ -1,10 +1,10 @@
-"""Notifications: taken from any producer, handed to a provider, never lost, never sent twice.
+"""Notifications: accepted from any producer, delivered through a provider, with a full record.
 
     api  admin  management  tasks      entry points: HTTP, operators, shell, Celery
         |        |        |
-      sweeps     |        |            beat's tasks: rows that are due, after a crash too
+      sweeps     |        |            beat's tasks: due rows, also after a crash
         |________|________|
-           operations                  replay, test sends, imports: what operators start
+           operations                  actions of operators: replay, test sends, imports
            scheduling                  later, recurring, quiet hours, digests
             feedback                   receipts, inbound SMS, unsubscribe
         intake   delivery              a request to rows; rows to provider calls to outcomes
@@ -19,11 +19,11 @@
                 |
               rules                    pure decisions
                 |
-        providers (beside us)          vendors, behind one contract
+        providers (own package)        vendors, behind one contract
 
-Imports run downwards only. Words: a *producer* posts a *notification* for a *recipient*; each of
-the recipient's *contacts* that the notification goes to is a *delivery*; each provider call of a
-delivery is an *attempt*; a provider's later report is a *receipt*; every status move leaves an
-*event*. A *lane* is the queue of one priority and channel; a *hold* is the reason why a delivery
-waits; a delivery that gave up leaves a *dead letter*. `docs/glossary.md` has the other words.
+Imports run downwards only. Words: a *producer* posts a *notification* for a *recipient*; a message
+to a *contact* of the recipient is a *delivery*; a provider call of a delivery is an *attempt*; a
+provider's later report is a *receipt*; a status change leaves an *event*. A *lane* is the queue of
+a priority and channel; a *hold* is the reason of a wait; a failed delivery leaves a *dead letter*.
+`docs/glossary.md` has the other words.
 """

@@ -1,4 +1,4 @@
-"""The Django app."""
+"""The Django app's configuration and signal handlers."""
 
 import gc
 from collections.abc import Sequence
@@ -10,20 +10,22 @@ from django.core.signals import request_started
 from django.db.models.signals import post_migrate
 
 _GARBAGE_AT: Final = 50_000
-"""New containers between two looks for garbage cycles. A batch of a thousand makes more than that,
-all of them needed until its answer; at Python's own 700 the looks took a third of an accept."""
+"""Threshold of Python's garbage collector, in new container objects. A batch of a thousand requests
+creates more objects, and needs all of them until the response. With Python's default of 700,
+garbage collection took a third of the time of an accept."""
 
 
 class NotificationsConfig(AppConfig):
-    """Notifications: everything that this project is for."""
+    """Connects the app's signal handlers and checks."""
 
     name = "notifications"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have partitions, periodic tasks, roles and the sessions' settings from the first moment.
+        """Connect the handlers that create database objects after each `migrate`.
 
-        Every migrate, which every deployment runs, makes those that are missing.
+        The handlers create missing partitions, periodic tasks, role groups and session settings.
+        Every deployment runs `migrate`.
         """
         post_migrate.connect(_store_session_settings, sender=self)
         post_migrate.connect(_make_partitions, sender=self)

@@ -1,12 +1,12 @@
-"""Whether the broker takes messages: known beforehand, so that no request waits to find out.
+"""The broker's availability, checked in the background so that requests do not wait for a timeout.
 
-    takes_messages()   what this process knows now; costs nothing
-    failed()           a publisher found out: from now on it is away
-    probe()            ask with one write; a worker does so each second
+    takes_messages()   the last known state; no I/O
+    failed()           records that a publish failed
+    probe()            writes once to the broker; a worker probes every second
 
-After a failure a thread of this process probes each second until the broker takes a write again. A
-broker that answers but refuses writes (full without eviction, read-only, a RabbitMQ that blocks its
-publishers) is away as well.
+After a failure a thread probes every second until the broker takes a write. A broker that answers
+but refuses writes counts as away: full without eviction, read-only, or a RabbitMQ that blocks its
+publishers.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TIMEOUT: Final = 0.3
-"""Seconds that a publisher or a probe waits for a socket."""
+"""Socket timeout of a publisher or a probe, in seconds."""
 _EVERY: Final = 1.0
-"""Seconds between two probes of a broker that is away."""
+"""Seconds between two probes while the broker is away."""
 _KEY: Final = "notify:probe"
 _KEY_LIVES: Final = 60
 
 
 class Away(Exception):
-    """The broker took nothing; what was to be published is still due in Postgres."""
+    """The broker took no message; unpublished rows stay due in Postgres."""
 
 
 class _Knowledge:
-    """What this process knows. A fork begins with what its parent knew, and with no thread."""
+    """The known state of the broker. A fork inherits the state without the probe thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -77,31 +77,31 @@ _knowledge: Final = _Knowledge()
 
 
 def takes_messages() -> bool:
-    """Whether the broker took the last message or probe of this process; True before the first."""
+    """Return True if the last message or probe succeeded, or before the first."""
     return not _knowledge.is_away
 
 
 def failed() -> None:
-    """Note that the broker did not take a message."""
+    """Record that the broker did not take a message."""
     _knowledge.learn(takes=False)
 
 
 def probe() -> bool:
-    """Ask the broker to take a write now, for `TIMEOUT` seconds at most; note and return it."""
+    """Write to the broker, within `TIMEOUT` seconds; records and returns the result."""
     takes = _write()
     _knowledge.learn(takes=takes)
     return takes
 
 
 def url() -> str:
-    """The broker's address, with its password."""
+    """Return the broker's URL, with the password."""
     address: str = current_app.conf.broker_url
     return address
 
 
 @functools.cache
 def connection() -> Connection:
-    """Return a connection for publishing that gives up after `TIMEOUT`. Take it from kombu's pools.
+    """Return a connection for publishing with `TIMEOUT`, to be taken from kombu's pools.
 
     A consumer's connection needs a longer timeout than its blocking pop takes.
     """
@@ -113,7 +113,7 @@ def connection() -> Connection:
 
 @functools.cache
 def errors() -> tuple[type[Exception], ...]:
-    """Return what a broker that is away raises, by way of kombu or of its client."""
+    """Return the exception types that kombu or its client raises while the broker is away."""
     link = connection()
     return (
         *(OperationalError, OSError, redis.RedisError),
@@ -149,6 +149,6 @@ def _redis() -> redis.Redis:
 
 
 def _ask_rabbitmq() -> None:
-    """Open a channel: RabbitMQ answers unless it is away, or has blocked a publisher's socket."""
+    """Open a channel. RabbitMQ answers unless it is away or blocks the publisher's socket."""
     with contextlib.closing(connection().clone()) as link, link.channel():
         return

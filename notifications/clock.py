@@ -1,13 +1,13 @@
-"""Time and chance: the only place that asks for either, so that everything else can be given them.
+"""Time and random numbers: the only module that reads a clock or a random source.
 
-The service's clock is Postgres's. A process compares its host's clock with Postgres's at boot and
-each minute (`store.postgres.host_clock`). From then on `now()` is Postgres's time, carried on by a
-clock that nobody sets. So a host's wrong clock changes neither a time to live nor a due time nor
-the day in an id, even if somebody sets it while the process runs. A process that never compared (a
-test, a command at a shell) uses its host's clock.
+The service uses Postgres's clock. A process compares its host's clock with Postgres at boot and
+every minute (`store.postgres.host_clock`). Between two comparisons `now()` adds the elapsed time of
+a clock that cannot be set. A wrong host clock therefore changes no time to live, no due time and no
+date in an id, even if the host clock is set while the process runs. A process without a comparison
+(a test, a shell command) uses its host's clock.
 
-Providers judge signatures and tokens by the host's clock all the same. So a process whose host is
-more than a limit away from Postgres does not work (`is_trusted`).
+Providers check signatures and tokens against the host's clock, so a process stops working while its
+host's clock differs from Postgres by more than a limit (`is_trusted`).
 """
 
 from __future__ import annotations
@@ -24,42 +24,43 @@ from notifications.rules import ids
 
 _chance = random.SystemRandom()
 _STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Linux's boot clock also counts while the machine is suspended; other kernels have no such one."""
+"""Linux's boot clock also counts while the machine is suspended; other kernels have no such
+clock."""
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MILLISECOND: Final = dt.timedelta(milliseconds=1)
 
 
 def host() -> dt.datetime:
-    """The host's own clock, aware, in UTC: what a provider compares our signatures with."""
+    """Return the host's time in UTC, which providers compare signatures with."""
     return dt.datetime.now(dt.UTC)
 
 
 def steady() -> float:
-    """Seconds of a clock that nobody sets; only differences mean something."""
+    """Return seconds of a clock that cannot be set; only differences are meaningful."""
     return time.clock_gettime(_STEADY)
 
 
 @dataclass(frozen=True, slots=True)
 class _Anchor:
-    """Postgres's time at one instant of the steady clock."""
+    """Postgres's time at an instant of the steady clock."""
 
     at: dt.datetime
     steady: float
 
 
 class _Reckoning:
-    """What this process knows of Postgres's clock."""
+    """The last comparison with Postgres's clock."""
 
     anchor: _Anchor | None = None
     limit: dt.timedelta | None = None
-    """How far the host's clock may be away; None: this process does not watch its clock."""
+    """Maximum difference of the host's clock; None if the process does not check its clock."""
 
 
 _reckoning: Final = _Reckoning()
 
 
 def now() -> dt.datetime:
-    """The current instant, aware, in UTC: Postgres's, once this process has compared."""
+    """Return the current time in UTC, by Postgres's clock after the first comparison."""
     anchor = _reckoning.anchor
     if anchor is None:
         return host()
@@ -67,52 +68,52 @@ def now() -> dt.datetime:
 
 
 def compare(database: dt.datetime, *, at: float) -> None:
-    """Take Postgres's time over.
+    """Store a comparison with Postgres's clock.
 
     Args:
-        database: what Postgres said.
-        at: the instant of `steady()` at which it said so.
+        database: Postgres's time.
+        at: `steady()` at the time of the query.
     """
     _reckoning.anchor = _Anchor(database, at)
 
 
 def watch(*, limit: dt.timedelta) -> None:
-    """From now on trust the host's clock only within `limit` of Postgres's."""
+    """Trust the host's clock only within `limit` of Postgres's clock."""
     _reckoning.limit = limit
 
 
 def forget() -> None:
-    """Neither watch nor know Postgres's clock any more."""
+    """Delete the comparison and the limit."""
     _reckoning.anchor = _reckoning.limit = None
 
 
 def skew() -> dt.timedelta:
-    """How far the host's clock is ahead of Postgres's; zero while it was never compared."""
+    """Return how far the host's clock is ahead of Postgres; zero without a comparison."""
     return host() - now() if _reckoning.anchor is not None else AT_ONCE
 
 
 def is_trusted() -> bool:
-    """Whether this process may work by its host's clock: always, where nobody watches it."""
+    """Return True if the host's clock is within the limit, or if there is no limit."""
     limit = _reckoning.limit
     return limit is None or (_reckoning.anchor is not None and abs(skew()) <= limit)
 
 
 def monotonic() -> float:
-    """Seconds that never go back: for measuring how long something took."""
+    """Return seconds of the monotonic clock, for measuring durations."""
     return time.monotonic()
 
 
 def jitter() -> float:
-    """One draw from [0, 1)."""
+    """Return a random number from [0, 1)."""
     return _chance.random()
 
 
 def new_notification_id() -> UUID:
-    """A fresh notification id of this millisecond."""
+    """Return a new notification id, which contains the current millisecond."""
     return ids.notification_id(
         at_ms=(now() - _EPOCH) // _MILLISECOND, entropy=secrets.randbits(ids.RANDOM_BITS)
     )
 
 
 AT_ONCE = dt.timedelta(0)
-"""No wait: due now, by whichever clock decides."""
+"""A wait of zero: due now."""

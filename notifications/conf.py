@@ -1,6 +1,6 @@
-"""The app's settings, typed.
+"""The app's settings as typed values, from Django's `NOTIFICATIONS`.
 
-Read from Django's `NOTIFICATIONS`, which `notifyproj` fills from the environment.
+`notifyproj` reads the settings from the environment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from providers.contract import Channel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Web:
-    """How much of a web process one client may take; `notifyproj.web_environment` explains each."""
+    """Limits of a web process for each client; `notifyproj.web_environment` explains the fields."""
 
     slots: int = 8
     connections: int = 4096
@@ -31,13 +31,13 @@ class Web:
     head_seconds: int = 20
     request_seconds: int = 30
     rate: int = 8192
-    """Bytes a second that a client must send and read at least."""
+    """Minimum bytes a second that a client must send and read."""
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     open_requests_per_second: int = 20
-    """Of one address, without a key."""
+    """Requests a second from one address without an API key."""
 
     def trusts(self, address: str) -> bool:
-        """Whether a peer is one of our proxies."""
+        """Return True if the address belongs to a trusted proxy."""
         if not self.trusted_proxies:
             return False
         try:
@@ -51,67 +51,70 @@ class Web:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conf:
-    """What the app needs to know of its environment."""
+    """The settings of the app."""
 
     state_url: str
     """redis:// URL of the state instance."""
     broker_url: str
-    """URL of the broker, which is another instance."""
+    """URL of the broker, a separate instance."""
     encryption_keys: tuple[str, ...] = field(repr=False)
     """Fernet keys for sensitive variables; the first encrypts, all decrypt."""
     hash_key: bytes = field(repr=False)
     """Keys the address hashes in logs."""
     public_url: str = "http://127.0.0.1:8000"
-    """Where producers, providers and browsers reach this service."""
+    """URL of this service for producers, providers and browsers."""
     flower_url: str = ""
-    """Where operators reach Flower, for the admin's menu; empty: the menu has no such link."""
+    """URL of Flower for the admin's menu; empty: no menu entry."""
     routes: Mapping[Channel, str] = field(default_factory=dict)
     """Provider by channel, for live mode."""
     test_provider: str = "sandbox"
-    """Provider of everything in test mode."""
+    """Provider of all deliveries in test mode."""
     dry_run: bool = False
-    """Whether the null provider takes everything in live mode, so that nothing leaves."""
+    """True: the null provider takes all live deliveries, and no message is sent."""
     allowed: AllowList | None = None
-    """Who may be reached in live mode; None: everybody."""
+    """Recipients and addresses allowed in live mode; None: all."""
     release_ramp: dt.timedelta = dt.timedelta(seconds=300)
-    """Over how long P2 and P3 that waited for one instant are spread: thousands wait for 07:00."""
+    """Duration over which P2 and P3 due at the same instant (07:00) are spread."""
     retention: dt.timedelta = dt.timedelta(days=90)
-    """How long notifications and their timelines are kept, by the day."""
+    """Retention of notifications and their timelines, in whole days."""
     dead_letters_kept: dt.timedelta = dt.timedelta(days=90)
-    """How long dead letters are kept."""
+    """Retention of dead letters."""
     audit_kept: dt.timedelta = dt.timedelta(days=730)
-    """How long the audit log is kept."""
+    """Retention of the audit log."""
     contact_notice: bool = True
-    """Whether the old address is told when a producer changes where a person is reached."""
+    """True: the old address gets a notice when a producer changes a recipient's contact."""
     requires_second_factor: bool = False
-    """Whether an operator without a second factor sees nothing but the page that sets one up."""
+    """True: an operator without a second factor sees only the page for setting it up."""
     dead_letters_alert: int = 20
-    """More new dead letters in five minutes raise an alert: a single dead address is daily life."""
+    """Number of new dead letters in five minutes above which an alert is raised."""
     broker_messages: int = 24
-    """Most messages of a lane in the broker: 12,000 deliveries, so that a worker never runs dry
-    between two relays and a wiped broker has little to lose."""
+    """Maximum number of messages of a lane in the broker. The default holds 12,000 deliveries:
+    enough for workers between two relay runs, and few to publish again after a broker loses its
+    data."""
     calls_in_flight: int = CEILING
-    """Most calls in flight at one provider from one process; the adaptive limit stays below."""
+    """Maximum number of calls in flight at a provider from one process; the adaptive limit stays
+    below."""
     sms_max_segments: int = 4
-    """Most segments of one SMS; a longer one is refused when it is accepted."""
+    """Maximum segments of an SMS; a longer SMS is rejected at accept."""
     max_clock_skew: dt.timedelta = dt.timedelta(seconds=2)
-    """How far a host's clock may be from Postgres's; a process on a worse one does not work."""
+    """Maximum difference between the host's clock and Postgres; a process above the limit does not
+    work."""
     times_to_live: Mapping[Priority, dt.timedelta] = field(
         default_factory=lambda: DEFAULT_TIME_TO_LIVE
     )
-    """After which a notification is not sent, unless its producer said otherwise."""
+    """Time to live of a notification by priority, if the producer gives none."""
     idempotency_keys_kept: dt.timedelta = dt.timedelta(hours=24)
-    """How long an idempotency key is remembered."""
+    """Retention of idempotency keys."""
     breaker_failures: Mapping[Channel, Streak] = field(default_factory=lambda: STREAKS)
-    """Failures in a row that open a provider's circuit breaker, by channel."""
+    """Consecutive failures that open a provider's circuit breaker, by channel."""
     web: Web = field(default_factory=Web)
     """The limits of a web process."""
     caps: caps.Caps = field(default_factory=lambda: caps.DEFAULTS)
-    """What a person gets at most, unless they have caps of their own."""
+    """Frequency caps of recipients without caps of their own."""
 
 
 @functools.cache
 def current() -> Conf:
-    """The settings of this process."""
+    """Return the settings of the process."""
     configured: Conf = settings.NOTIFICATIONS
     return configured

@@ -1,8 +1,7 @@
-"""The broker's side of a lane: publishing ids, and asking how much waits.
+"""Lanes: publishing delivery ids to the broker, queue depths, and the order of consuming.
 
-This is the only module that publishes. It names a queue and a task by their names, so nothing that
-decides imports a task. A message is a list of delivery ids: losing it loses nothing, and two with
-the same ids do no harm.
+No other module publishes. Queues and tasks are addressed by name, so no decision imports a task. A
+message is a list of delivery ids. A lost message loses no delivery, and a duplicate is harmless.
 """
 
 from __future__ import annotations
@@ -21,56 +20,53 @@ from notifications.rules.lane import Lane
 from providers.contract import Channel
 
 CHUNK: Final = 500
-"""Ids a message.
-
-Celery's cost of one message is shared by this many, and a wave of calls has work.
-"""
+"""Maximum ids in a message of P2 and P3, which share Celery's cost of a message."""
 URGENT_CHUNK: Final = 50
-"""Ids a message of P0 and P1: a short lease must see all of them called."""
+"""Maximum ids in a message of P0 and P1, because their lease is short."""
 BrokerAway: Final = broker.Away
-"""The broker took nothing; what was to be published is still due in Postgres."""
+"""The broker took no message; unpublished rows stay due in Postgres."""
 
 _resting: Final[set[str]] = set()
-"""Queues that this process does not ask now: it has more of their messages than slots for them.
-Without it a backlog of one channel would circle through the worker, message by message."""
+"""Paused queues: the process has more messages of these queues than free slots. Without the pause,
+a backlog of one channel would be fetched and requeued, message by message."""
 
 
 def rest(name: str) -> None:
-    """Do not ask this queue until it is woken; urgent ones are always asked."""
+    """Stop consuming a queue until `wake`; queues of P0 and P1 are never paused."""
     if WeightedOrder.rank(name, p3_first=False) >= _P2_RANK:
         _resting.add(name)
 
 
 def wake(parts: Collection[str]) -> None:
-    """A slot is free: ask all queues again that have one of these parts in their names."""
+    """Resume paused queues by a part of the name, after a slot became free."""
     _resting.difference_update([
         name for name in _resting if not set(parts).isdisjoint(name.split("."))
     ])
 
 
 class WeightedOrder(round_robin_cycle):
-    """The order in which a worker asks its queues: P0, P1, then P2 and P3 at four to one.
+    """The order in which a worker consumes queues: P0, P1, then P2 and P3 at four to one.
 
-    Within a priority the channel served last goes to the end, so channels take turns; one that is
-    resting is left out. Named in `celeryconfig.broker_transport_options`; kombu makes one per
+    Within a priority, channels take turns; paused queues are skipped. The setting
+    `celeryconfig.broker_transport_options` names the class; kombu creates an instance for each
     connection.
     """
 
     _TURNS: Final = 5
 
     def __init__(self, it: list[str] | None = None) -> None:
-        """Kombu's protocol."""
+        """Create the order, as kombu calls it."""
         super().__init__(it)
         self._turn = 0
 
     def consume(self, n: int) -> list[str]:
-        """The queues in the order to be asked now; the first that has a message gives it."""
+        """Return queue names in order; kombu takes a message from the first non-empty queue."""
         p3_first = self._turn % self._TURNS == self._TURNS - 1
         awake = [name for name in self.items[:n] if name not in _resting]
         return sorted(awake or self.items[:n], key=lambda name: self.rank(name, p3_first=p3_first))
 
     def rotate(self, last_used: str) -> str:
-        """A message came from this queue."""
+        """Record the queue of the last message."""
         if self.rank(last_used, p3_first=False) >= _P2_RANK:
             self._turn += 1
         rotated: str = super().rotate(last_used)
@@ -78,7 +74,7 @@ class WeightedOrder(round_robin_cycle):
 
     @staticmethod
     def rank(name: str, *, p3_first: bool) -> int:
-        """Where a queue stands; low is asked first."""
+        """Return the rank of a queue; the lowest rank is consumed first."""
         priority = name.removeprefix("test.").partition(".")[0]
         if priority == "p3" and p3_first:
             return _P2_RANK - 1
@@ -90,21 +86,21 @@ _RANKS: Final = {"p0": 0, "p1": 1, "p2": _P2_RANK, "p3": _P2_RANK + 1}
 
 
 def task_name(channel: Channel) -> str:
-    """Return the name of the task that delivers on this channel."""
+    """Return the name of the channel's task."""
     return f"deliver_{channel.label}"
 
 
 def described(lane: str, count: int) -> str:
-    """Return what Flower shows instead of a task's arguments: `p1.push, 37 deliveries`."""
+    """Return Flower's text for a task's arguments: `p1.push, 37 deliveries`."""
     return f"{lane}, {count} deliver{'y' if count == 1 else 'ies'}"
 
 
 def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
-    """Publish each of these lists as one message on the lane's queue.
+    """Publish lists of ids on the lane's queue, as a message for each list.
 
     Raises:
-        BrokerAway: at least one was not published. While the broker is known to be away, nothing is
-            tried and no time is spent.
+        BrokerAway: at least one message was not published. While the broker is known to be away, no
+            attempt is made.
     """
     if not broker.takes_messages():
         raise BrokerAway
@@ -126,21 +122,21 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
 
 
 def chunk_size(lane: Lane) -> int:
-    """Ids that one message of this lane holds at most."""
+    """Return the maximum number of ids in a message of the lane."""
     return URGENT_CHUNK if lane.priority.is_urgent else CHUNK
 
 
 def chunks(delivery_ids: Sequence[UUID], *, lane: Lane, most: int = CHUNK) -> list[Sequence[UUID]]:
-    """Cut a list into messages of at most `most` ids."""
+    """Split a list into messages of at most `most` ids."""
     size = min(chunk_size(lane), most)
     return [delivery_ids[start : start + size] for start in range(0, len(delivery_ids), size)]
 
 
 def depths(names: Sequence[str]) -> dict[str, int]:
-    """Messages ready in each queue; those that a worker holds and has not acknowledged are not.
+    """Return the number of ready messages by queue, without messages held by a worker.
 
     Raises:
-        BrokerAway: it did not answer.
+        BrokerAway: the broker did not answer.
     """
     if not broker.takes_messages():
         raise BrokerAway
@@ -159,10 +155,10 @@ def depths(names: Sequence[str]) -> dict[str, int]:
 
 
 def _lengths(channel: RedisChannel, names: Sequence[str]) -> dict[str, int]:
-    """Of kombu's lists on Redis, in one round trip.
+    """Return the lengths of kombu's lists on Redis, in one round trip.
 
-    A passive declaration asks `EXISTS` without the global key prefix (kombu 5.7.0,
-    `transport/redis.py`, `_has_queue`), so it finds no queue at all.
+    A passive declaration does not work: kombu 5.7.0 asks `EXISTS` without the global key prefix
+    (`transport/redis.py`, `_has_queue`) and finds no queue.
     """
     with channel.conn_or_acquire() as client, client.pipeline(transaction=False) as together:
         for name in names:

@@ -1,7 +1,7 @@
-"""Whether this process has been asked to stop.
+"""The stop flag of a worker process, set on SIGTERM.
 
-A worker sets it when it receives SIGTERM. From then on no task begins, and a task that sends in
-waves begins no further wave: it puts the rest of its claim back, unspent, for another worker.
+After SIGTERM no task begins, and a running task begins no further wave of provider calls: the task
+returns the rest of its claim to the queue for another worker, without counting an attempt.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class _Flag:
-    """A plain attribute: a signal handler sets it, and a lock there could wait for itself."""
+    """A plain attribute: a signal handler could deadlock on a lock."""
 
     is_set = False
 
@@ -19,10 +19,10 @@ _flag: Final = _Flag()
 
 
 def begin() -> None:
-    """Note that this process is to stop. There is no way back."""
+    """Set the stop flag, permanently."""
     _flag.is_set = True
 
 
 def is_stopping() -> bool:
-    """Whether no further call may begin in this process."""
+    """Return True if no further provider call may begin."""
     return _flag.is_set

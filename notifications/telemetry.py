@@ -1,9 +1,9 @@
-"""Standard error without waiting, and the wide line of each provider call.
+"""Non-blocking log output, and the log line of each provider call.
 
-Whoever reads standard error may stop reading: a full disk, a stuck log shipper, a terminal that
-was paused. A thread that writes there would then stand still in the middle of a delivery. So all
-lines of a process go through one bounded queue, and one thread writes them. When the queue is full
-further lines are dropped, and the next line that is written tells how many.
+The reader of standard error may block: a full disk, a stuck log shipper, a paused terminal. A
+direct write would then block a delivery. Therefore all lines of a process go to a bounded queue,
+and a single thread writes the lines. A full queue drops further lines; a later line reports the
+number of dropped lines.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ import orjson
 from notifications import clock
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
-"""Of lines that wait for the writer: some seconds of a busy worker."""
+"""Maximum bytes in the queue: some seconds of a busy worker."""
 _LAST_WORDS: Final = 2.0
-"""Seconds that a process which ends waits for its lines to be written."""
+"""Seconds that an ending process waits until its lines are written."""
 _CALLS: Final = {"event": "provider_call", "level": "info", "logger": "notifications.calls"}
 _REQUEST: Final = {"event": "request", "level": "info", "logger": "notifications.api"}
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 class Lines:
-    """A text stream over a file descriptor whose `write` never waits. Safe for many threads.
+    """A text stream over a file descriptor with a non-blocking `write`. Thread-safe.
 
-    Made before a fork it works in both processes: each starts a writer of its own when it needs
-    one.
+    An instance works on both sides of a fork: each process starts its own writer thread.
     """
 
     def __init__(self, descriptor: int, *, most_bytes: int = _MOST_BYTES) -> None:
@@ -49,12 +48,12 @@ class Lines:
         atexit.register(self.drain, _LAST_WORDS)
 
     def write(self, text: str) -> int:
-        """Take text to be written; returns its length. What does not fit is dropped and counted."""
+        """Queue text; returns its length. Text over the limit is dropped and counted."""
         self.write_bytes(text.encode(errors="backslashreplace"))
         return len(text)
 
     def write_bytes(self, data: bytes) -> None:
-        """Take whole lines to be written, or drop and count them."""
+        """Queue whole lines, or drop and count them."""
         with self._changed:
             if self._bytes + len(data) > self._most_bytes:
                 self._dropped += data.count(b"\n")
@@ -67,10 +66,10 @@ class Lines:
             self._changed.notify_all()
 
     def flush(self) -> None:
-        """Do nothing, as a logging handler's stream may: the writer is on its way."""
+        """Do nothing, as logging handlers allow: the writer thread writes the queue."""
 
     def drain(self, seconds: float) -> bool:
-        """Wait until all lines are written; False when some are not after so many seconds."""
+        """Wait until all lines are written; returns False after a timeout of `seconds`."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: not self._waiting and not self._is_writing, timeout=seconds
@@ -112,20 +111,21 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 STDERR: Final = Lines(sys.__stderr__.fileno() if sys.__stderr__ else 2)
-"""Standard error of this process, for logging handlers and for `write_calls`."""
+"""Standard error of the process, for logging handlers and `write_calls`."""
 
 
 def write_request(fields: dict[str, Any]) -> None:
-    """Write one `request` line with these fields, past the logging framework as `write_calls`."""
+    """Write a `request` log line, without the logging framework, as `write_calls` does."""
     line = {**fields, **_REQUEST, "timestamp": clock.now()}
     STDERR.write_bytes(orjson.dumps(line, option=_OPTIONS))
 
 
 def write_calls(lines: Sequence[dict[str, Any]]) -> None:
-    """Write one `provider_call` line for each dict of fields, which get the shared ones as well.
+    """Write a `provider_call` log line for each dict of fields.
 
-    One queue entry a batch: at thousands of calls a second a logging framework's path would cost as
-    much as the calls. The format is that of every other line (JSON, sorted).
+    The lines bypass the logging framework, which would cost as much as the provider calls at
+    thousands of calls a second. A batch is one queue entry. The format equals other log lines
+    (sorted JSON).
     """
     shared = {**_CALLS, "timestamp": clock.now()}
     for line in lines:

@@ -1,24 +1,24 @@
-"""Delivery: from a claimed list of ids to settled rows.
+"""Delivery: from a list of delivery ids to provider calls and stored outcomes.
 
-    deliver ─┬─ claim            (store.postgres.claims) a lease on each row
-             ├─ ordering         is it this delivery's turn?
-             ├─ gates            may the delivery leave now?
-             ├─ frequency_caps   is the recipient's cap reached?
-             ├─ routing          by which providers?
-             ├─ admission        can the provider take more now?
-             ├─ render           the text; unsubscribe_links, webhook_signing
-             ├─ send             the call, in waves (in_flight: permits)
-             ├─ failover         the next provider, where no message was sent
-             └─ settle           the outcome (provider_health: of the provider)
+    deliver ─┬─ claim            (store.postgres.claims) takes a lease on each row
+             ├─ ordering         marks deliveries that wait for an earlier delivery
+             ├─ gates            hold or stop deliveries: consent, quiet hours, expiry ...
+             ├─ frequency_caps   hold or drop deliveries over the recipient's cap
+             ├─ routing          chooses the providers
+             ├─ admission        asks circuit breakers and rate limits of the provider
+             ├─ render           writes the text; unsubscribe_links, webhook_signing
+             ├─ send             calls the provider, in waves (in_flight: permits)
+             ├─ failover         passes failed deliveries to the next provider
+             └─ settle           stores the outcome (provider_health: for the breaker)
 
-    claimed        a claimed delivery with all that is needed to send it
-    batch          one claim on its way through the steps
-    withholding    what is not kept of answers and errors that can quote a sensitive variable
-    rescue         deliveries of a worker that died, back to the queue
+    claimed        a claimed delivery with its notification, contact and providers
+    batch          the deliveries of one claim, and the decisions about them
+    withholding    removes text that can quote a sensitive variable
+    rescue         settles deliveries whose worker died
 
 Every step takes a list. No step holds a transaction or a row lock during a provider call: claim
-(commit), send, settle (commit). A step that dies leaves rows with a `due_at`, and a sweep picks the
-rows up; a move is guarded by the status that it expects, so a step may run twice.
+(commit), send, settle (commit). A step may fail at any point: its rows keep a `due_at`, and a sweep
+takes due rows. A step may run twice: every status change names the status it expects.
 
-A delivery has no column `notification_id`: its id tells the notification (`rules.ids`).
+The delivery id contains the notification id (`rules.ids`), so the table has no foreign key.
 """

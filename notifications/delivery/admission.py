@@ -1,15 +1,15 @@
-"""Admit: which of the routed deliveries their providers can take now, and when the others come.
+"""Admission: ask circuit breakers and rate limits whether a provider can take deliveries now.
 
-    breaker open      to the next provider; with none, held until a probe and then one by one
-    a probe           one delivery goes; the others wait for its answer
-    a slot to come    held until then; the row keeps its slot and asks for no other
-    no slot           held for as long as the deliveries before it will take
-    endpoint busy     held for a second: the endpoint has answered too few of its calls
+    breaker open      next provider; without one, held until a probe is due
+    probe due         one delivery goes as the probe; the others wait for the result
+    slot reserved     held until the slot; the row keeps the slot and reserves no second slot
+    no slot free      held for as long as the deliveries before it need
+    endpoint busy     held for a second: the endpoint has too many unanswered calls
 
-One Redis call serves a batch (`store.rate_limits.send_admission`). A hold and a probe spend no
-attempt. Test mode asks nobody. The worker publishes urgent holds again; patient holds come due by
-themselves, so that the relay decides how many deliveries look again while a provider rests or is
-slow.
+One Redis call serves a batch (`store.rate_limits.send_admission`). A hold and a probe count as no
+attempt. Deliveries in test mode skip admission. The worker publishes held P0 and P1 again. Held P2
+and P3 come due in Postgres, so the relay limits how many deliveries retry while a provider is slow
+or its breaker is open.
 """
 
 from __future__ import annotations
@@ -41,32 +41,33 @@ from notifications.store.rate_limits.send_admission import Answer, Wanted
 from providers.contract import Provider
 
 _BUSY_WAIT: Final = dt.timedelta(seconds=1)
-"""How long a delivery to a busy endpoint waits, before jitter of the same length."""
+"""Wait of a delivery to a busy endpoint, before jitter of the same length."""
 _COARSE: Final = dt.timedelta(seconds=1)
-"""Least step in the grid of other holds."""
+"""Smallest step to which a wait without a slot is rounded."""
 _FINE: Final = dt.timedelta(seconds=0.25)
-"""Step in the grid of slots."""
+"""Step to which a wait for a slot is rounded."""
 
 Routed = tuple[Provider, list[Job]]
 
 
 class _Hold(NamedTuple):
-    """One delivery that waits."""
+    """A delivery to hold, with reason and wait."""
 
     job: Job
     reason: Reason
     wait: dt.timedelta
     slot: dt.timedelta | None = None
-    """Until the slot that was just reserved for it."""
+    """Time until the slot that this call reserved; None if it reserved no slot."""
     has_slot: bool = False
-    """It waits for a slot, reserved now or before."""
+    """True if the delivery waits for a slot, reserved now or earlier."""
 
 
 def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Job]]:
-    """Ask for deliveries of a batch, by the provider whose turn it is; hold those that must wait.
+    """Admit deliveries to their first provider, or hold them.
 
     Returns:
-        Those that go, and those that a breaker turned away, each with its next provider first.
+        The admitted deliveries by provider, and the deliveries that an open breaker passed to the
+        next provider.
     """
     going: list[Routed] = []
     onward: list[Job] = []
@@ -92,23 +93,23 @@ def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Jo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Queue:
-    """Live deliveries of one priority for one provider, or for one endpoint of the provider."""
+    """Live deliveries of the same priority to the same provider or endpoint."""
 
     provider: Provider
     key: HealthKey
     priority: Priority
     with_slot: list[tuple[Job, dt.timedelta]] = field(default_factory=list)
-    """Deliveries with an earlier slot, and the time until the slot."""
+    """Deliveries with a reserved slot, and the time until the slot."""
     others: list[Job] = field(default_factory=list)
 
     @property
     def everyone(self) -> list[Job]:
-        """All deliveries, those with a slot first."""
+        """All deliveries, with reserved slots first."""
         return [*(job for job, _ in self.with_slot), *self.others]
 
     @property
     def wanted(self) -> Wanted:
-        """The question for `departures.ask`."""
+        """The request for `send_admission.ask`."""
         alone = [job for job in self.everyone if len(job.providers) == 1]
         candidates = alone or self.everyone
         return Wanted(
@@ -142,7 +143,7 @@ def _queues(provider: Provider, jobs: Iterable[Job], *, at: dt.datetime) -> Iter
 
 
 def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_Hold]]:
-    """Split a queue: going deliveries, deliveries for the breaker's hold, and other holds."""
+    """Split a queue by the breaker's state: admitted, stopped by the breaker, held for a slot."""
     match answer.door:
         case Door.OPEN:
             return [], queue.everyone, []
@@ -157,7 +158,11 @@ def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_H
 
 
 def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
-    """Give jobs with another provider to the next provider; returns moved and staying jobs."""
+    """Pass deliveries to their next provider, if any.
+
+    Returns:
+        The deliveries with a next provider, and the deliveries without.
+    """
     able = [job for job in jobs if len(job.providers) > 1]
     bound = failover.perhaps_sent_before(able) if able else set()
     onward: list[Job] = []
@@ -172,7 +177,7 @@ def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
 
 
 def _rest(jobs: Sequence[Job], queue: _Queue, answer: Answer, *, at: dt.datetime) -> list[_Hold]:
-    """Hold deliveries that a breaker turned away until the next probe, and behind it.
+    """Hold deliveries of an open breaker until the next probe, spread over time.
 
     A hold ends with the time to live at the latest.
     """
@@ -239,10 +244,10 @@ def _hold(batch: Batch, held: Sequence[_Hold], *, provider: str) -> None:
 
 
 def _on_grid(hold: _Hold) -> dt.timedelta:
-    """Round a wait up, so that rows share a message.
+    """Round a wait up, so that rows with almost equal waits share a message.
 
-    Waits for a slot go up to a quarter of a second, so that no row comes too late for its slot;
-    other waits go up to a second or an eighth of their length.
+    A wait for a slot is rounded to a quarter of a second, because a late delivery would miss the
+    slot. Other waits are rounded to a second, or to an eighth of the wait.
     """
     step = _FINE if hold.has_slot else _COARSE
     while not hold.has_slot and step * 8 <= hold.wait:

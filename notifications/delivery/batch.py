@@ -1,10 +1,10 @@
-"""A batch is one claim on its way through the steps of a delivery.
+"""Batch: the deliveries of one claim, on their way through the delivery steps.
 
     claim -> Batch -> step -> step -> ... -> send
 
-A step decides about some jobs with `Batch.decide` and leaves the other jobs. `commit` writes the
-decisions, one statement for each transition, and takes the decided jobs out of the batch. Every
-write is guarded by the claim's token; a row that is not written comes due when its lease ends.
+A step calls `Batch.decide` for some deliveries and leaves the rest. `commit` stores the decisions,
+with one statement for each transition, and removes decided deliveries from the batch. The claim's
+token guards every write. A row without a decision comes due when its lease ends.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from notifications.store.postgres.transitions import UnderClaim
 from notifications.store.rate_limits import frequency_caps
 
 LONGEST_COUNTDOWN: Final = dt.timedelta(seconds=120)
-"""A longer wait is only a row, because a countdown occupies memory in a worker and in the broker.
-"""
+"""Longest wait for which a message is published. A longer wait is stored in the row alone, because
+a countdown occupies memory in a worker and in the broker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """One delivery that the worker publishes again after a delay."""
+    """A delivery that the worker publishes again after a delay."""
 
     delivery_id: UUID
     delay: dt.timedelta
 
 
 class Decided(NamedTuple):
-    """A delivery and its decision."""
+    """A delivery and the decision about it."""
 
     delivery: Claimed
     decision: Decision
     secrets_of: UUID | None = None
-    """The notification, if its sensitive variables may now be wiped."""
+    """The notification whose sensitive variables may now be wiped, if any."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """The undecided jobs of one claim, and the deliveries to publish again."""
+    """The undecided deliveries of one claim, and the deliveries to publish again."""
 
     claim: Claim
     jobs: list[Job]
@@ -59,24 +59,24 @@ class Batch:
 
     @property
     def token(self) -> UUID:
-        """The token that guards every write of this claim."""
+        """The claim's token, which guards every write."""
         return self.claim.token
 
     @property
     def now(self) -> dt.datetime:
-        """Postgres's clock: its time at the claim plus the time since."""
+        """The current time by Postgres's clock."""
         return self.claim.now
 
     def decide(self, job: Job, decision: Decision) -> None:
-        """Take a job out of the batch; `commit` writes the decision."""
+        """Remove a delivery from the batch; `commit` stores the decision."""
         self._decided.append(decided(job, decision))
 
     def decide_orphan(self, delivery: Claimed, decision: Decision) -> None:
-        """Decide about a claimed row that has no job, because its recipient was erased."""
+        """Decide about a claimed row whose recipient was erased."""
         self._decided.append(Decided(delivery, decision))
 
     def commit(self) -> None:
-        """Write the decisions, and note the deliveries that the worker publishes again."""
+        """Store the decisions, and add the deliveries to publish again to `retries`."""
         entries, self._decided = self._decided, []
         if not entries:
             return
@@ -92,7 +92,10 @@ _ERASED: Final = Decision(transition=SUPPRESS, reason=Reason.NO_CONTACT, detail=
 
 
 def load(claim: Claim) -> Batch:
-    """Read the jobs of a claim in two queries; a delivery of an erased recipient is decided."""
+    """Read the notifications and contacts of a claim in two queries.
+
+    Deliveries of erased recipients are decided at once.
+    """
     notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
     asked = reads.asked(set(notification_of.values()))
     destinations = reads.destinations(each.contact_id for each in claim.deliveries)
@@ -107,19 +110,19 @@ def load(claim: Claim) -> Batch:
 
 
 def decided(job: Job, decision: Decision) -> Decided:
-    """Pair a job with its decision."""
+    """Pair a delivery with its decision."""
     secrets_of = job.asked.id if job.asked.sealed is not None else None
     return Decided(job.delivery, decision, secrets_of)
 
 
 def write(entries: Iterable[Decided], *, token: UUID) -> set[UUID]:
-    """Write decisions under the claim's token; returns the deliveries that moved."""
+    """Store decisions under the claim's token; returns the ids of changed rows."""
     decisions = {delivery.id: decision for delivery, decision, _ in entries}
     return transitions.write(decisions, UnderClaim(token))
 
 
 def secrets_to_wipe(entries: Iterable[Decided]) -> set[UUID]:
-    """Return the notifications whose sensitive variables may go: a delivery became final."""
+    """Return notifications whose sensitive variables are no longer needed by a final delivery."""
     return {
         secrets_of
         for _, decision, secrets_of in entries
@@ -128,7 +131,7 @@ def secrets_to_wipe(entries: Iterable[Decided]) -> set[UUID]:
 
 
 def refund_caps(entries: Iterable[Decided], *, moved: Collection[UUID]) -> None:
-    """Refund the frequency caps of deliveries that ended without being sent."""
+    """Refund the frequency caps of deliveries that ended unsent."""
     frequency_caps.refund_unsent(
         delivery
         for delivery, decision, _ in entries
@@ -137,7 +140,7 @@ def refund_caps(entries: Iterable[Decided], *, moved: Collection[UUID]) -> None:
 
 
 def retries_of(entries: Iterable[Decided], *, moved: Collection[UUID]) -> list[Retry]:
-    """Return the moved rows whose wait is short enough for a countdown."""
+    """Return the changed rows whose wait is short enough for a countdown."""
     return [
         Retry(delivery.id, decision.republish_in)
         for delivery, decision, _ in entries

@@ -1,4 +1,4 @@
-"""A job is a claimed delivery with all that is needed to send it."""
+"""The data of a claimed delivery: row, notification, contact and providers."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ from notifications.store.postgres.claims import Claimed
 
 @dataclass(slots=True, kw_only=True)
 class Job:
-    """A delivery on the way through a task, with all data for the call."""
+    """A claimed delivery with all data for the provider call."""
 
     delivery: Claimed
     asked: reads.Asked
     destination: reads.Destination
     providers: tuple[str, ...] = ()
-    """Providers that may take the delivery, the next one first; set by `route` and `fail_over`."""
+    """Names of providers that may take the delivery, in order; set by `routing` and `failover`."""
     waits_for_turn: bool = False
-    """Another delivery of its ordering key goes first; set by `ordering`."""
+    """True if an earlier delivery with the same ordering key must leave first; set by
+    `ordering`."""
     segments: int | None = None
     """SMS segments of the text; None on other channels."""
     call: int = 0
-    """Number of the call under way: the delivery's attempts, with this one."""
+    """Number of the current provider call, starting at 1."""
     passed_by: bool = False
-    """A provider of this round could not take the delivery for a temporary reason."""
+    """True if a provider of this round had a temporary failure."""
     in_doubt: bool = False
-    """A provider of this round answered with an error after which it may have sent."""
+    """True if a provider of this round returned an error after which it may have sent the
+    message."""
     is_probe: bool = False
-    """The call probes a resting provider and spends no attempt."""
+    """True if the call probes a provider whose breaker is open; a probe counts as no attempt."""
 
     @property
     def preset(self) -> Preset:
@@ -41,5 +43,5 @@ class Job:
         )
 
     def time_to_live(self, now: dt.datetime) -> dt.timedelta:
-        """Return the rest of the time to live."""
+        """Return the remaining time to live."""
         return self.asked.expires_at - now

@@ -1,11 +1,11 @@
-"""Deliver: the body of a channel task, from a list of ids to settled rows.
+"""Deliver: the body of a channel task, from a list of delivery ids to stored outcomes.
 
     claim -> load -> gates -> caps -> route -> admit -> (render -> send -> settle) in waves
                                         ^       |        '-> fail over: the next provider
                                         '-------'----------'
 
-Two tasks with the same id are harmless: only one task gets the claim. A task that dies leaves
-leases that run out. A task that raises an error returns the rows without a call.
+Two tasks may name the same delivery: only one task claims the row. The leases of a killed task
+expire. A task that raises an error returns the rows without a provider call to the queue.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from notifications.store.postgres.claims import Claim
 from notifications.store.postgres.transitions import Move, UnderClaim
 
 _RETURN_FOR: Final = dt.timedelta(seconds=5)
-"""How long a row waits after its task raised an error, so that the error does not repeat at once.
-"""
+"""Wait of a row after its task raised an error, so that the error does not repeat at once."""
 
 Step = Callable[[Batch], None]
 STEPS: Final[Sequence[Step]] = (
@@ -42,26 +41,27 @@ STEPS: Final[Sequence[Step]] = (
     frequency_caps.apply_caps,
     routing.choose_providers,
 )
-"""Each step decides about some jobs; its decisions are committed before the next step."""
+"""The steps before the provider call, in order. The decisions of a step are committed before the
+next step runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryGroup:
-    """Deliveries to publish again together; if that fails, they come due by themselves."""
+    """Deliveries to publish in one message. If publishing fails, the rows come due in Postgres."""
 
     delivery_ids: list[UUID]
     countdown: dt.timedelta
 
 
 def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
-    """Deliver what may leave of these; returns what is to be published again soon.
+    """Claim and deliver rows; returns the deliveries to publish again soon.
 
-    Safe to run twice, late, or never: see `sweeps`.
+    Safe to run twice, late, or never (see `sweeps`).
 
     Raises:
-        OperationalError: the database failed. Rows that were not called are queued again.
-        InterfaceError: the same.
-        Exception: a step failed. Rows that were not called are queued again, and stay suspect.
+        OperationalError: the database failed. Rows without a provider call are queued again.
+        InterfaceError: as OperationalError.
+        Exception: a step failed. Rows without a provider call are queued again as suspects.
     """
     claim = claims.claim(delivery_ids, now=clock.now())
     if not claim.deliveries:
@@ -89,7 +89,7 @@ def _delivered(batch: Batch) -> list[Retry]:
 
 
 def _send_by_first_provider(batch: Batch) -> None:
-    """Send each job by its first provider; a job that fails over stays in the batch."""
+    """Send each delivery by its first provider; failed-over deliveries stay in the batch."""
     routed: list[admission.Routed] = []
     for name, together in _by_provider(batch.jobs).items():
         provider = routing.provider_named(name)
@@ -130,12 +130,12 @@ def _hold_without_provider(batch: Batch, jobs: Sequence[Job]) -> None:
 
 
 def _give_back(claim: Claim, *, is_suspect: bool) -> None:
-    """Queue again the rows of this claim that were not called. If this fails, the leases run out.
+    """Queue the rows of a claim that had no provider call. On failure, the leases expire.
 
     Args:
         claim: the claim of the task that raised an error.
-        is_suspect: one of the rows may be the cause, so the claim stays counted. An unreachable
-            database is no row's fault.
+        is_suspect: True keeps the claim counted, because one of the rows may have caused the error.
+            False after a database error, which no row can cause.
     """
     transition = RETURN_SUSPECT if is_suspect else RETURN
     reason = Reason.TASK_FAILED if is_suspect else Reason.CLAIM_RETURNED
@@ -144,7 +144,7 @@ def _give_back(claim: Claim, *, is_suspect: bool) -> None:
 
 
 def grouped(retries: Iterable[Retry]) -> list[RetryGroup]:
-    """Group deliveries by their wait: each group is one message."""
+    """Group deliveries by delay, for a message each."""
     groups: dict[dt.timedelta, list[UUID]] = defaultdict(list)
     for each in retries:
         groups[each.delay].append(each.delivery_id)

@@ -1,16 +1,15 @@
-"""Fail over: a delivery that a provider could not take goes to the next one in the same task.
+"""Failover: the same task sends a delivery by the next provider after a failed call.
 
-    Throttled, Unavailable, Misconfigured    no message was sent: the next provider
-    Rejected                                 the next provider, if the refusal concerns this
+    Throttled, Unavailable, Misconfigured    next provider: the first sent no message
+    Rejected                                 next provider, if the refusal concerns the first
                                              provider alone (sender, region, route, spam block)
-    Unanswered                               settled, because another provider cannot detect a
-                                             repeat; a P0 or P1 that was answered with an error
-                                             goes on, and is settled if no provider takes it
+    Unanswered                               settled, because the next provider cannot detect a
+                                             duplicate; P0 and P1 go on after an HTTP error
     Accepted, NotStarted                     settled
 
-Each try is an attempt with its own lease and counts in the retry policy, which decides about the
-next round only after the last provider. A patient delivery with an earlier unanswered call stays
-with the provider of that call; an urgent one goes on (`rules.unanswered`).
+Each call is an attempt with a lease. The retry policy decides about the next round after the last
+provider. P2 and P3 with an earlier unanswered call stay with the provider of the call; P0 and P1 go
+on (`rules.unanswered`).
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ Pair = tuple[Job, Result]
 
 
 def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
-    """Record the calls whose jobs another provider can take, and give the jobs to that provider.
+    """Record the calls of deliveries with a next provider, and pass the deliveries on.
 
-    Returns the other pairs, which are to be settled. A crash right after this leaves rows under
-    their lease, like a crash during a call.
+    Returns:
+        The pairs to settle. After a crash the rows are leased, as after a crash during a call.
     """
     now = clock.now()
     able = [
@@ -73,7 +72,7 @@ def _may_go_on(job: Job, result: Result) -> bool:
 
 
 def perhaps_sent_before(jobs: Iterable[Job]) -> set[UUID]:
-    """Return the patient jobs with an earlier unanswered call: only its provider knows the key."""
+    """Return P2 and P3 with an earlier unanswered call: only its provider recognises the key."""
     called_before = [
         job.delivery.id
         for job in jobs

@@ -1,12 +1,12 @@
-"""Frequency caps: deliveries over their recipient's cap wait or are dropped.
+"""Frequency caps: hold or drop deliveries above the recipient's cap.
 
-Caps are counted after all gates, so that only leaving deliveries count: in one call for the batch,
-or in no call if no delivery has a cap. Deliveries that a breaker or a bucket holds afterwards are
-counted again when they leave (`renew`). While the state Redis is away P1 leaves, and P2 and P3
-wait. Test mode neither counts nor waits.
+Caps are counted after all gates, so held and stopped deliveries do not count. One Redis call counts
+a batch; a batch without caps needs no call. Deliveries that admission holds are counted again when
+they leave (`renew`). While the state Redis is away, P1 leaves and P2 and P3 wait. Deliveries in
+test mode have no cap.
 
-A count is refunded when its delivery ends unsent. Only rows that moved under the claim's own token
-are refunded, so a worker without its lease refunds no count.
+A delivery that ends unsent gets its count refunded. The refund needs a row changed under the
+claim's own token, so a worker whose lease expired refunds no count.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from notifications.store.redis import state
 from providers.contract import Channel
 
 _LOOK_AGAIN: Final = dt.timedelta(seconds=15)
-"""How long rows wait for the state Redis, and over what time they are then spread."""
+"""Wait of rows while the state Redis is away; the jitter is as long again."""
 
 _RENEWED_AFTER: Final = dt.timedelta(minutes=1)
-"""A delivery that leaves sooner after its acceptance keeps its first count."""
+"""A delivery keeps its first count if it leaves sooner than this after its acceptance."""
 
 _Places = dict[tuple[UUID, Channel], list[Job]]
-"""Live deliveries with a cap; those of one notification and channel count as one."""
+"""Live deliveries with a cap, by notification and channel: a notification counts once on a
+channel."""
 
 
 def apply_caps(batch: Batch) -> None:
-    """Count the jobs of a batch; hold or drop those over their recipient's cap."""
+    """Count the deliveries of a batch; hold or drop deliveries above the cap."""
     asks, places = _asks(batch.jobs)
     if not asks:
         return
@@ -58,10 +59,10 @@ def apply_caps(batch: Batch) -> None:
 
 
 def renew(jobs: Iterable[Job]) -> None:
-    """Count deliveries that waited from the moment of leaving.
+    """Count delayed deliveries again, at the time they leave.
 
-    Without this, an outage as long as the window would let a recipient have twice the cap: the
-    waiting deliveries and the new ones. Without Redis the earlier count stays.
+    After an outage as long as the window, a recipient would otherwise get twice the cap: delayed
+    and new deliveries. While the state Redis is away, the earlier count stays.
     """
     waited = [
         job
@@ -75,7 +76,7 @@ def renew(jobs: Iterable[Job]) -> None:
 
 
 def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
-    """Return one ask for each place, in the order of the places."""
+    """Return the count requests and their deliveries, in the same order."""
     usual = conf.current().caps
     asks: list[Ask] = []
     places: _Places = {}

@@ -1,12 +1,11 @@
-"""Gates: may a claimed delivery leave now? A gate passes it, holds it, or stops it for good.
+"""Gates: let a claimed delivery pass, hold it, or stop it.
 
-Cheap and final gates come first. A hold spends no attempt. Gates read what the claim read, so a
-preference that changed while the delivery was queued counts.
+Cheap and final gates run first. A hold counts as no attempt. Gates use the data of the claim, so a
+preference changed while the delivery was queued takes effect.
 
-A delivery that a gate stops has no successor on another channel, even with `delivery: first`: the
-channel is chosen at accept (for a schedule: at release). An earlier call may have gone unanswered,
-so another channel could tell the person twice. `fallback_chain`, which nothing accepts yet, is the
-place for a second choice.
+A stopped delivery is not sent on another channel, even with `delivery: first`: accept (or release,
+for scheduled notifications) chooses the channel. A second channel could notify the recipient twice,
+because an earlier call may have gone unanswered.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from notifications.rules.transitions import CANCEL, EXPIRE, HOLD, SUPPRESS, Tran
 from notifications.store.cached import producer_windows
 
 Verdict = Decision | None
-"""None lets the delivery pass."""
+"""The decision of a gate; None lets the delivery pass."""
 _NO_WINDOWS: Final = "[]"
 _ANY_DAY: Final = ProducerDay()
-"""For recipients whose own timezone is known."""
+"""Send window of a recipient with a known timezone: all day."""
 
 
 def run_gates(batch: Batch) -> None:
-    """Stop or hold what may not leave now."""
+    """Hold or stop the deliveries of a batch that may not leave now."""
     for job in batch.jobs:
         decision = verdict(job, now=batch.now)
         if decision is not None:
@@ -44,7 +43,7 @@ def run_gates(batch: Batch) -> None:
 
 
 def verdict(job: Job, *, now: dt.datetime) -> Verdict:
-    """Ask the gates in their order; the first objection decides. `now` is Postgres's clock."""
+    """Return the first gate's decision to hold or stop. `now` is Postgres's time."""
     for gate in GATES:
         objection = gate(job, now)
         if objection is not None:
@@ -68,7 +67,7 @@ def _expiry(job: Job, now: dt.datetime) -> Verdict:
 
 
 def _allowed(job: Job, _now: dt.datetime) -> Verdict:
-    """Stop a recipient who is not in NOTIFY_ALLOWED_RECIPIENTS; test mode reaches no person."""
+    """Stop recipients missing from NOTIFY_ALLOWED_RECIPIENTS, in live mode."""
     allowed = conf.current().allowed
     if allowed is None or job.delivery.mode is Mode.TEST:
         return None
@@ -77,7 +76,7 @@ def _allowed(job: Job, _now: dt.datetime) -> Verdict:
 
 
 def _consent(job: Job, _now: dt.datetime) -> Verdict:
-    """Stop a channel that is off, and an opted-out category or type except for P0."""
+    """Stop a channel that is off, and opted-out categories and types except for P0."""
     stops = job.delivery.channel in job.destination.channels_off or channels.declines(
         job.destination.categories_off,
         topics=(job.asked.category, job.asked.type),
@@ -102,13 +101,16 @@ def _quiet(job: Job, now: dt.datetime) -> Verdict:
 
 
 def _suppression(job: Job, _now: dt.datetime) -> Verdict:
-    """Stop an address on the suppression list, whatever the priority."""
+    """Stop an address on the suppression list, at any priority."""
     listed = job.destination.is_suppressed
     return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
 
 
 def _ordering(job: Job, now: dt.datetime) -> Verdict:
-    """Runs last: a delivery that another gate stops must not block its ordering key."""
+    """Hold a delivery behind the head of its ordering queue.
+
+    The gate runs last: a delivery stopped by another gate must not block its ordering queue.
+    """
     if not job.waits_for_turn:
         return None
     # Whoever goes first wakes it. By itself it is due only when its time to live ends.
@@ -133,11 +135,11 @@ GATES: Final[Sequence[Gate]] = (
     _quiet,
     _ordering,
 )
-"""In calling order."""
+"""The gates, in the order of the calls."""
 
 
 def _quiet_wait(job: Job, *, now: dt.datetime) -> tuple[dt.timedelta, Reason] | None:
-    """Return how long a delivery is held, at most until its time to live ends, and why."""
+    """Return the wait and the reason; the wait ends with the time to live at the latest."""
     found = _deferral(job, now)
     if found is None:
         return None
@@ -161,7 +163,7 @@ def _deferral(job: Job, now: dt.datetime) -> Deferral | None:
 
 
 def _release(job: Job, end: dt.datetime) -> dt.datetime:
-    """Place the delivery on the ramp that follows quiet hours.
+    """Return a time on the release ramp after quiet hours.
 
     The ramp ends before the time to live and before the next quiet hours.
     """

@@ -1,15 +1,14 @@
-"""In flight: permits for provider calls, one gate for each provider in a process.
+"""Permits for provider calls: an adaptive limit on concurrent calls to a provider from one process.
 
-    acquire(provider, wanted) -> permits     at least one, or 0 when the timeout passed
-    release(provider, permits, calls)        as the calls end; the limit learns from them
+    acquire(provider, wanted) -> permits     at least 1, or 0 after the timeout
+    release(provider, permits, calls)        after the calls; the limit adapts to the results
 
-`rules.rate_limits.concurrency.Limit` says how many permits there are. Free permits go to urgent
-callers (P0 and P1) first, and an urgent caller may go over the limit by an eighth, so that it does
-not wait for slow calls of others. A patient caller gets its permits in a wave worth the database
-statement that each wave costs: a quarter of the limit, or what is free when no patient caller has
-been given any for `_WAVE_SECONDS`, because slow calls hold the others.
+`rules.rate_limits.concurrency.Limit` sets the number of permits. P0 and P1 get free permits first,
+and may exceed the limit by an eighth, so that slow calls of P2 and P3 do not delay them. P2 and P3
+get permits in waves, because each wave costs a database statement: a wave is a quarter of the
+limit. After `_WAVE_SECONDS` without permits for P2 and P3, a wave is as large as the free permits.
 
-Waiting callers hold no lock and do not poll. Whoever releases permits hands them out.
+Waiting callers hold no lock and do not poll: the caller of `release` hands out permits.
 """
 
 from __future__ import annotations
@@ -37,27 +36,27 @@ from providers.contract import (
 )
 
 _WAVE_SECONDS: Final = 0.1
-"""How long the first patient caller in line waits for a full wave."""
+"""Maximum time that the first waiting caller of P2 or P3 waits for a full wave."""
 _NOTE_SECONDS: Final = 1.0
-"""Between two figures of one provider for `/metrics`."""
+"""Seconds between two metric updates of a provider."""
 
 
 def acquire(provider: Provider, wanted: int, *, urgent: bool, timeout: float) -> int:
-    """Take from 1 to `wanted` permits; 0 when none came free within `timeout` seconds."""
+    """Take 1 to `wanted` permits; returns 0 if none was free within `timeout` seconds."""
     return _gate(provider.name, provider.capabilities.concurrency).acquire(
         wanted, urgent=urgent, timeout=timeout
     )
 
 
 def release(provider: Provider, permits: int, results: Iterable[Result]) -> None:
-    """Give permits back, with the results of those calls that were made."""
+    """Return permits, with the results of the calls that were made."""
     gate = _gate(provider.name, provider.capabilities.concurrency)
     gate.release(permits, [call_of(result) for result in results])
     _note(provider.name, gate)
 
 
 def call_of(result: Result) -> Call:
-    """Read what a result says about the provider's load."""
+    """Convert a result into the load signal for the concurrency limit."""
     match result.outcome:
         case Accepted() | Rejected():
             ending = Ending.ANSWERED
@@ -84,30 +83,30 @@ class _Waiter:
 
 
 class Gate:
-    """The permits of one provider. Safe to use from several threads at once."""
+    """The permits of one provider. Thread-safe."""
 
     def __init__(self, limit: Limit) -> None:
-        """Guard a limit that nobody else uses."""
+        """Create a pool with its own limit."""
         self._limit = limit
         self._lock = threading.Lock()
         self._urgent: deque[_Waiter] = deque()
         self._patient: deque[_Waiter] = deque()
         self._short_since: float | None = None
-        """Since when patient callers have found less than a wave."""
+        """Time since which P2 and P3 have had fewer free permits than a wave."""
         self.noted_at = -_NOTE_SECONDS
 
     @property
     def limit(self) -> int:
-        """Calls that may be in flight."""
+        """Maximum number of calls in flight."""
         return self._limit.value
 
     @property
     def in_flight(self) -> int:
-        """Permits that are taken."""
+        """Number of permits in use."""
         return self._limit.in_flight
 
     def acquire(self, wanted: int, *, urgent: bool, timeout: float) -> int:
-        """Take from 1 to `wanted` permits; 0 when none came free within `timeout` seconds."""
+        """Take 1 to `wanted` permits; returns 0 if none was free within `timeout` seconds."""
         if wanted < 1:
             return 0
         until = clock.monotonic() + timeout
@@ -126,7 +125,7 @@ class Gate:
             return waiter.granted
 
     def release(self, permits: int, calls: Iterable[Call]) -> None:
-        """Give permits back, with what the calls showed; `calls` may be fewer than `permits`."""
+        """Return permits with the calls' load signals; `calls` may be fewer than `permits`."""
         with self._lock:
             self._limit.ended(permits, calls, now=clock.monotonic())
             self._hand_out()
@@ -138,7 +137,7 @@ class Gate:
         return min(until - now, patience) if patience > 0 else until - now
 
     def _hand_out(self) -> None:
-        """Give what is free to whoever is first in line. Call it under the lock."""
+        """Give free permits to the first waiting caller. The caller holds the lock."""
         while (waiter := self._first()) is not None:
             room = self._room(waiter)
             if not room:
@@ -156,7 +155,7 @@ class Gate:
         return self._patient[0] if self._patient else None
 
     def _room(self, waiter: _Waiter) -> int:
-        """How many permits it could get now; 0 when it is better to wait."""
+        """Return the permits for a caller now; 0 if the caller should wait."""
         limit = self._limit.value
         free = limit - self._limit.in_flight
         if waiter.urgent:
@@ -185,7 +184,7 @@ def _gate(provider: str, concurrency: int) -> Gate:
 
 
 def _note(provider: str, gate: Gate) -> None:
-    """Tell `/metrics`, at most once in `_NOTE_SECONDS`; two threads at once do no harm."""
+    """Update the metrics, at most once in `_NOTE_SECONDS`. Concurrent updates are harmless."""
     now = clock.monotonic()
     if now - gate.noted_at >= _NOTE_SECONDS:
         gate.noted_at = now
@@ -193,7 +192,7 @@ def _note(provider: str, gate: Gate) -> None:
 
 
 def forget() -> None:
-    """In the child of a fork: none of the parent's calls is in flight, its lock may be held."""
+    """Reset in the child of a fork: the parent's calls and locks do not exist in the child."""
     global _making  # noqa: PLW0603 - replaced as a whole, as the lock cannot be released here
     _making = threading.Lock()
     _gates.clear()

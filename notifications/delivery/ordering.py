@@ -1,15 +1,16 @@
-"""Ordering: deliveries of one ordering key and channel leave one at a time, as accepted.
+"""Ordering: deliveries with the same ordering key and channel leave one after another.
 
-    join    accept gives deliveries their places, in the transaction that stores them
-    find    a claim asks which deliveries are heads; the last gate holds the others
-    step    after the claim: settled deliveries leave, and the next delivery is woken and published
+    accept  inserts deliveries into the ordering queue, in the transaction that stores them
+    find    marks claimed deliveries behind the head of the queue; the last gate holds them
+    step    removes finished deliveries and publishes the next head, after the commit
 
-Calls are made in the order of acceptance; a retry keeps the place. A head lets go when its outcome
-is unknown, or when it is held for over a minute; the timeline says so, and the message may come
-late. A cancelled, expired or dead head is not waited for, and a replay of it has no place.
+Provider calls follow the order of acceptance; a retry keeps its position. A head leaves the queue
+early if its outcome is unknown, or if it is held for more than a minute; the timeline shows the
+reason, and its message may arrive late. A cancelled, expired or dead head leaves the queue at once,
+and its replay gets no position.
 
-A waiting delivery is due only when its time to live ends. The sweep `ordering` repairs a lost
-wake-up within seconds.
+A waiting delivery comes due only when its time to live ends. The sweep `ordering` publishes the
+next head within seconds if a worker did not.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from notifications.store.postgres.ordering_queues import Queue
 
 
 def find(jobs: Sequence[Job]) -> Mapping[UUID, Queue]:
-    """Mark jobs that must wait for another delivery; returns the queues of all ordered jobs."""
+    """Mark deliveries behind a queue's head; returns the queues of all ordered deliveries."""
     ordered = [job for job in jobs if job.asked.ordering_key]
     if not ordered:
         return {}
@@ -37,7 +38,7 @@ def find(jobs: Sequence[Job]) -> Mapping[UUID, Queue]:
 
 
 def step(queues: Mapping[UUID, Queue]) -> list[Retry]:
-    """Wake the next deliveries after a claim is committed. Safe to run late or never."""
+    """Publish the next heads after a claim's commit. Safe to run late or never."""
     if not queues:
         return []
     # After the other's commit: of two workers that leave and hold at the same moment at least one

@@ -1,18 +1,18 @@
-"""Health: report the outcomes of a batch to the breakers before the settle.
+"""Provider health: report the outcomes of a batch to circuit breakers, before the settle.
 
-    Accepted                        the provider works
-    Rejected                        answered; many refusals in a row are not believed
-    Throttled                       answered; the provider's pace goes down
-    Unavailable, Unanswered         failed
-    Misconfigured                   a fault of our account
-    NotStarted                      no call, so no report
+    Accepted                        success
+    Rejected                        an answer; many rejections in a row are doubted
+    Throttled                       an answer; the provider's rate goes down
+    Unavailable, Unanswered         failure
+    Misconfigured                   failure of our account or credentials
+    NotStarted                      not reported, because there was no call
 
-The answer changes the settle. A rejection that is not believed becomes Misconfigured: the delivery
-is held, its contact stays valid, and an alert names the settings to check. A failed call that
-opened the breaker, or ended while the breaker was open, counts as a probe and spends no attempt.
+The breakers' answer changes the settle. A doubted rejection becomes Misconfigured: the delivery is
+held, its contact stays valid, and an alert names the settings to check. A failed call counts as a
+probe, and not as an attempt, if it opened the breaker or ended while the breaker was open.
 
-A provider whose addresses lead to different servers (`Capabilities.endpoint_of`) has a breaker for
-each endpoint. Test mode is not reported.
+A provider with several servers (`Capabilities.endpoint_of`) has a breaker for each endpoint. Calls
+in test mode are not reported.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ NOT_BELIEVED: Final = "one of many refusals, so it is not believed"
 
 
 def key_of(job: Job, provider: Provider) -> HealthKey:
-    """Return the breaker and bucket of a delivery by this provider."""
+    """Return the key of the breaker and rate limit for a delivery."""
     name = provider.capabilities.endpoint_of
     endpoint = name(job.destination.address) if name else ""
     return HealthKey(provider.name, job.delivery.channel, endpoint)
@@ -92,7 +92,7 @@ def report(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
 
 
 def return_room(jobs: Iterable[Job], provider: Provider) -> None:
-    """Return the room that endpoints had reserved for calls that did not begin."""
+    """Release the endpoint capacity of calls that did not begin."""
     if provider.capabilities.endpoint_of is None:
         return
     uncalled = Counter(key_of(job, provider) for job in jobs if job.delivery.mode is Mode.LIVE)
@@ -100,7 +100,7 @@ def return_room(jobs: Iterable[Job], provider: Provider) -> None:
 
 
 def tally(pairs: Iterable[Pair]) -> Tally:
-    """Count the outcomes of calls, in the order in which they ended."""
+    """Count the outcomes of calls, in the order in which the calls ended."""
     counts: Counter[str] = Counter()
     dead: set[int] = set()
     fault, probe = "", Probe.NONE
@@ -132,7 +132,7 @@ COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
     Unanswered: ("unanswered", Probe.FAILED),
     Misconfigured: ("faults", Probe.FAILED),
 }
-"""Outcome -> field of a tally, and the result if the call was a probe. NotStarted is no call."""
+"""Outcome -> field of the counts, and the result of a probe. NotStarted is not counted."""
 
 
 def _beyond_belief(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Misconfigured]:
@@ -148,7 +148,7 @@ def _beyond_belief(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Miscon
 
 
 def _alert(provider: Provider, codes: Iterable[str]) -> None:
-    """Raise the alert. Without Postgres only the log has it, and the settle goes on."""
+    """Raise the alert. Without Postgres, log the failure, so that the settle goes on."""
     detail = f"refusals that are not believed: {', '.join(sorted(codes))}; their deliveries wait"
     try:
         alerts.raise_once(AlertKind.REFUSALS_NOT_BELIEVED, provider.name, detail)

@@ -1,4 +1,4 @@
-"""Render: the text of a message, from the template version that was pinned at accept."""
+"""Render: build the message of a delivery from the template version pinned at accept."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from providers.contract import Channel, Message
 
 Versions = Mapping[int, template_cache.TemplateVersion]
 LIFE: Final = dt.timedelta(days=90)
-"""How long a link is kept after its notification has expired."""
+"""Lifetime of a short link after its notification expired."""
 
 
 class Book:
-    """The short links of one wave: noted while it is rendered, stored before it is sent."""
+    """Short links of one wave: collected by rendering, stored before the send."""
 
     def __init__(self) -> None:
         self._links: dict[str, NewLink] = {}
 
     def shortener(self, job: Job) -> Shorten:
-        """Return a function that shortens the links of one delivery."""
+        """Return a function to shorten the links of a delivery."""
 
         def shorten(link: str) -> str:
             settings = conf.current()
@@ -49,20 +49,20 @@ class Book:
         return shorten
 
     def store(self) -> None:
-        """Store what was noted; if that fails, nothing may be sent."""
+        """Store the collected links, before the messages are sent."""
         short_link_rows.add(list(self._links.values()))
 
 
 def versions_for(jobs: Iterable[Job]) -> Versions:
-    """Return the pinned versions of these jobs, from this process's cache."""
+    """Return the pinned template versions of deliveries, from the process's cache."""
     return template_cache.by_id({job.asked.template for job in jobs if job.asked.template})
 
 
 def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> Message:
-    """Build the message of one job and note its short links in `links`.
+    """Build the message of a delivery, and collect the short links in `links`.
 
     Raises:
-        RenderError: template and variables do not fit; a retry changes nothing.
+        RenderError: template and variables do not match; a retry would fail as well.
     """
     unsubscribe_url = unsubscribe_links.url_for(job)
     words = _words(job, versions, links, unsubscribe_url)
@@ -92,7 +92,7 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> M
 
 
 def _collapse_key(asked: Asked) -> str:
-    """The key as devices get it: the same key of two producers is two keys."""
+    """Return the collapse key for devices, made unique by producer."""
     return f"{asked.producer_id}-{asked.collapse_key}" if asked.collapse_key else ""
 
 

@@ -1,10 +1,10 @@
-"""Rescue: settle rows whose lease ran out, because their worker died or stood still.
+"""Rescue: settle rows whose lease expired, because their worker died or hung.
 
-    an entry in the sent-ledger   the provider's answer decides, as in a settle
-    no call was begun             queued again; a dead letter, `poison`, after five such claims
-    else                          `rules.unanswered` decides
+    entry in the sent-ledger      settled by the provider's answer
+    no call was begun             queued again; after five such claims a dead letter (`poison`)
+    any other row                 `rules.unanswered` decides
 
-The wait of a retry or a resend has passed during the lease, so the row is due at once.
+The wait of a retry or a resend has passed with the lease, so such a row is due at once.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Row = dict[str, Any]
 """A row of `due.sql`."""
 _LOST: Final = "worker_lost"
 _UNKNOWN_TIME_TO_LIVE: Final = dt.timedelta(days=60)
-"""The expiry gate of the next claim looks at the real one."""
+"""Placeholder: the expiry gate of the next claim checks the actual time to live."""
 
 
 def rescue(rows: Sequence[Row]) -> int:
-    """Settle rows whose lease ran out; returns how many moved.
+    """Settle rows whose lease expired; returns the number of changed rows.
 
-    Safe to run twice and beside the worker: a renewed lease stays, and a locked row is skipped.
+    Safe to run twice and beside the worker: renewed leases stay, and locked rows are skipped.
     """
     ids = [row["id"] for row in rows]
     evidence = sent_ledger.read(ids)
@@ -68,7 +68,7 @@ def rescue(rows: Sequence[Row]) -> int:
 
 
 def _outcome(row: Row, entry: Entry | None) -> Outcome | None:
-    """Return the outcome of this claim's call; None: no call was begun."""
+    """Return the outcome of the claim's call; None if no call was begun."""
     if row["call_started_at"] is None:
         return None
     if entry is not None and entry.attempt == row["attempts"]:
@@ -132,7 +132,7 @@ def _call(row: Row, outcome: Outcome) -> attempts.Call:
 
 
 def reconsider(rows: Iterable[Row]) -> int:
-    """Resend urgent `unknown` rows once, and close the others with a dead letter."""
+    """Resend urgent `unknown` rows once; close other rows with a dead letter."""
     resend, close = [], []
     for row in rows:
         if Priority(row["priority"]).is_urgent and not row["resent"]:

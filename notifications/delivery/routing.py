@@ -1,13 +1,13 @@
-"""Route: the providers that may take each delivery, in the order of trying.
+"""Routing: choose the providers of each delivery, in the order of use.
 
-    admin's rows (rules.routing)  ─ none fits ─>  NOTIFY_ROUTES  ─ none ─>  held, with an alert
+    admin's rows (rules.routing)  ─ no match ─>  NOTIFY_ROUTES  ─ no match ─>  held, with an alert
 
-A provider counts if it is configured and takes the channel and the kind of address. Deliveries of a
-test key go to the sandbox; in a dry run all others go to the null provider.
+A provider matches if it is configured and takes the channel and the kind of address. Deliveries in
+test mode go to the sandbox; in a dry run all others go to the null provider.
 
-Deliveries of a batch with the same channel, kind and beginning of the number share one decision;
-only weights need a draw for each. Adapters are built once a process, on first use, because their
-connections must not cross a fork.
+Deliveries of a batch with equal channel, kind and number prefix share one lookup; weighted routes
+need a draw for each delivery. Adapters are built once a process, on first use, because connections
+must not cross a fork.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ _NULL: Final = dry_run.DryRun()
 
 @functools.cache
 def configured() -> Mapping[str, Provider]:
-    """Return the adapters that the environment configures, by name."""
+    """Return the adapters configured by the environment, by name."""
     return registry.configured(os.environ)
 
 
 def forget() -> None:
-    """Build adapters and read routes again on their next use."""
+    """Clear the caches of adapters and routes."""
     configured.cache_clear()
     provider_routes.forget()
 
 
 def provider_named(name: str) -> Provider | None:
-    """Return a configured adapter, or the null provider, by its name."""
+    """Return the configured adapter or the null provider with a name."""
     return _NULL if name == dry_run.NAME else configured().get(name)
 
 
 class _Place(NamedTuple):
-    """The properties of a delivery that decide about its rules."""
+    """The properties of a delivery by which routes are chosen."""
 
     channel: Channel
     mode: Mode
     kind: str
     beginning: str
-    """Of the address, as long as the longest region."""
+    """Prefix of the address, as long as the longest region."""
 
 
 def choose_providers(batch: Batch) -> None:
-    """Set the providers of each job; none if no provider takes the delivery."""
+    """Set the providers of each delivery; an empty tuple if no provider matches."""
     stored = provider_routes.current()
     reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
     choices: dict[_Place, Choice] = {}
@@ -72,7 +72,7 @@ def choose_providers(batch: Batch) -> None:
 
 
 def takers(channel: Channel) -> list[Provider]:
-    """Return the providers that live deliveries of a channel may go by."""
+    """Return the providers of live deliveries on a channel."""
     settings = conf.current()
     names = {rule.provider for rule in provider_routes.current().get(channel, ())}
     names = names or {settings.routes.get(channel, "")}
@@ -102,7 +102,7 @@ def _among(rules: Sequence[Rule], place: _Place) -> Choice:
 
 
 def takes(provider: Provider, *, channel: Channel, kind: str) -> bool:
-    """Whether a provider takes an address; an address of no stated kind may be any."""
+    """Return True if a provider takes an address; an unknown kind counts as any kind."""
     able = provider.capabilities
     known = not able.address_kinds or not kind or kind in able.address_kinds
     return known and channel in able.channels

@@ -1,19 +1,19 @@
-"""Send: call a provider for the jobs of a batch, in waves whose calls all begin at once.
+"""Send: call a provider for the deliveries of a batch, in waves of concurrent calls.
 
     permits (in_flight) -> render -> renew (committed) -> provider.send -> outcomes -> settle
        ^                                                                     |
        '------------------------- given back as outcomes arrive -------------'
 
-A wave is as large as the provider may have calls in flight, so `call_started_at` is set for calls
-that begin and for no others: when a worker dies, only those may have been sent, and the rest of its
-claim goes back unspent. Several waves of one task overlap; no transaction is open during a call.
+A wave is as large as the number of permits, so `call_started_at` is set only for calls that begin.
+After a worker's death only such calls may have sent a message; the rest of the claim returns to the
+queue and counts as no attempt. Several waves of one task overlap. No transaction is open during a
+call.
 
-An outcome goes into the sent-ledger as soon as it arrives, and is settled until Postgres takes it:
-a definite answer survives a failed settle, a restarting database, and an error in another wave, as
-long as this process lives.
+Each outcome goes to the sent-ledger on arrival, and is settled with retries until Postgres takes
+it. An outcome survives a failed settle, a database restart and an error in another wave for as long
+as the process lives.
 
-Jobs whose call has not begun when the task's time is over, or when the process stops, return to the
-queue.
+Deliveries without a call return to the queue when the task's time is over or the process stops.
 """
 
 from __future__ import annotations
@@ -54,34 +54,34 @@ Answer = TypeVar("Answer")
 _log = structlog.get_logger(__name__)
 
 _SETTLE_AT: Final = 250
-"""Outcomes that are settled together: half a chunk, so that Postgres works during the calls."""
+"""Number of outcomes settled together: half a chunk, so that Postgres works during the calls."""
 _SETTLE_AFTER: Final = 0.25
-"""Seconds after which outcomes are settled even if they are few."""
+"""Seconds after which outcomes are settled, even a few."""
 _LOOK_AGAIN: Final = 0.05
 """Seconds after which a task with calls in flight asks again for permits."""
 _LINGER: Final = 0.004
-"""Seconds for which patient outcomes are gathered: each group costs a call of the state Redis."""
+"""Seconds for which outcomes of P2 and P3 are gathered, because a group costs one Redis call."""
 _MANY: Final = 64
-"""Calls in flight of one task from which on outcomes are gathered."""
+"""Number of calls in flight above which a task gathers outcomes."""
 _MOST_WAVES: Final = 16
-"""Waves of one task in flight at once: each has a thread that waits for the provider. Four make the
-limit; a wave with a call that hangs lasts until its deadline, and must not stop the task."""
+"""Maximum number of concurrent waves of a task; each wave has a thread. Four waves use all permits.
+A wave with a hanging call lasts until its deadline, and must not stop the task."""
 _DATABASE_PAUSE: Final = 0.5
-"""Seconds between two tries of a write that Postgres did not take."""
+"""Seconds between two tries of a failed write."""
 _RENEW_WITHIN: Final = 10.0
-"""Seconds for which the mark of calls that are about to begin is tried again."""
+"""Seconds for which the write that marks calls as begun is tried again."""
 
 _AWAY: Final = (OperationalError, InterfaceError)
 
 
 def send(batch: Batch, jobs: Sequence[Job], *, provider: Provider) -> None:
-    """Send these jobs through one provider and settle their outcomes.
+    """Send deliveries through a provider and settle the outcomes.
 
-    A job that fails over keeps its place in the batch, with its next provider first.
+    Failed-over deliveries stay in the batch, with their next provider first.
 
     Raises:
         OperationalError: Postgres failed; every call that had begun is settled.
-        Exception: what a wave raised, after every call that had begun is settled.
+        Exception: the error of a wave; every call that had begun is settled.
     """
     _Sending(batch, jobs, provider).run()
 
@@ -96,14 +96,14 @@ class _Wave:
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """A result of a wave; without one, the wave's end."""
+    """A result of a wave; `result` is None at the end of the wave."""
 
     wave: _Wave
     result: Result | None = None
 
 
 class _Sending:
-    """The waves of one task at one provider."""
+    """The waves of a task at a provider."""
 
     def __init__(self, batch: Batch, jobs: Sequence[Job], provider: Provider) -> None:
         self._batch = batch
@@ -129,7 +129,7 @@ class _Sending:
         self._return_waiting()
 
     def _guarded(self, step: Callable[[], None]) -> None:
-        """Keep the first error for the end: calls that have begun are settled whatever happens."""
+        """Run a step and keep the first error: `run` settles begun calls, then raises."""
         try:
             step()
         except Exception as error:  # noqa: BLE001 - raised again by `run`
@@ -168,7 +168,7 @@ class _Sending:
             ).start()
 
     def _ready(self, jobs: Sequence[Job]) -> list[Message]:
-        """Render jobs and mark their calls as begun; returns those that are still ours."""
+        """Render deliveries and mark the calls as begun; returns messages of valid leases."""
         messages, broken = self._rendered(jobs)
         settle.give_up(self._batch, broken, reason=Reason.RENDER_ERROR)
         ids = [each.delivery_id for each in messages]
@@ -206,7 +206,7 @@ class _Sending:
         return messages, broken
 
     def _take_arrivals(self) -> None:
-        """Wait for outcomes, write them to the ledger, free their permits, settle when due."""
+        """Receive outcomes, and settle them when enough have arrived."""
         if self._waves:
             self._take(timeout=self._patience())
         is_late = clock.monotonic() - self._settled_at >= _SETTLE_AFTER
@@ -216,7 +216,7 @@ class _Sending:
             self._settled_at = clock.monotonic()
 
     def _patience(self) -> float | None:
-        """Seconds to wait for an outcome: a call that hangs must not delay a settle."""
+        """Return the seconds to wait for an outcome before the next settle is due."""
         look_again = _LOOK_AGAIN if self._waiting else None
         if not self._unsettled:
             return look_again
@@ -253,7 +253,7 @@ class _Sending:
         return [(self._called[each.delivery_id], each) for each in results]
 
     def _never_reported(self, wave: _Wave) -> list[Result]:
-        """Results of calls whose adapter ended without one: they may have been sent."""
+        """Return `Unanswered` for calls without a result, because the message may be sent."""
         if wave.error is not None:
             self._error = self._error or wave.error
         silence = Unanswered(code="no_result")
@@ -278,11 +278,11 @@ class _Sending:
         self._until_taken(lambda: settle.settle(self._batch, pairs, provider=self._provider))
 
     def _until_taken(self, write: Callable[[], Answer], *, within: float = float("inf")) -> Answer:
-        """Write until Postgres takes it; outcomes that arrive meanwhile go into the ledger.
+        """Repeat a write until Postgres takes it; meanwhile, outcomes go to the ledger.
 
         Raises:
-            OperationalError: Postgres did not take it `within` so many seconds.
-            InterfaceError: the same.
+            OperationalError: Postgres failed for `within` seconds.
+            InterfaceError: as OperationalError.
         """
         until = clock.monotonic() + within
         while True:
@@ -296,7 +296,7 @@ class _Sending:
                 self._take(timeout=_DATABASE_PAUSE)
 
     def _return_waiting(self) -> None:
-        """Queue again what was not called; another worker takes it at once when this one stops."""
+        """Queue deliveries without a call; due at once if the process stops."""
         stops = stopping.is_stopping()
         decision = Decision(
             transition=RETURN,
@@ -313,7 +313,7 @@ class _Sending:
 def _collect(
     send: Callable[[], Iterator[Result]], wave: _Wave, arrived: SimpleQueue[_Arrival]
 ) -> None:
-    """Send one wave and pass its results on; a thread of its own waits for the provider."""
+    """Send a wave in its own thread and queue the results."""
     try:
         for result in send():
             arrived.put(_Arrival(wave, result))
@@ -326,7 +326,7 @@ def _collect(
 def _group(
     arrived: SimpleQueue[_Arrival], *, timeout: float | None, linger: float
 ) -> Iterator[_Arrival]:
-    """Wait for one arrival and take what comes within `linger` seconds; nothing after `timeout`."""
+    """Wait `timeout` seconds for an arrival, then return arrivals of the next `linger` seconds."""
     with contextlib.suppress(Empty):
         yield arrived.get(timeout=timeout)
         until = clock.monotonic() + linger

@@ -1,8 +1,7 @@
-"""Settle: write what became of each call, in one transaction for many.
+"""Settle: store the outcomes of calls, many in one transaction.
 
-`rules.outcomes` decides, and everything is guarded by the claim's token. An acceptance that comes
-after the lease was lost is still evidence: the row is settled as sent unless another worker has
-begun a call of its own.
+`rules.outcomes` decides, and the claim's token guards every write. An acceptance after the lease
+expired still counts: the row becomes `sent`, unless another worker has begun a call.
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ from providers.contract import (
 )
 
 _LONGEST_WAIT_S: Final = 2**31 - 1
-"""What the column holds; a chat service may ask for more."""
+"""Largest value of the column; a chat service may ask for a longer wait."""
 
 Pair = tuple[Job, Result]
 
 
 def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
-    """Write outcomes; `batch.retries` grows by what is to be tried again soon.
+    """Store outcomes, and add the deliveries to retry soon to `batch.retries`.
 
-    Safe to run twice or late: a row that this claim no longer holds stays as it is.
+    Safe to run twice or late: a row under another claim stays unchanged.
 
     Raises:
-        django.db.OperationalError: nothing was written; call again with the same pairs.
+        django.db.OperationalError: nothing was stored; call again with the same pairs.
     """
     if not pairs:
         return
@@ -67,7 +66,7 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
 
 
 def note(pairs: Sequence[Pair], *, provider: Provider) -> None:
-    """Write down calls that settle nothing: another provider is asked at once."""
+    """Record the calls of deliveries that fail over, without settling the rows."""
     if not pairs:
         return
     attempts.record([_call(job, result) for job, result in pairs], provider=provider.name)
@@ -76,14 +75,14 @@ def note(pairs: Sequence[Pair], *, provider: Provider) -> None:
 
 
 def give_up(batch: Batch, jobs: Iterable[tuple[Job, str]], *, reason: Reason) -> None:
-    """Dead-letter jobs that cannot be sent at all, each with a sentence of its own."""
+    """Dead-letter unsendable deliveries with an explanation."""
     for job, why in jobs:
         batch.decide(job, Decision(transition=REJECT, reason=reason, detail=redacted(why)))
     batch.commit()
 
 
 def _perhaps_sent_before(pairs: Iterable[Pair]) -> set[UUID]:
-    """Deliveries whose call failed now and of which an earlier call was not answered."""
+    """Return deliveries with a failed call now and an earlier unanswered call."""
     called_before = [
         job.delivery.id
         for job, result in pairs
@@ -142,7 +141,7 @@ def _write(
 
 
 def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
-    """Alert of what concerns our account: not of one endpoint, nor of refusals in doubt."""
+    """Raise an alert about our account, except for a single endpoint or doubted rejections."""
     refused = any(
         isinstance(result.outcome, Misconfigured) and result.outcome.detail != NOT_BELIEVED
         for _, result in pairs
@@ -208,7 +207,7 @@ def _line(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict
 
 
 def _asked_wait_s(result: Result) -> int | None:
-    """Seconds that the answer asked to wait, or the provider's documents do; rounded up."""
+    """Return the seconds to wait by the answer or the provider's documentation, rounded up."""
     wait = result.retry_after or getattr(result.outcome, "retry_after", None)
     return min(math.ceil(wait.total_seconds()), _LONGEST_WAIT_S) if wait else None
 

@@ -1,10 +1,10 @@
-"""Unsubscribe links: the signed URL in each P2 and P3 mail of live mode.
+"""Unsubscribe links: the signed URL in each P2 and P3 e-mail of live mode.
 
     render ── url_for(delivery) ──> List-Unsubscribe
     /unsubscribe/{token} ── read(token) ──> Link, whose choice `feedback.unsubscribe` applies
 
-The token is signed and does not expire, so a mail of two years ago still works. The token names a
-recipient, a topic and the channel. The first secret key signs, any key reads
+The token names a recipient, a topic and the channel. The token is signed and does not expire, so
+the link of an old e-mail still works. The first secret key signs, any key verifies
 (NOTIFY_SECRET_KEY_FALLBACKS). Tokens are never logged.
 """
 
@@ -34,15 +34,15 @@ class Link:
     recipient_id: int
     channel: Channel
     topic: str
-    """A category, or the type of a message without one."""
+    """The category, or the type of a message without a category."""
 
 
 class BadLink(Exception):
-    """The token was not made by us, or its recipient is erased."""
+    """The token's signature is wrong, or its recipient was erased."""
 
 
 def url_for(job: Job) -> str:
-    """Return the unsubscribe URL of a job; empty if the message has none."""
+    """Return the unsubscribe URL of a delivery; empty if the message has none."""
     delivery, asked = job.delivery, job.asked
     offers = delivery.channel is Channel.EMAIL and delivery.mode is Mode.LIVE
     if not offers or delivery.priority.is_urgent:
@@ -56,7 +56,7 @@ def url_for(job: Job) -> str:
 
 
 def token_of(link: Link) -> str:
-    """Sign a link, in characters that a URL may hold."""
+    """Return the signed token of a link, in characters that a URL may contain."""
     return signed_token.write(facts(link), key=_keys()[0])
 
 
@@ -64,7 +64,7 @@ def read(token: str) -> tuple[Link, Recipient]:
     """Return the link and its recipient.
 
     Raises:
-        BadLink: forged, cut short, or the recipient is erased.
+        BadLink: the token is forged or truncated, or the recipient was erased.
     """
     said = signed_token.read(token, keys=_keys())
     if said is None:
@@ -78,7 +78,7 @@ def read(token: str) -> tuple[Link, Recipient]:
 
 
 def facts(link: Link) -> list[str | int]:
-    """Return what a token says: recipient, channel, topic."""
+    """Return the fields of a token: recipient, channel, topic."""
     return [link.recipient_id, int(link.channel), link.topic]
 
 

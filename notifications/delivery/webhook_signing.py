@@ -1,9 +1,9 @@
-"""Signing secrets of webhook contacts: one for each, replaced with an overlap.
+"""Signing secrets of webhook contacts: a secret for each contact, rotated with an overlap.
 
-A secret is derived from the encryption keys, the contact's id and its version, so nothing secret
-is stored. For OVERLAP after a change the old and the new secret sign together; the same holds for
-two encryption keys for as long as both are configured. Contacts of a release that had one secret
-for all receivers are signed with that secret as well until `shared_secret_until`.
+A secret is derived from the encryption keys, the contact's id and the version number, so no secret
+is stored. For OVERLAP after a rotation the old and the new secret both sign. Two configured
+encryption keys both sign as well. Contacts of a release with one secret for all receivers are also
+signed with the shared secret, until `shared_secret_until`.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from providers.contract import Channel
 from providers.standard_webhooks import Secret
 
 OVERLAP: Final = dt.timedelta(days=7)
-"""How long the secret before the current one signs too: time to change a receiver."""
+"""Time for which the previous secret also signs, so that a receiver can be changed."""
 
 
 class Signed(Protocol):
-    """What is stored of a contact's secret: a row of the model or of a query."""
+    """The stored fields of a contact's secret: a model row or a query row."""
 
     @property
     def secret_version(self) -> int:
-        """Which secret is in use."""
+        """Version of the current secret."""
 
     @property
     def secret_changed_at(self) -> dt.datetime | None:
-        """Since when."""
+        """Time of the last rotation."""
 
     @property
     def shared_secret_until(self) -> dt.datetime | None:
-        """Till when the secret of all receivers signs as well."""
+        """Time until which the shared secret signs as well."""
 
 
 def keys_of(contact_id: int, stored: Signed, *, now: dt.datetime) -> tuple[bytes, ...]:
-    """The keys that sign for a contact now, the newest first."""
+    """Return the keys that sign for a contact now, newest first."""
     versions = [stored.secret_version]
     if overlap_until(stored, now=now) is not None:
         versions.append(stored.secret_version - 1)
@@ -54,23 +54,23 @@ def keys_of(contact_id: int, stored: Signed, *, now: dt.datetime) -> tuple[bytes
 
 
 def overlap_until(stored: Signed, *, now: dt.datetime) -> dt.datetime | None:
-    """Until when the secret before the current one signs; None where it does not."""
+    """Return the end of the previous secret's overlap; None outside an overlap."""
     changed_at = stored.secret_changed_at
     return changed_at + OVERLAP if changed_at and now < changed_at + OVERLAP else None
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What may be told of a secret that signs now."""
+    """The public properties of a valid secret."""
 
     fingerprint: str
     is_current: bool
     signs_until: dt.datetime | None
-    """None: no time is set."""
+    """None if the secret has no end."""
 
 
 def secrets_of(contact: Contact, *, now: dt.datetime) -> list[Known]:
-    """The secrets of a webhook contact that sign now, the newest first."""
+    """Return the valid secrets of a webhook contact, newest first."""
     keys, until = keys_of(contact.pk, contact, now=now), overlap_until(contact, now=now)
     each_version = len(keys) // 2 if until else len(keys)
     return [
@@ -84,20 +84,20 @@ def secrets_of(contact: Contact, *, now: dt.datetime) -> list[Known]:
 
 
 def fingerprint(key: bytes) -> str:
-    """16 hexadecimal digits by which two secrets are told apart."""
+    """Return 16 hexadecimal digits that identify a secret."""
     return hashlib.sha256(key).hexdigest()[:16]
 
 
 def is_shared(stored: Signed, *, now: dt.datetime) -> bool:
-    """Whether the secret of all receivers signs for a contact too."""
+    """Return True if the shared secret also signs for a contact."""
     return stored.shared_secret_until is not None and now < stored.shared_secret_until
 
 
 def renew(contact_id: int) -> Secret | None:
-    """Give a webhook contact a new secret; the one before signs for OVERLAP more.
+    """Rotate the secret of a webhook contact; the previous secret signs for OVERLAP.
 
     Returns:
-        The new secret, to be shown once; None where there is no such webhook contact.
+        The new secret, to be shown once; None if the webhook contact does not exist.
     """
     now = clock.now()
     found = Contact.objects.filter(pk=contact_id, channel=Channel.WEBHOOK)

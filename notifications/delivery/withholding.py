@@ -1,8 +1,7 @@
-"""Withhold: the words of others that may quote a message with sensitive variables.
+"""Withholding: remove text that may quote a message with sensitive variables.
 
-A provider can repeat the message in its answer, in any encoding, and an exception can hold what a
-library was given. The code of an answer, the type of an exception and its place in the source are
-kept; the words are not.
+A provider can repeat the message in its answer, in any encoding, and an exception can contain the
+arguments of a library. Answers keep their code, exceptions keep their type and source location.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from notifications.rules import ids
 from providers.contract import Accepted, Result
 
 NOT_KEPT: Final = "(not kept: the message has sensitive variables)"
-"""What stands where the words of a provider stood."""
+"""Replaces the text of a provider's answer."""
 _FRAMES: Final = 4
-"""The innermost calls that are named: the adapter's own, above those of a library."""
+"""Number of innermost stack frames in the error text: the adapter's frames and a library's."""
 
 
 class CallFailed(Exception):
-    """A render or an adapter raised an exception that is a bug; says its type and its place."""
+    """A bug in a render or an adapter raised an exception; names its type and location."""
 
 
 def without_words(result: Result) -> Result:
-    """Give the result without the provider's text."""
+    """Return the result without the provider's text."""
     outcome = result.outcome
     if isinstance(outcome, Accepted) or not outcome.detail:
         return result
@@ -37,14 +36,14 @@ def without_words(result: Result) -> Result:
 
 
 def without_values(error: BaseException) -> CallFailed:
-    """Give an exception that can be logged in place of one that may quote a message or address."""
+    """Return a loggable exception for an exception that may quote a message or an address."""
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
     places = [f"{PurePath(each.filename).name}:{each.lineno} {each.name}" for each in frames]
     return CallFailed(f"{type(error).__name__} in {' > '.join(places)}")
 
 
 def with_sensitive(delivery_ids: Collection[UUID]) -> set[UUID]:
-    """Those of these deliveries whose template has sensitive variables."""
+    """Return the deliveries whose template has sensitive variables."""
     if not delivery_ids:
         return set()
     asked = {each: ids.notification_of(each) for each in delivery_ids}

@@ -1,8 +1,8 @@
-"""Feedback: what providers and recipients report after a delivery.
+"""Feedback: reports of providers and recipients after a delivery.
 
-    delivery_receipts    receipts of providers move `sent` to `delivered` or `failed`
-    inbound_sms          texts to our number: STOP, START and HELP
-    unsubscribe          the effects of the unsubscribe link
+    delivery_receipts    moves deliveries by receipts: `sent` to `delivered` or `failed`
+    inbound_sms          handles texts to our number: STOP, START and HELP
+    unsubscribe          applies the choices of the unsubscribe page
 
-Reports arrive late, twice, or in another order; each module states why a repeat changes nothing.
+Reports arrive late, twice, or out of order; each module states why a repeat is harmless.
 """

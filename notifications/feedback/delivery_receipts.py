@@ -1,9 +1,9 @@
-"""Confirm: receipts move deliveries on.
+"""Delivery receipts: apply the providers' reports to deliveries.
 
-Receipts come early, late, twice, out of order or never; the transition table covers each case. A
-receipt that calls an address dead invalidates the contact even if it moves no delivery (a complaint
-about a read message). Contacts are invalidated first, so a callback that is repeated after a crash
-loses nothing.
+Receipts arrive early, late, twice, out of order or never; the transition table handles each case. A
+receipt for a dead address invalidates the contact even if the delivery's status stays (a complaint
+about a read message). Contacts are invalidated first, so a callback repeated after a crash has the
+full effect.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from providers.contract import Receipt, ReceiptKind
 
 _log = structlog.get_logger(__name__)
 _PATIENCE: Final = dt.timedelta(milliseconds=200)
-"""How long a group waits for a locked row; then its callbacks run alone."""
+"""Lock timeout of a group for a row; then the group's callbacks run alone."""
 
 _RECEIPT_DAYS: Final = 3
-"""Greatest age of a delivery that is looked up by the provider's message id: SMS networks try for
-three days. Without a limit, each receipt of an unknown message would read every partition. Most
-vendors echo our own id, which finds a delivery of any age."""
+"""Maximum age of a delivery looked up by the provider's message id: SMS networks retry for three
+days. Without the limit, each receipt of an unknown message would read every partition. Most vendors
+echo our own id, which finds a delivery of any age."""
 
 _MEANS: Final = {
     ReceiptKind.FAILED: (FAIL, Reason.RECEIPT_FAILED),
@@ -43,21 +43,21 @@ _MEANS: Final = {
     ReceiptKind.DELIVERED: (DELIVER, Reason.RECEIPT_DELIVERED),
     ReceiptKind.READ: (READ, Reason.RECEIPT_READ),
 }
-"""In the order in which the receipts of one callback are applied."""
+"""Transition and reason by receipt kind, in the order of application within a callback."""
 
 
 class _Callback(NamedTuple):
-    """The receipts of one call of a provider."""
+    """The receipts of a provider's HTTP call."""
 
     provider: str
     receipts: Sequence[Receipt]
 
 
 def record(provider: str, receipts: Sequence[Receipt]) -> int:
-    """Apply a provider's receipts; returns how many moved a delivery. Safe to run twice.
+    """Apply a provider's receipts; returns the number of changed deliveries. Safe to run twice.
 
-    A receipt moves only a delivery that this provider was called for. Callbacks that arrive at the
-    same time share a transaction (see `group_commit`).
+    A receipt changes only deliveries of the reporting provider. Concurrent callbacks share a
+    transaction (see `group_commit`).
     """
     return _group.run(_Callback(provider, receipts)) if receipts else 0
 
@@ -66,7 +66,7 @@ def _together(callbacks: Sequence[_Callback]) -> Finished[int]:
     """Apply the receipts of a group.
 
     Raises:
-        NothingStored: the group failed; running each callback again is safe, whatever was stored.
+        NothingStored: the group failed; each callback is safe to run again in any case.
     """
     if len(callbacks) == 1:
         return [_alone(callbacks[0])], lambda: None
@@ -108,7 +108,7 @@ def _recorded(callbacks: Sequence[_Callback]) -> list[int]:
 
 
 def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
-    """Return the delivery of each receipt; None if the delivery is unknown."""
+    """Return the delivery of each receipt; None for an unknown delivery."""
     unnamed = [
         receipt for each in callbacks for receipt in each.receipts if receipt.delivery_id is None
     ]
@@ -120,7 +120,7 @@ def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
 
 
 def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
-    """Apply receipts of one provider; returns the moved deliveries."""
+    """Apply receipts of a provider; returns the changed deliveries."""
     by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
     secret = withholding.with_sensitive({each for receipt, each in told if receipt.detail})
@@ -147,7 +147,7 @@ def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
 
 
 def _resolved(receipts: Sequence[Receipt]) -> dict[str, UUID]:
-    """Find deliveries by the provider's message id, where the provider does not echo ours."""
+    """Find deliveries by the provider's message id, for providers that do not echo our id."""
     wanted = [each.provider_message_id for each in receipts if each.provider_message_id]
     if not wanted:
         return {}

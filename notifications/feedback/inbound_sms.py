@@ -1,15 +1,14 @@
-"""Inbound: what people answer to our texts. STOP and START act; the rest is only counted.
+"""Inbound SMS: STOP and START change the suppression list; other texts are only logged.
 
-STOP puts the number on the suppression list, which ends its texts for everybody who has it, P0
-included; START takes exactly that entry back. A vendor that missed our answer sends a text again,
-perhaps after the next one: the id of each STOP and START is stored, and a text whose id is known
-changes nothing, whether the text changed anything the first time or not.
+STOP puts the number on the suppression list, which stops all SMS to the number, P0 included. START
+removes the entry of STOP and no other entry. A vendor repeats a text after a lost response, perhaps
+after the next text. The id of each STOP and START is therefore stored, and a repeat has no effect.
 
-HELP is logged and not answered here. Twilio answers it by default on long codes and toll-free
-numbers (support.twilio.com 223181748), AWS on every number that is not self-managed (its
-`SelfManagedOptOutsEnabled`), both in words that can be set there: an answer of ours would be a
-second text. Where nobody does (a short code of Twilio's outside a messaging service, a self-managed
-number of AWS's), the answer is set up where the number is: carriers approve its words with it.
+HELP is logged without a reply, because a reply would be a second text. Twilio replies by default on
+long codes and toll-free numbers (support.twilio.com 223181748). AWS replies on every number without
+`SelfManagedOptOutsEnabled`. The text of the reply is configured at the vendor. For other numbers (a
+Twilio short code outside a messaging service, a self-managed AWS number) the reply is configured
+with the number, because carriers approve its text together with the number.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ _log = structlog.get_logger(__name__)
 
 
 def take(provider: str, texts: Sequence[InboundText]) -> int:
-    """Act on texts; returns how many changed the suppression list. Safe to run twice.
+    """Process texts; returns the number of suppression list changes. Safe to run twice.
 
-    The sandbox's are left aside where it only serves test keys: those touch nothing live.
+    Texts of a sandbox that serves only test mode are ignored: test mode must not change live data.
     """
     settings = conf.current()
     live = {each.name for each in routing.takers(Channel.SMS)}

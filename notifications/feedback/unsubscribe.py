@@ -1,10 +1,10 @@
-"""Unsubscribe: the effects of the link in an e-mail.
+"""Unsubscribe: apply and undo the choices of the unsubscribe page.
 
     /unsubscribe/{token} ── unsubscribe_links.read(token) ──> Link
                             leave(link, choice) ──> undo_token;  undo(link, undo_token)
 
-The holder of a token can only unsubscribe its recipient, and take the same step back within
-UNDO_FOR.
+The holder of a token can unsubscribe the token's recipient, undo the same choice within UNDO_FOR,
+and nothing else.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ MARKETING: Final = "marketing"
 """The category of all marketing messages."""
 _UNDO_SALT: Final = "notifications.unsubscribe.undo"
 UNDO_FOR: Final = dt.timedelta(hours=1)
-"""For a recipient who pressed the wrong button."""
+"""Lifetime of an undo token."""
 _BY: Final = "the recipient"
 
 _log = structlog.get_logger(__name__)
 
 
 class Choice(StrEnum):
-    """What the recipient opts out of."""
+    """The recipient's choice on the unsubscribe page."""
 
     TOPIC = "topic"
-    """The category or type of the message with the link."""
+    """The category or type of the e-mail with the link."""
     MARKETING = "marketing"
     """All marketing."""
     CHANNEL = "channel"
-    """Everything on the channel, security codes included."""
+    """All messages on the channel, security codes included."""
 
 
 def leave(link: Link, choice: Choice) -> str:
-    """Apply a choice, also to queued deliveries; safe to run twice.
+    """Apply a choice, also to queued deliveries. Safe to run twice.
 
     Returns:
-        The token for `undo`; empty if nothing was changed.
+        The token for `undo`; empty if nothing changed.
     """
     category = _category(link, choice)
     if category:
@@ -59,10 +59,10 @@ def leave(link: Link, choice: Choice) -> str:
 
 
 def undo(link: Link, undo_token: str) -> None:
-    """Take back what `leave` has done; safe to run twice.
+    """Undo an applied choice. Safe to run twice.
 
     Raises:
-        BadLink: forged, of another link, or older than UNDO_FOR.
+        BadLink: the undo token is forged, belongs to another link, or is older than UNDO_FOR.
     """
     try:
         *said, chosen = _undo_signer().unsign_object(undo_token, max_age=UNDO_FOR)
@@ -80,7 +80,7 @@ def undo(link: Link, undo_token: str) -> None:
 
 
 def _category(link: Link, choice: Choice) -> str:
-    """Return the category of a choice; empty: the whole channel."""
+    """Return the category of a choice; empty for the whole channel."""
     match choice:
         case Choice.TOPIC:
             return link.topic
@@ -102,14 +102,14 @@ def _tell(event: str, link: Link, choice: Choice, *, changed: bool) -> None:
 
 
 def _leave_channel(link: Link) -> bool:
-    """Suppress every address of the recipient on the channel; an operator can undo each."""
+    """Suppress every address of the recipient on the channel; operators can undo each entry."""
     cause = Cause.UNSUBSCRIBE_ALL
     entries = [Entry(channel=link.channel, address=each, cause=cause) for each in _addresses(link)]
     return suppressions.add(entries, by=_BY) > 0
 
 
 def _return_to_channel(link: Link) -> bool:
-    """Undo this cause alone: a bounced address stays suppressed."""
+    """Remove the entries of this cause; a bounced address stays suppressed."""
     undone = 0
     for each in _addresses(link):
         rows = suppressions.of_address(link.channel, each).filter(reason=Cause.UNSUBSCRIBE_ALL)

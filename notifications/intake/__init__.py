@@ -2,17 +2,17 @@
 
     accept ──> validation ──> plan ──> idempotency_keys ──> rows (one commit) ──> publish
 
-    accept                the entry: a request, a list of requests, or a batch
-    validation            each request against recipients, templates and routes
-    plan                  the rows of a valid request
-    idempotency_keys      which requests are new, and the first answers to the others
-    registration          recipients of requests that give addresses
-    explanations          what the answer adds: skipped channels, warnings, the recipient
-    rejections            the operators' log of refused requests
-    group_commit          concurrent requests share one transaction
-    publish               ids of committed rows go to the broker
-    contact_changes       limits on contact changes, and the notice to the old address
+    accept                the entry points: a request, a list of requests, or a batch
+    validation            checks requests against recipients, templates and routes
+    plan                  builds the rows and the response of a valid request
+    idempotency_keys      separates new requests from repeats of earlier requests
+    registration          registers recipients of requests with addresses
+    explanations          adds skipped channels, warnings and the recipient to the response
+    rejections            logs refused requests for operators
+    group_commit          lets concurrent requests share a transaction
+    publish               sends ids of committed rows to the broker
+    contact_changes       limits contact changes, and notifies the old address
 
-A 2xx is answered after the commit, so it survives a crash of every process. A publish that fails
-loses nothing: the relay publishes rows that are due.
+A 2xx response follows the commit, so accepted requests survive a crash of every process. A failed
+publish loses nothing, because the relay publishes due rows.
 """

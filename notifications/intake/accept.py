@@ -1,11 +1,11 @@
-"""Accept: a producer's request becomes durable rows, or a clear refusal.
+"""Accept: store a producer's request as durable rows, or refuse it.
 
-A 202 promises that notification, deliveries, first events and the idempotency key are committed
-together. Publishing may fail afterwards without a loss, because each delivery is due by itself.
+A 202 response promises a commit of the notification, its deliveries, their first events and the
+idempotency key. Publishing may fail afterwards without a loss, because the rows are due.
 
 Every step takes a list: a batch, or single requests that arrive at the same time (`group_commit`).
-Idempotency keys are looked up first: a request with a key in use gets the first answer, whether or
-not it could be accepted now. Between two concurrent requests the key's unique index decides.
+Idempotency keys are looked up first: a request with a used key gets the first response, even if the
+request would be refused now. The unique index on keys decides between concurrent requests.
 """
 
 from __future__ import annotations
@@ -52,57 +52,57 @@ __all__ = [
 
 _log = structlog.get_logger(__name__)
 _PATIENCE: Final = dt.timedelta(milliseconds=200)
-"""How long a group waits for a key that another request stores; then its calls run alone."""
+"""Lock timeout of a group for a key that another request stores; then the group's calls run
+alone."""
 _TRIES: Final = 5
-"""How often a list is sorted again because another request took one of its keys first."""
+"""Maximum number of attempts to store a list while other requests insert the same keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Accepted, now or before."""
+    """An accepted request, now or before."""
 
     response: dict[str, Any]
     replayed: bool
-    """The answer is that of an earlier request with this key; no row was stored."""
+    """True if the response belongs to an earlier request with the key; no row was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not accepted; no row was stored."""
+    """A refused request; no row was stored."""
 
     problem: Problem
 
 
 @dataclass(frozen=True, slots=True)
 class WholeAnswer:
-    """The answer to a batch whose key covers the whole call."""
+    """The results of a batch with a key for the whole call."""
 
     results: list[Taken | Refused]
     replayed: bool
 
 
 class _Locked(Exception):
-    """Another request with one of the keys is still running."""
+    """A concurrent request uses the same key."""
 
 
 @dataclass(slots=True)
 class Single:
-    """A single request, accepted together with others that arrive at the same time."""
+    """A single request, accepted together with concurrent requests."""
 
     ask: Ask
     charge: Charge
     quota: Quota | None = None
-    """The answer of the rate limit, which is asked once."""
+    """The result of the rate limit, which is charged once."""
 
 
 _Charged = tuple[Taken | Refused | None, Quota]
-"""Answer and remaining quota of one request; the answer is None if the request is over its limit.
-"""
+"""Result and remaining quota of a request; the result is None above the rate limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A list that is ready to be stored."""
+    """A list of requests, ready to be stored."""
 
     asks: Sequence[Ask | Problem]
     plans: Sequence[Plan | Repeat | Problem]
@@ -112,7 +112,7 @@ class _Prepared:
 def accept(
     caller: Caller, asked: Sequence[NotificationRequest], *, traceparent: str = ""
 ) -> list[Taken | Refused]:
-    """Accept a list of requests; returns one answer for each, in order. A refusal affects no other.
+    """Accept a list of requests; returns the results in order. A refusal affects no other request.
 
     Raises:
         django.db.Error: no row was stored.
@@ -128,13 +128,13 @@ def accept_once(
     *,
     traceparent: str = "",
 ) -> WholeAnswer | Problem:
-    """Accept a batch under one key for the whole call; the items' own keys count as well.
+    """Accept a batch under a key for the whole call; the items' own keys count as well.
 
     Args:
         caller: the producer.
-        key: the key of the call.
+        key: the idempotency key of the call.
         fingerprint: of the canonical body.
-        asked: each item as it was understood, in order.
+        asked: parsed items, or the problem of an invalid item, in order.
         traceparent: W3C trace context of the call.
     """
     asks = [each if isinstance(each, Problem) else Ask(caller, each, traceparent) for each in asked]
@@ -152,10 +152,10 @@ def accept_once(
 
 
 def accept_one(single: Single) -> tuple[Taken | Refused | None, Quota]:
-    """Charge and accept a single request; the answer is None if the request is over its limit.
+    """Charge and accept a single request; the result is None above the rate limit.
 
     Raises:
-        django.db.Error: no row was stored, or the database went away during the commit.
+        django.db.Error: no row was stored, or the database failed during the commit.
     """
     if single.ask.wanted.ordering_key or single.ask.wanted.to:
         return _alone(single)  # it may have to wait for its line, or registers a recipient
@@ -175,8 +175,8 @@ def _together(singles: Sequence[Single]) -> Finished[_Charged]:
     """Charge and accept a group in one transaction.
 
     Raises:
-        NothingStored: an item cannot be planned or stored, or waits for a key.
-        django.db.Error: the database went away during the commit.
+        NothingStored: a request cannot be planned or stored, or waits for a key.
+        django.db.Error: the database failed during the commit.
     """
     quotas = _charged(singles)
     granted = [each.ask for each, quota in zip(singles, quotas, strict=True) if quota.granted]
@@ -217,10 +217,10 @@ _group: Final = GroupCommit(_together, _alone)
 def _settled(
     asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None
 ) -> tuple[_Prepared, Sorted]:
-    """Prepare a list and store what is new in it, with the recipients that it registers.
+    """Prepare a list and store its new requests, with the recipients to register.
 
     Raises:
-        _Locked: another request with one of the keys is still running.
+        _Locked: a concurrent request uses the same key.
         idempotency_keys.Answered: the whole call was answered before.
     """
     if not registration.is_needed(asks):
@@ -235,7 +235,7 @@ def _settled(
 
 
 def _prepared(asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None) -> _Prepared:
-    """Read what a list needs and plan what is new in it.
+    """Read the data for a list and plan its new requests.
 
     Raises:
         idempotency_keys.Answered: the whole call was answered before.
@@ -249,7 +249,7 @@ def _prepared(asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None) -
 
 
 def _planned(ask: Ask, known: Known) -> Plan | Repeat | Problem:
-    """Plan a new request; a repeat is answered even if it could not be accepted now."""
+    """Plan a new request. A repeat returns its first response, even if invalid now."""
     repeat = idempotency_keys.repeat_of(ask, known.answered) if known.answered else None
     return repeat or planned(ask, known)
 
@@ -257,13 +257,13 @@ def _planned(ask: Ask, known: Known) -> Plan | Repeat | Problem:
 def _stored(
     prepared: _Prepared, *, whole: WholeKey | None = None, patience: dt.timedelta | None = None
 ) -> Sorted:
-    """Store what is new, with its keys, in one transaction.
+    """Store new requests with their keys in a transaction.
 
     Raises:
-        _Locked: another request with one of the keys is still running.
+        _Locked: a concurrent request uses the same key.
         idempotency_keys.Answered: the whole call was answered before.
-        IntegrityError: the day was dropped by retention; the clock is wrong.
-        OperationalError: the database is away.
+        IntegrityError: retention dropped the day's partition, so the clock is wrong.
+        OperationalError: the database failed.
     """
     now, answered = prepared.known.now, prepared.known.answered
     for _ in range(_TRIES):
@@ -311,7 +311,7 @@ def _sorted_out(
 
 
 def _insert(found: Sorted, *, now: dt.datetime, patience: dt.timedelta | None) -> None:
-    """Insert the new rows and their keys, all or none."""
+    """Insert new rows and keys, all or none."""
     fresh, places = found.fresh, _places(found.fresh)
     # A transaction that is open must outlive a key that is taken.
     needs_block = bool(places) or connection.in_atomic_block
@@ -329,7 +329,7 @@ def _insert(found: Sorted, *, now: dt.datetime, patience: dt.timedelta | None) -
 
 
 def _places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
-    """List the places of deliveries with an ordering key; a scheduled one joins at release."""
+    """List queue positions of new deliveries with an ordering key, except scheduled deliveries."""
     return [
         (plan.ordering_key, delivery.channel, delivery.id)
         for plan in plans
@@ -340,7 +340,7 @@ def _places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
 
 
 def _finish(prepared: _Prepared, found: Sorted) -> None:
-    """Publish P0 and P1, count, and note refusals; a failure here affects no stored row."""
+    """Publish P0 and P1, and record metrics and refusals. A failure affects no stored row."""
     publish.at_once(delivery for plan in found.fresh for delivery in plan.deliveries)
     stopped = [
         delivery.reason
@@ -377,7 +377,7 @@ def _repeated(earlier: Entry, fingerprint: Fingerprint | None) -> Taken | Refuse
 
 
 def _kept(result: Taken | Refused) -> dict[str, Any]:
-    """Serialise one result of a whole call for its repeats."""
+    """Serialise a result of a whole call for later repeats."""
     if isinstance(result, Taken):
         return {"taken": result.response, "replayed": result.replayed}
     problem = result.problem

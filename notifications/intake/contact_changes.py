@@ -1,12 +1,12 @@
-"""A recipient's contact is about to change: bound how often, and tell the old address.
+"""Contact changes: a rate limit for each recipient, and a notice to the old address.
 
-    with watched(mode, user_id) as losing:    charges the recipient's bucket if contacts differ then
-        address_book.put(...)                 calls `losing` with each primary contact that goes
+    with watched(mode, user_id) as losing:    charges the recipient's bucket if contacts changed
+        address_book.put(...)                 calls `losing` with each removed primary contact
 
-Whoever takes over a producer's key with `contacts:write` could send the next one-time password
-elsewhere. The old number or mailbox gets a notice (P1, template `contact_changed`, sent as other
-notifications are), so the recipient notices. NOTIFY_CONTACT_NOTICE=no switches the notice off;
-without the template, or without a provider of the channel, there is none, and the log says so.
+A stolen API key with `contacts:write` could redirect the next one-time password. The notice goes to
+the old number or mailbox (P1, template `contact_changed`, sent as a normal notification), so the
+recipient learns about the change. NOTIFY_CONTACT_NOTICE=no disables the notice. Without the
+template or a provider for the channel the notice fails, and a log line reports the failure.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from notifications.store.redis import state
 from providers.contract import Channel
 
 WHO: Final = "contact-notices"
-"""The producer of the notices; it has no key."""
+"""Name of the producer of notices; the producer has no API key."""
 TEMPLATE: Final = "contact_changed"
 TOLD: Final = frozenset({Channel.SMS, Channel.EMAIL})
-"""Channels that use one address of a person."""
+"""Channels that get a notice: channels with a single address for a recipient."""
 BURST: Final = 20
-"""Changes of one recipient's contacts at once: an app that is installed anew changes a few."""
+"""Contact changes of a recipient without a wait: a reinstalled app changes a few."""
 EVERY: Final = dt.timedelta(minutes=6)
-"""Between two changes after that: ten an hour."""
+"""Interval of further changes: ten an hour."""
 
 _log = structlog.get_logger(__name__)
 
@@ -45,10 +45,10 @@ Losing = Callable[[Contact], None]
 
 
 class TooOften(Exception):
-    """The recipient's contacts were changed too often; `problem` says when they may be again."""
+    """Too many contact changes of a recipient; `problem` has the time to wait."""
 
     def __init__(self, wait: dt.timedelta) -> None:
-        """Carry the problem to the door."""
+        """Build the problem for the HTTP response."""
         said = f"contacts of one recipient may change {BURST} times at once, then every 6 minutes"
         self.problem = Problem(Kind.RATE_LIMITED, said, (), wait)
         super().__init__(said)
@@ -56,10 +56,10 @@ class TooOften(Exception):
 
 @contextmanager
 def watched(mode: Mode, user_id: str) -> Iterator[Losing]:
-    """Watch a change of a recipient's contacts, in an open transaction.
+    """Charge a change of a recipient's contacts, inside an open transaction.
 
     Raises:
-        TooOften: the contacts differ afterwards, and did so too often lately.
+        TooOften: the contacts changed, and the rate limit is used up.
     """
     before = _contacts(mode, user_id)
     yield tell
@@ -69,7 +69,7 @@ def watched(mode: Mode, user_id: str) -> Iterator[Losing]:
 
 
 def tell(contact: Contact) -> None:
-    """Hand in the notice for a contact that is still the one that is used."""
+    """Send the notice to a contact, unless the contact is invalid."""
     channel, recipient = Channel(contact.channel), contact.recipient
     wanted = conf.current().contact_notice and channel in TOLD and recipient.mode == Mode.LIVE
     if not wanted or contact.invalidated_at is not None:

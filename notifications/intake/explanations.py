@@ -1,8 +1,8 @@
-"""Notes: what the answer to an accepted request adds, so that no caller is surprised.
+"""Explanations: optional fields of the response to an accepted request.
 
-skipped    with `delivery: first`: the other channels, and why they are not used
-warnings   what was accepted and does perhaps not mean what it says
-recipient  of a request by address: the user id, and whether it was registered now
+skipped    with `delivery: first`: unused channels and the reasons warnings   accepted input with a
+possibly unintended effect recipient  of a request with addresses: the user id, and if the recipient
+is new
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from notifications.rules.request import NotificationRequest
 from providers.contract import Channel
 
 _NOT_NEEDED: Final = "not_needed"
-"""Why a channel is skipped that could be used: an earlier one is."""
+"""Reason of a usable channel after the chosen channel."""
 _LATE: Final = dt.timedelta(minutes=5)
-"""How long ago `scheduled_at` may lie without a warning: clocks differ, and calls are repeated."""
+"""`scheduled_at` may lie this far in the past without a warning: clocks differ, calls are
+repeated."""
 
 
 def of(
@@ -31,7 +32,7 @@ def of(
     *,
     now: dt.datetime,
 ) -> dict[str, Any]:
-    """The fields that the answer adds; most answers add none."""
+    """Return the additional response fields; empty for most requests."""
     told: dict[str, Any] = {}
     if skipped:
         told["skipped"] = [

@@ -1,14 +1,14 @@
-"""Group commit: concurrent calls of one process share a run, and so a transaction.
+"""Group commit: concurrent calls of a process share a run, and so a transaction.
 
     first call           runs alone, at once
-    calls during its run wait; after the commit, the first waiting call runs for all waiting calls
+    concurrent calls     wait; after the commit, the first waiting call runs all waiting calls
 
-There is no timer and no further thread: the thread of one call (the leader) runs for the group and
-hands the lead over before the answers go out. A single call pays two lock operations.
+There is no timer and no additional thread: the thread of a call (the leader) runs the group, and
+passes the lead on before it delivers the answers. A single call costs two lock operations.
 
-Every call gets an own answer, after the commit. A call that fails, or waits for a lock, neither
-fails nor delays the group: the group is rolled back (`NothingStored`) and every call runs alone, in
-its own thread. A run must not raise `NothingStored` after a commit.
+Each call gets its own answer after the commit. A call that fails or waits for a lock does not
+affect the group: the group is rolled back (`NothingStored`), and every call runs alone in its own
+thread. A run must not raise `NothingStored` after a commit.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from typing import Final, Generic, TypeAlias, TypeVar
 Call = TypeVar("Call")
 Answer = TypeVar("Answer")
 Finished: TypeAlias = tuple[Sequence[Answer], Callable[[], None]]
-"""One answer for each call, in order; and a function to call after the answers are delivered."""
+"""An answer for each call, in order, and a function to call after the answers are delivered."""
 
 _MOST: Final = 32
-"""Calls in one group: more than a web process has threads."""
+"""Maximum calls in a group: more than a web process has threads."""
 
 
 class NothingStored(Exception):
-    """The group's transaction was rolled back, so each call is to run alone."""
+    """The group's transaction was rolled back, so every call runs alone."""
 
 
 class _Told(Enum):
-    """Why a waiting call is woken."""
+    """The reason why a waiting call wakes up."""
 
     ANSWER = auto()
     ERROR = auto()
@@ -68,10 +68,9 @@ class GroupCommit(Generic[Call, Answer]):
     """Runs concurrent calls together.
 
     Args:
-        together: runs a group of at least one call in one transaction; waits for locks only
-            briefly,
-            and raises NothingStored if the transaction was rolled back.
-        alone: runs one call, without a limit on its waiting.
+        together: runs a group of calls in one transaction, with a short lock timeout; raises
+            NothingStored after a rollback.
+        alone: runs a single call, without a lock timeout.
     """
 
     def __init__(
@@ -86,10 +85,10 @@ class GroupCommit(Generic[Call, Answer]):
         self._waiting: deque[_Member[Call, Answer]] = deque()
 
     def run(self, call: Call) -> Answer:
-        """Run one call, together with the calls that have arrived meanwhile.
+        """Run a call together with concurrent calls.
 
         Raises:
-            Exception: the error of its group's run, or of its own.
+            Exception: the error of the group's run or of the call's own run.
         """
         me = _Member[Call, Answer](call)
         with self._lock:

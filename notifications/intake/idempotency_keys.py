@@ -1,7 +1,8 @@
-"""Idempotency keys of a list of requests: which are new, and the first answers to the others.
+"""Idempotency keys of a list of requests: separate new requests from repeats.
 
-Keys in use are read beforehand (`known.answered`). New keys are inserted with their rows; if
-another request was first, the unique index refuses all rows, and the list is sorted again.
+Used keys are read beforehand (`known.answered`). New keys are inserted with their rows. If a
+concurrent request inserts a key first, the unique index rejects all rows, and the list is sorted
+again.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ KEY_REUSED: Final = Problem(
 
 @dataclass(slots=True, kw_only=True)
 class Sorted:
-    """The plans and keys to store, and the first answers to repeats."""
+    """New plans and keys to store, and the first responses to repeats."""
 
     fresh: list[Plan] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     """The keys of `fresh`."""
     earlier: dict[UUID, Entry] = field(default_factory=dict)
-    """By the plan's own id."""
+    """Stored responses by the repeating plan's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +52,11 @@ class WholeKey:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A request whose key was in use before it was planned."""
+    """A request with a used key, found before planning."""
 
     earlier: Entry
     fingerprint: Fingerprint
-    """Of the new request."""
+    """Fingerprint of the new request."""
 
 
 class Answered(Exception):
@@ -68,7 +69,7 @@ class Answered(Exception):
 
 
 def repeat_of(ask: Ask, answered: Mapping[Key, Entry]) -> Repeat | None:
-    """Return the request as a repeat of an earlier one; None if its key is new or missing."""
+    """Return the repeat of an earlier request; None for a new or missing key."""
     name = ask.wanted.idempotency_key
     if not name:
         return None
@@ -77,9 +78,9 @@ def repeat_of(ask: Ask, answered: Mapping[Key, Entry]) -> Repeat | None:
 
 
 def sorted_out(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> Sorted:
-    """Separate new plans from plans that were answered, in this list or before.
+    """Separate new plans from repeats of this list or earlier requests.
 
-    The first plan with a key answers the later plans with the same key.
+    The first plan with a key answers later plans with the same key.
     """
     found = Sorted()
     here: dict[Key, Entry] = {}

@@ -1,4 +1,4 @@
-"""Plan: what accepting a request would store and answer, once `check` has said what it means."""
+"""Plan: the rows and the response of a valid request."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from notifications.store.postgres.secret_variables import Fingerprint
 from providers.contract import Channel
 
 _FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
-"""When the relay looks at a delivery that the accepting process was to publish."""
+"""Delay after which the relay publishes P0 and P1 that the accepting process could not publish."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """An acceptable request, as it will be stored and answered."""
+    """The rows and the response of an acceptable request."""
 
     id: UUID
     user_id: str
@@ -45,13 +45,13 @@ class Plan:
     mode: Mode
     key: Key | None
     fingerprint: Fingerprint | None
-    """Of its body, where it has a key."""
+    """Fingerprint of the body; None without an idempotency key."""
     ordering_key: int | None
-    """The ordering key that its deliveries join."""
+    """Id of the ordering key, if any."""
 
 
 def planned(ask: Ask, known: Known) -> Plan | Problem:
-    """Plan a request; a Problem if it cannot be accepted."""
+    """Plan a request; returns a Problem for an invalid request."""
     checked = validation.checked(ask, known)
     if isinstance(checked, Problem):
         return checked
@@ -192,7 +192,7 @@ def _response(
 
 
 def _told(when: When | None) -> dict[str, Any]:
-    """Return the delivery time, and the timezone where the recipient's clock decides."""
+    """Return the delivery time, with the timezone of a local time."""
     if when is None:
         return {}
     told: dict[str, Any] = {"scheduled_at": _instant(when.at)}

@@ -1,7 +1,7 @@
-"""Publish: hand the ids of queued deliveries to the broker.
+"""Publish: send the ids of queued deliveries to the broker.
 
-The accepting process publishes P0 and P1 right after its commit; the relay publishes the rest, and
-what that process could not publish. A failure here is no error, because `due_at` is near.
+The accepting process publishes P0 and P1 after its commit. The relay publishes P2 and P3, and P0
+and P1 after a failed publish. A failure is harmless, because the rows are due within seconds.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _log = structlog.get_logger(__name__)
 
 
 def at_once(born: Iterable[NewDelivery]) -> None:
-    """Publish rows that were stored as published; rows that the broker refuses are due now.
+    """Publish rows stored as published; unpublished rows become due now.
 
-    Raises nothing: the rows come due by themselves after two seconds.
+    Raises no error: the rows come due after two seconds in any case.
     """
     by_lane: dict[Lane, list[UUID]] = defaultdict(list)
     for each in born:
@@ -44,13 +44,13 @@ def at_once(born: Iterable[NewDelivery]) -> None:
 
 
 def make_due(delivery_ids: Sequence[UUID]) -> None:
-    """Make queued rows (at least one) due now, because they were not published."""
+    """Make queued rows (at least one) due now, after a failed publish."""
     ids = list(delivery_ids)
     db.run("due_now", {**id_ranges.around(ids), "ids": ids, "queued": Status.QUEUED})
 
 
 def publish(lane: Lane, messages: Sequence[Sequence[UUID]]) -> bool:
-    """Publish lists of ids on a lane; False if the broker did not take all of them."""
+    """Publish lists of ids on a lane; returns False if the broker did not take all."""
     try:
         lanes.publish(lane, messages)
     except lanes.BrokerAway:

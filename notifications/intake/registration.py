@@ -1,10 +1,11 @@
-"""Registration: the recipients of requests that give addresses instead of a user id.
+"""Registration: find or register the recipients of requests with addresses instead of a user id.
 
-Runs in the transaction that accepts the requests. A recipient who has the addresses is found; else
-one with exactly these addresses is registered. Nobody's contacts are changed: two sets of addresses
-are two recipients, unless one registered recipient has them all.
+Registration runs in the transaction that accepts the requests. If a recipient has all the
+addresses, the recipient is used; otherwise a recipient with exactly the addresses is registered. No
+existing recipient's contacts change: two sets of addresses belong to two recipients, unless a
+registered recipient has all of them.
 
-Promise: a recipient who was registered has a notification, or the registration is undone.
+A refused request registers no recipient.
 """
 
 from __future__ import annotations
@@ -20,29 +21,29 @@ from notifications.rules.recipient import To
 from notifications.store.postgres import audit, db, idempotency, recipients_by_address
 
 _REGISTER: Final = "register_recipient"
-"""What the audit log calls it."""
+"""Action in the audit log."""
 
 
 @dataclass(slots=True)
 class Registered:
-    """The requests with their recipients, and those recipients that are new."""
+    """Requests with their recipients, and the new recipients."""
 
     asks: list[Ask | Problem]
     created: dict[str, int] = field(default_factory=dict)
     """Recipient ids by user id."""
     by: str = ""
-    """Who registers them."""
+    """Name of the API key, for the audit log."""
 
 
 def is_needed(asks: Sequence[Ask | Problem]) -> bool:
-    """Tell whether a request of the list gives addresses."""
+    """Return True if a request of the list has addresses."""
     return any(isinstance(ask, Ask) and ask.wanted.to is not None for ask in asks)
 
 
 def register(asks: Sequence[Ask | Problem]) -> Registered:
-    """Find or register the recipients; one caller makes them all.
+    """Find or register the recipients of a list; all requests have the same caller.
 
-    A request that is a repeat, or whose caller may not register, stays as it is.
+    Repeats, and requests of a caller without the permission, stay unchanged.
     """
     repeats = _repeats(asks)
     wanted: list[tuple[int, Caller, To]] = [
@@ -71,9 +72,9 @@ def register(asks: Sequence[Ask | Problem]) -> Registered:
 
 
 def conclude(registered: Registered, *, except_for: Collection[str]) -> None:
-    """Remove those who were registered in vain: their requests were refused.
+    """Remove new recipients of refused requests.
 
-    Those of `except_for` stay; they and their contacts enter the audit log.
+    Recipients in `except_for` stay; they and their contacts are entered in the audit log.
     """
     vain = [id_ for user_id, id_ in registered.created.items() if user_id not in except_for]
     recipients_by_address.remove(vain)
@@ -87,7 +88,7 @@ def conclude(registered: Registered, *, except_for: Collection[str]) -> None:
 
 
 def _repeats(asks: Sequence[Ask | Problem]) -> set[int]:
-    """The positions of requests whose idempotency key is in use."""
+    """Return the positions of requests with a used idempotency key."""
     keys = {
         number: idempotency.Key(ask.caller.producer_id, ask.caller.mode, name)
         for number, ask in enumerate(asks)

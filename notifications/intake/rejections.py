@@ -1,6 +1,6 @@
-"""Refusals: the operators' log of requests that were not accepted.
+"""Rejections: the operators' log of refused requests.
 
-A row says who asked, what was wrong and where; it never holds the values that were sent.
+A row has the producer, the problem and the JSON pointers, and no submitted value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _log = structlog.get_logger(__name__)
 
 
 def reject(caller: Caller, body: object, problem: Problem) -> None:
-    """Note a refused request body, whatever JSON value it is.
+    """Log a refused request body of any JSON type.
 
     Raises:
         django.db.Error: the row could not be stored.
@@ -29,7 +29,7 @@ def reject(caller: Caller, body: object, problem: Problem) -> None:
 
 
 def note(refused: Iterable[tuple[Ask, Problem]]) -> None:
-    """Note refused requests; a failure to store the rows is logged and harms no request."""
+    """Log refused requests; a database error is logged and affects no request."""
     rows = [
         _rejected(ask.caller, ask.user_id, ask.wanted.type, problem) for ask, problem in refused
     ]
@@ -59,5 +59,5 @@ def _word(value: object, length: int) -> str:
 
 
 def _without_names(pointer: str) -> str:
-    """A JSON pointer as it may be kept: a producer may put an address into a field's name."""
+    """Redact a JSON pointer, because a field name of the producer may contain an address."""
     return "/".join(map(redacted, pointer.split("/")))[:200]

@@ -1,6 +1,6 @@
-"""Check: what a request means, or what is wrong with it.
+"""Validation: check requests against recipients, templates, types and permissions.
 
-One round trip reads everything for the whole list. The only rows written are new ordering keys.
+A single round trip reads the data for the whole list. New ordering keys are the only rows written.
 """
 
 from __future__ import annotations
@@ -31,45 +31,45 @@ from providers.contract import Channel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The producer behind an API key, and its permissions."""
+    """The producer of an API key, with the key's permissions."""
 
     producer_id: int
     mode: Mode
     priorities: frozenset[Priority]
     may_send_content: bool
     may_register: bool = False
-    """Whether a request may name a recipient by address, who is registered then."""
+    """True if requests may register a recipient by address."""
     by: str = ""
-    """The key, as the audit log names it; empty: the service itself."""
+    """Name of the API key in the audit log; empty for requests of the service."""
 
 
 class Ask(NamedTuple):
-    """One item that a caller asks for."""
+    """A request with its caller."""
 
     caller: Caller
     wanted: NotificationRequest
     traceparent: str = ""
     """W3C trace context of the call."""
     found: Found | None = None
-    """The recipient, where the request names them by address."""
+    """The recipient of a request with addresses."""
 
     @property
     def user_id(self) -> str:
-        """Whom it is for; empty where that is not known yet."""
+        """The recipient's user id; empty before registration."""
         return self.found.user_id if self.found else self.wanted.user_id or ""
 
 
 class Found(NamedTuple):
-    """The recipient whom a request names by address."""
+    """The recipient of a request with addresses."""
 
     user_id: str
     is_new: bool
-    """Registered by this request."""
+    """True if the request registered the recipient."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """Everything that a list of requests needs of the database, read once."""
+    """The database rows that a list of requests refers to, read once."""
 
     now: dt.datetime
     types: Mapping[str, TypeRule]
@@ -78,32 +78,32 @@ class Known:
     templates: Mapping[str, TemplateVersion]
     ordering_keys: Mapping[idempotency.Key, ordering_queues.Key]
     answered: dict[idempotency.Key, idempotency.Entry]
-    """Answers to the idempotency keys of the list that are in use."""
+    """Stored responses to used idempotency keys of the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The meaning of a valid request."""
+    """A valid request with its resolved rule, template, recipient and times."""
 
     rule: TypeRule
     template: TemplateVersion | None
     reach: Reach
     line: int | None
-    """The ordering key that its deliveries join."""
+    """Id of the ordering key, if any."""
     when: When | None
-    """When the notification is to leave; None: now."""
+    """The requested delivery time; None: now."""
     expires_at: dt.datetime
 
 
 _UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
-"""Rule of an unknown type; the request has to give a priority."""
+"""Rule of an unknown type; such a request needs a priority."""
 
 
 _TOKEN: Final = "x" * short_links.TOKEN_LENGTH
 
 
 class _Refusal(Exception):
-    """Carries a problem out of the checks of one request."""
+    """Carries the problem of a failed check."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
@@ -111,7 +111,7 @@ class _Refusal(Exception):
 
 
 def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Known:
-    """Read everything that checking a list needs. `also`: further idempotency keys to look up."""
+    """Read the data for validating a list. `also`: further idempotency keys to look up."""
     types = notification_types.every()
     people: dict[Mode, set[str]] = {}
     keys = set(also)
@@ -142,7 +142,7 @@ def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Kn
 
 
 def checked(ask: Ask, known: Known) -> Checked | Problem:
-    """Return the meaning of a request, or the first problem."""
+    """Return the validated request, or the first problem."""
     request, caller = ask.wanted, ask.caller
     try:
         rule = _routed(request, caller, known)
@@ -183,10 +183,10 @@ def _ordering_keys(
 
 
 def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeRule:
-    """Return the type's rule, with the priority of the request if it names one.
+    """Return the type's rule, with the request's own priority if given.
 
     Raises:
-        _Refusal: there is no priority, or the producer may not use it.
+        _Refusal: the priority is missing, or the producer may not use it.
     """
     rule = known.types.get(request.type, _UNKNOWN)
     if rule is _UNKNOWN and request.priority is None:
@@ -203,7 +203,7 @@ def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeR
 def _line(
     request: NotificationRequest, caller: Caller, priority: Priority, known: Known
 ) -> int | None:
-    """Return the ordering key.
+    """Return the id of the ordering key.
 
     Raises:
         _Refusal: the key is in use with another priority.
@@ -219,10 +219,11 @@ def _line(
 
 
 def _template(request: NotificationRequest, caller: Caller, known: Known) -> TemplateVersion | None:
-    """Return the version to pin; None for raw content.
+    """Return the template version to pin; None for raw content.
 
     Raises:
-        _Refusal: there is none, it lacks a channel or a variable, or raw content is not allowed.
+        _Refusal: the template or a variable is missing, the template lacks a channel, or the
+            producer may not send raw content.
     """
     if request.template_id is None:
         if not caller.may_send_content:
@@ -250,7 +251,7 @@ def _template(request: NotificationRequest, caller: Caller, known: Known) -> Tem
 
 
 def unused(request: NotificationRequest, template: TemplateVersion | None) -> list[FieldError]:
-    """The variables that no text of the template uses, with what each may have meant."""
+    """Return a warning for each variable unused by the template, with a similar name if any."""
     if template is None or template.mentioned is None:
         return []
     given = request.variables.reveal().keys()
@@ -268,7 +269,7 @@ def unused(request: NotificationRequest, template: TemplateVersion | None) -> li
 
 
 def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterable[tuple[str, str]]:
-    """List wrong variables: by declaration, else by what the texts cannot lack."""
+    """List wrong variables: by declaration, or missing in the texts."""
     if template.declared:
         return variables.mistakes(template.declared, request.variables.reveal())
     texts = request.wanted_channels or template.texts
@@ -281,7 +282,7 @@ def _recipient(ask: Ask, known: Known) -> Reach:
     """Return the recipient's contacts and preferences.
 
     Raises:
-        _Refusal: there is no such recipient in this mode, or the caller may not register one.
+        _Refusal: the recipient is unknown in the mode, or the caller may not register recipients.
     """
     caller = ask.caller
     if ask.wanted.to is not None and not caller.may_register:
@@ -301,10 +302,10 @@ def _recipient(ask: Ask, known: Known) -> Reach:
 def _check_sms(
     request: NotificationRequest, template: TemplateVersion | None, reach: Reach
 ) -> None:
-    """Refuse a text that takes too many segments: each is paid for, and carriers cut long texts.
+    """Refuse an SMS with too many segments, because each segment costs money and carriers truncate.
 
-    Counts only for a recipient with a number, in their language and with the request's variables.
-    The limit is NOTIFY_SMS_MAX_SEGMENTS, or the template's own `max_segments` if that is lower.
+    The check applies to recipients with a number, in their language and with the request's
+    variables. The limit is NOTIFY_SMS_MAX_SEGMENTS, or the template's own `max_segments` if lower.
 
     Raises:
         _Refusal: the text is too long.
@@ -344,7 +345,7 @@ def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When 
 def _expiry(
     request: NotificationRequest, priority: Priority, when: When | None, now: dt.datetime
 ) -> dt.datetime:
-    """Return when the time to live ends.
+    """Return the end of the time to live.
 
     Raises:
         _Refusal: the end is too far ahead.

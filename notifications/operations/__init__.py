@@ -1,7 +1,6 @@
-"""Operations: what operators start.
+"""Operations: actions started by operators.
 
-replay             dead letters as new deliveries, one job at a time
-test_send          the text of a draft template, as a notification in test mode
-single_call        one message through one adapter, without rows
-suppression_csv    import and export of the suppression list
+replay             replays dead letters as new deliveries, in jobs test_send          sends the text
+of a draft template in test mode single_call        sends a message through an adapter, without rows
+suppression_csv    imports and exports the suppression list
 """

@@ -1,9 +1,9 @@
-"""Replay: bring dead letters back, all gates again.
+"""Replay: send dead letters again, through all gates.
 
-A replay job names its letters when it is made, so that it takes none that died later. The sweep
-works them off, some hundred in one transaction. A letter is replayed once: moving its delivery and
-closing it are one transaction, and a letter belongs to one job at most. A notification that reached
-the person meanwhile is skipped unless forced.
+A replay job assigns its dead letters at the start, so later dead letters do not join. The sweep
+processes a few hundred dead letters in each transaction. A dead letter is replayed once: a
+transaction moves its delivery and closes it, and a dead letter belongs to at most one job. Without
+`forced`, a notification that reached its recipient meanwhile is skipped.
 """
 
 from __future__ import annotations
@@ -38,24 +38,25 @@ from providers.contract import Channel
 
 _REACHED: Final = frozenset({Status.SENT, Status.UNCONFIRMED, Status.DELIVERED, Status.READ})
 _REFUSED_FOR_CERTAIN: Final = frozenset({Reason.PERMANENT, Reason.RECEIPT_FAILED})
-"""The provider would recognise the old key and answer as before, or drop the repeat."""
+"""Reasons for a new provider idempotency key: with the old key, the provider would repeat its
+answer or drop the message as a duplicate."""
 WIPED: Final = "its sensitive variables were wiped"
 
 
 class Refused(Exception):
-    """A replay that cannot be; `problem` says why."""
+    """An impossible replay; `problem` explains it."""
 
     def __init__(self, problem: Problem) -> None:
-        """Carry the problem to the door."""
+        """Store the problem for the HTTP response."""
         super().__init__(problem.detail)
         self.problem = problem
 
 
 def start(letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl: bool) -> ReplayJob:
-    """Make a replay job of the open letters that match now.
+    """Create a replay job for the matching open dead letters.
 
     Raises:
-        Refused: letters are named one by one and none of them can be rendered any more.
+        Refused: dead letters were selected by id, and none can be rendered any more.
     """
 
     def work() -> ReplayJob:
@@ -77,9 +78,9 @@ def start(letters: LetterFilter, *, requested_by: str, forced: bool, renews_ttl:
 
 
 def run(job: ReplayJob, *, limit: int) -> int:
-    """Work off the next letters of a job; returns how many.
+    """Process the next dead letters of a job; returns the number.
 
-    Safe to run twice and from two sweeps.
+    Safe to run twice and in concurrent sweeps.
     """
 
     def work() -> int:
@@ -97,7 +98,7 @@ def run(job: ReplayJob, *, limit: int) -> int:
 
 
 def discard(letter_ids: Sequence[int], *, by: str) -> int:
-    """Close open letters without replaying them, and forget what only they still needed."""
+    """Close open dead letters without a replay, and wipe their sensitive variables."""
 
     def work() -> int:
         letters = list(dead_letters.matching(LetterFilter(ids=tuple(letter_ids))))
@@ -109,7 +110,7 @@ def discard(letter_ids: Sequence[int], *, by: str) -> int:
 
 
 def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> int:
-    """An operator's word on deliveries that nobody answered: they were sent, or they were not."""
+    """Set unanswered deliveries to sent or failed, by an operator's decision."""
     detail = f"resolved by {by}"
     decided = [Move(id=each, reason=Reason.OPERATOR, detail=detail) for each in delivery_ids]
     if as_sent:
@@ -118,7 +119,7 @@ def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> 
 
 
 def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
-    """Replay or skip each of these locked letters; returns how many were replayed."""
+    """Replay or skip locked dead letters; returns the number of replays."""
     notifications = _notifications_of(letters)
     reached = {} if job.forced else _reached(notifications)
     revived: dict[UUID, DeadLetter] = {}
@@ -153,7 +154,7 @@ def _notifications_of(letters: Iterable[DeadLetter]) -> dict[UUID, Notification]
 
 
 def _reached(notification_ids: Collection[UUID]) -> dict[UUID, set[int]]:
-    """Channels on which these notifications reached their person; none: missing."""
+    """Return the channels on which notifications reached the recipient, if any."""
     if not notification_ids:
         return {}
     parameters = {
@@ -168,7 +169,7 @@ def _reached(notification_ids: Collection[UUID]) -> dict[UUID, set[int]]:
 def _obstacle(
     letter: DeadLetter, notification: Notification, *, reached: Collection[int] | None
 ) -> str:
-    """Why a letter is not replayed; empty when it is."""
+    """Return the reason to skip a dead letter; empty if it can be replayed."""
     if _is_wiped(letter, notification):
         return "variables wiped"
     if notification.cancelled_at is not None:
@@ -197,7 +198,7 @@ def _refuse_if_wiped(letters: Sequence[DeadLetter]) -> None:
 
 
 def _renew_ttl(delivery_ids: Iterable[UUID], notifications: Mapping[UUID, Notification]) -> None:
-    """Never for P0: an old OTP must not arrive."""
+    """Start the time to live again, except for P0: an old OTP must not arrive."""
     by_priority: dict[Priority, list[UUID]] = defaultdict(list)
     for delivery_id in delivery_ids:
         notification = notifications[ids.notification_of(delivery_id)]
@@ -209,10 +210,10 @@ def _renew_ttl(delivery_ids: Iterable[UUID], notifications: Mapping[UUID, Notifi
 
 
 def _revivals(letters: Sequence[DeadLetter]) -> list[Revival]:
-    """To the contacts as they are now.
+    """Build the replays of dead letters, with the recipients' current contacts.
 
-    An address that was mended, or the one that took a dead one's place. Each delivery of P2 and P3
-    gets its place among those of other producers.
+    A repaired address is used as it is; a dead address is replaced by the recipient's valid
+    address. Deliveries of P2 and P3 are queued in fair order among producers.
     """
     wanted = [letter.delivery_id for letter in letters]
     current = dict(Delivery.objects.filter(id__in=wanted).values_list("id", "contact_id"))
@@ -248,7 +249,7 @@ def _due_in(letters: Iterable[DeadLetter]) -> dict[UUID, dt.timedelta]:
 
 
 def _from_snapshot(letter: DeadLetter) -> int:
-    """The notification is past retention: hand it in again as a new one, as its producer would."""
+    """Accept a notification past retention again as a new notification of its producer."""
     if letter.snapshot.get("had_secrets"):
         dead_letters.resolve([letter], "skipped: variables wiped")
         return 0

@@ -1,7 +1,7 @@
-"""One message through one adapter alone: no row, no queue, no retry.
+"""A single message through an adapter: no row, no queue, no retry.
 
-For the question whether credentials and an address work at all. What keeps an environment from
-reaching people holds here too: the dry run, and the allow-list.
+A single call checks credentials and an address. The environment's safeguards apply: the dry run and
+the allow-list.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _PACE: Final = PACE[Priority.P1]
 
 
 class CannotSend(Exception):
-    """It may not or cannot be sent; the message says why, without the address."""
+    """The message cannot be sent; the text has the reason, without the address."""
 
 
 def compose(
     *, channel: Channel, address: str, kind: str = "", title: str = "", body: str
 ) -> Message:
-    """A message that belongs to no notification."""
+    """Build a message without a notification."""
     notification_id = clock.new_notification_id()
     delivery_id = ids.delivery_id(notification_id, 1)
     return Message(
@@ -43,10 +43,11 @@ def compose(
 
 
 def adapter(name: str, message: Message) -> Provider:
-    """The adapter that may send this, here.
+    """Return the adapter for a message.
 
     Raises:
-        CannotSend: there is none of that name, it cannot take this, or nobody may here.
+        CannotSend: the adapter is not configured or does not take the message, or the allow-list
+            lacks the address.
     """
     settings = conf.current()
     found = routing.provider_named(name)
@@ -60,9 +61,9 @@ def adapter(name: str, message: Message) -> Provider:
 
 
 def send(provider: Provider, message: Message) -> tuple[bool, str]:
-    """Send it now; returns whether it was accepted, and the outcome as a sentence.
+    """Send a message now; returns True if accepted, and the outcome as a sentence.
 
-    Takes at most the deadline of P1.
+    The call takes at most the deadline of P1.
     """
     [result] = provider.send([message], deadline=_PACE.deadline)
     return isinstance(result.outcome, Accepted), _line(provider, result)

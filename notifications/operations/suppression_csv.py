@@ -1,10 +1,10 @@
-"""The suppression list as CSV, in and out.
+"""Import and export of the suppression list as CSV.
 
     channel,address,reason,note
     email,maria@example.com,bounce,550 5.1.1
 
 `channel` and `address` are required; further columns are ignored. Imported entries have the reason
-`import`, and the file's reason goes into the note. A wrong line does not stop the others.
+`import`, and the file's reason goes into the note. A wrong line does not stop the import.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from providers.contract import Channel
 
 COLUMNS: Final = ("channel", "address", "reason", "provider", "note", "created_at", "created_by")
 FAULTS_TOLD: Final = 100
-"""Wrong lines that an answer names; further ones are only counted."""
+"""Maximum number of wrong lines in the response; further wrong lines are only counted."""
 _MOST_COLUMNS: Final = 32
-"""Columns of a file. Other systems' exports have a dozen, and each costs time on each line."""
+"""Maximum columns of a file: exports of other systems have a dozen, and each column costs time."""
 _AT_ONCE: Final = 5_000
 """Entries in one statement."""
 _PER_READ: Final = 2_000
-"""Rows that an export fetches at a time."""
+"""Rows of an export in each query."""
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet would run a text with this beginning: an apostrophe is put before a note or mailbox
-at export and removed at import. Phone numbers stay as they are."""
+"""Characters that start a formula in a spreadsheet: a note or mailbox with such a start gets an
+apostrophe at export, which the import removes. Phone numbers stay unchanged."""
 _APOSTROPHE: Final = "'"
 
 
 class NoTable(ValueError):
-    """The file is no CSV, or its first line does not name `channel` and `address`."""
+    """The file is not CSV, or its first line does not name `channel` and `address`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineFault:
-    """One line that was refused."""
+    """A wrong line of the file."""
 
     line: int
     detail: str
@@ -56,16 +56,16 @@ class Imported:
 
     added: int = 0
     known: int = 0
-    """On the list already, or twice in the file."""
+    """Entries already on the list, or twice in the file."""
     refused: int = 0
     faults: list[LineFault] = field(default_factory=list)
 
 
 def read(text: str, *, by: str) -> Imported:
-    """Enter the addresses of a file.
+    """Import the addresses of a file.
 
     Raises:
-        NoTable: the file cannot be understood; no address was entered.
+        NoTable: the file cannot be parsed; no address was imported.
     """
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
     done = Imported()
@@ -82,10 +82,10 @@ def read(text: str, *, by: str) -> Imported:
 
 
 def _places(names: list[str]) -> dict[str, int]:
-    """The place of each column that is read, from the first line.
+    """Return the positions of the known columns in the first line.
 
     Raises:
-        NoTable: the line has too many names, or lacks `channel` or `address`.
+        NoTable: the line has too many columns, or lacks `channel` or `address`.
     """
     if len(names) > _MOST_COLUMNS:
         raise NoTable(f"a file may have {_MOST_COLUMNS} columns, and this one has {len(names)}")
@@ -110,7 +110,7 @@ def _entries(
 
 
 def _entry(row: Mapping[str, str]) -> Entry | str:
-    """The entry of a line, or what is wrong with it."""
+    """Return the entry of a line, or the error text."""
     given = {name: _unguarded(row.get(name, "").strip()) for name in COLUMNS}
     try:
         channel = Channel.from_label(given["channel"])
@@ -123,9 +123,9 @@ def _entry(row: Mapping[str, str]) -> Entry | str:
 
 
 def written(found: QuerySet[Suppression]) -> Iterator[str]:
-    """The lines of a file, with their ends; newest first.
+    """Return the lines of the file with line ends, newest entry first.
 
-    Between two pages no cursor is open: whoever reads slowly holds no connection.
+    No cursor is open between two pages, so a slow reader holds no connection.
     """
     yield _line(COLUMNS)
     for row in _paged(found):

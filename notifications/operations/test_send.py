@@ -1,7 +1,7 @@
-"""A test send: the text of a draft template, as a real notification in test mode.
+"""Test send: the text of a draft template, sent as a notification in test mode.
 
-The message goes the whole way (accept, lane, provider, receipt) to the sandbox, and touches no live
-data.
+The message takes the complete path (accept, lane, provider, receipt) to the sandbox, and changes no
+live data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from providers.contract import Channel
 from providers.sandbox import Sandbox
 
 WHO: Final = "template-editor"
-"""Producer and recipient of every test send."""
+"""Name of the producer, and user id of the recipient, of test sends."""
 TYPE: Final = "TEMPLATE_TEST"
 _ADDRESSES: Final = {
     Channel.PUSH: ("fcm_token", "editor-android"),
@@ -42,11 +42,11 @@ class Sample:
 
     notification_id: UUID
     page: str
-    """The sandbox's page; empty if another provider takes test mode."""
+    """URL of the sandbox's page; empty if another provider serves test mode."""
 
 
 def send(words: Rendered, channel: Channel, *, locale: str) -> Sample | Problem:
-    """Send a text to the sandbox; a Problem if the text cannot be sent.
+    """Send a text to the sandbox; returns a Problem for an invalid text.
 
     Raises:
         django.db.Error: no row was stored.

@@ -1,9 +1,7 @@
-"""Scheduling: notifications for later, recurring schedules, quiet hours, digests.
+"""Scheduling: later and recurring notifications, quiet hours, digests.
 
-schedule_changes    create, change and cancel recurring schedules
-occurrences         the notifications of a schedule's next occurrence
-release             rows whose time has come, back to the queue, along a ramp
-reschedule          another time for a notification that has not left
-cancel              the end of a notification that has not left
-digests             held notifications of one recipient, merged into one
+schedule_changes    creates, changes and deletes recurring schedules occurrences         creates the
+notifications of coming occurrences release             queues scheduled rows and held rows when
+they are due reschedule          changes the time of a scheduled notification cancel
+stops a notification before the send digests             merges held notifications of a recipient
 """

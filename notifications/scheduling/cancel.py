@@ -1,7 +1,7 @@
-"""Cancel: stop deliveries that have not left.
+"""Cancel: stop the deliveries of a notification before the send.
 
-A delivery that a worker holds may still leave; it gets no retry, because the first gate of the next
-claim reads `cancelled_at`.
+A delivery claimed by a worker may still be sent. Such a delivery gets no retry, because the first
+gate of the next claim reads `cancelled_at`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from notifications.store.rate_limits import frequency_caps
 
 
 def cancel(notification_id: UUID, *, producer_id: int, mode: Mode) -> list[UUID] | None:
-    """Stop a producer's notification; safe to run twice.
+    """Stop a producer's notification. Safe to run twice.
 
     Returns:
         The stopped deliveries; None if the producer has no such notification.

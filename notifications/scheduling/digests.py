@@ -1,13 +1,14 @@
-"""Digest: what a cap has held back for a person becomes one message when there is room for one.
+"""Digests: merge deliveries held by a frequency cap into one message.
 
-For types that name a digest template. When the first of a person's held deliveries of a type comes
-due, all of that type, producer and channel are merged: a new notification stands for them, goes
-its own way through every gate, and is counted as one. A single one is released as it is; so are
-all whose variables do not fit the template, which is tried before anything is merged.
+Digests apply to types with a digest template. When the first held delivery of a recipient, type,
+producer and channel comes due, all such deliveries are merged into a new notification. The digest
+passes every gate and counts once against the cap. A single held delivery is released unchanged. The
+digest's template is rendered first; if the variables do not match, all deliveries are released
+unchanged.
 
-Promise: each original is told of once, by its own message or in one digest. One transaction locks
-the originals, accepts the digest and suppresses them; a crash leaves all as it was, and a second
-sweep waits for the lock and then finds nothing.
+Each original reaches the recipient once: by its own message or in one digest. A transaction locks
+the originals, accepts the digest and suppresses the originals. A crash changes nothing, and a
+concurrent sweep waits for the lock and then finds no rows.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from providers.contract import Channel
 _log = structlog.get_logger(__name__)
 
 _AT_ONCE: Final = 5_000
-"""Deliveries merged in one transaction; what is over comes in the next digest."""
+"""Maximum deliveries merged in one transaction; further deliveries go into the next digest."""
 
 Row = dict[str, Any]
 """A row of `held_by_caps.sql`."""
@@ -52,18 +53,18 @@ _Place = tuple[int, int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Digest:
-    """One that is to be accepted, and the rows that it stands for."""
+    """A digest to accept, with the rows it replaces."""
 
     asked: NotificationRequest
     rows: Sequence[Row]
 
 
 def merge(held: Sequence[Mapping[str, Any]], *, bounds: Mapping[str, UUID]) -> set[UUID]:
-    """Merge what is due of these with its like; returns the deliveries that digests stand for now.
+    """Merge due deliveries and held deliveries of the same kind; returns the merged deliveries.
 
     Args:
         held: rows of `due.sql` that are scheduled and due.
-        bounds: `floor` and `ceiling` of the ids that open rows can have.
+        bounds: `floor` and `ceiling` of the ids of open rows.
     """
     templates = _templates()
     due = [row["id"] for row in held if row["reason"] == Reason.CAP]
@@ -73,7 +74,7 @@ def merge(held: Sequence[Mapping[str, Any]], *, bounds: Mapping[str, UUID]) -> s
 
 
 def _templates() -> dict[str, TemplateVersion]:
-    """Type -> the published template of its digests."""
+    """Return the published digest template by type."""
     wanted = {
         name: rule.digest_template
         for name, rule in notification_types.every().items()
@@ -120,7 +121,7 @@ def _merge(
 
 
 def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None:
-    """The digest of one place's rows; None when there is nothing to merge, or it cannot be told."""
+    """Build a digest of rows; None for a single notification or mismatching variables."""
     told = {
         ids.notification_of(row["id"]): Told(
             orjson.loads(row["variables"]), is_digest=row["template_id"] == template.template_id
@@ -147,7 +148,7 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
 
 
 def _fits(template: TemplateVersion, channel: Channel, variables: Mapping[str, Any]) -> bool:
-    """Whether every text for the channel can be rendered: a digest that cannot loses them all."""
+    """Return True if every text for the channel renders, or else its originals would be lost."""
     texts = [
         (template.text(channel, locale), Reader(locale=locale))
         for locale in template.texts.get(channel, {})
@@ -164,7 +165,7 @@ def _fits(template: TemplateVersion, channel: Channel, variables: Mapping[str, A
 
 
 def _accepted(digests: Sequence[_Digest], *, producer_id: int, mode: Mode) -> list[Move]:
-    """Accept digests of one producer; returns the moves of what they stand for."""
+    """Accept digests of a producer; returns the moves of the merged deliveries."""
     caller = accept.Caller(
         producer_id=producer_id,
         mode=mode,

@@ -1,13 +1,13 @@
-"""Recur: make the notifications of a schedule, a day ahead of their time.
+"""Occurrences: create the notifications of a schedule, a day before their time.
 
-Each occurrence becomes one notification: the schedule's row is locked, and its position moves in
-the same transaction, so two sweeps, a repeat or a crash do no harm. Beat can be dead for a day
-without a miss. After a longer outage only the last missed occurrence is sent, if its time to live
-is not over.
+An occurrence becomes one notification: a transaction locks the schedule's row, accepts the
+notification and sets the next occurrence. Concurrent sweeps, repeats and crashes are therefore
+harmless. Beat may be down for a day without a missed occurrence. After a longer outage only the
+last missed occurrence is sent, within its time to live.
 
-Each occurrence counts against its producer's rate limit; an occurrence that is far ahead waits for
-room. An occurrence is a time on a wall clock. If the clock is the recipient's, the release looks at
-the timezone again.
+Each occurrence counts against the producer's rate limit; occurrences in the far future wait for
+free quota. An occurrence is a time on a wall clock. For the recipient's wall clock, the release
+reads the timezone again.
 """
 
 from __future__ import annotations
@@ -38,33 +38,33 @@ from notifications.store.rate_limits import producer_limits
 from notifications.store.rate_limits.producer_limits import Charge
 
 AHEAD: Final = dt.timedelta(days=1)
-"""How long before its time an occurrence becomes a notification, which can still be cancelled."""
+"""An occurrence becomes a notification this long before its time, and can still be cancelled."""
 _SOON: Final = dt.timedelta(hours=1)
-"""An occurrence so near is made even where its producer is over its rate limit."""
+"""Occurrences within this time are created even above the producer's rate limit."""
 _MOST_AT_ONCE: Final = 500
-"""Notifications of one schedule in one transaction."""
+"""Maximum notifications of a schedule in one transaction."""
 _ZONES_DIFFER: Final = dt.timedelta(hours=27)
-"""More than the clocks of two zones can differ."""
+"""More than the maximum difference of two timezones."""
 
 Pair = tuple[dt.datetime, dt.datetime]
 """The local time and the instant of an occurrence."""
 
 
 class Unreadable(Exception):
-    """This release does not accept the stored request of a schedule; change the schedule."""
+    """The stored request of a schedule is no longer valid; the schedule must be changed."""
 
 
 class _Busy(Exception):
-    """An ordering key is locked: nothing is stored, and the next sweep tries again."""
+    """An ordering key is locked: no row is stored, and the next sweep tries again."""
 
 
 def materialise(schedule_id: int, *, now: dt.datetime) -> int:
-    """Make the notifications of the next day; returns the number of occurrences.
+    """Create the notifications of the next day; returns the number of occurrences.
 
-    Safe to run twice and from two sweeps: a locked row is skipped.
+    Safe to run twice and in concurrent sweeps: locked rows are skipped.
 
     Raises:
-        Unreadable: the stored request is not valid any more.
+        Unreadable: the stored request is no longer valid.
     """
     try:
         with transaction.atomic():
@@ -76,10 +76,10 @@ def materialise(schedule_id: int, *, now: dt.datetime) -> int:
 
 
 def body_of(schedule: Schedule) -> dict[str, Any]:
-    """Return the notification of a schedule as JSON, with its sealed variables.
+    """Return the notification of a schedule as JSON, with encrypted variables decrypted.
 
     Raises:
-        Unreadable: the sealed variables cannot be read.
+        Unreadable: the variables cannot be decrypted.
     """
     try:
         return late_encryption.body_of(schedule)
@@ -89,15 +89,15 @@ def body_of(schedule: Schedule) -> dict[str, Any]:
 
 
 def set_aside(schedule_id: int, *, problem: str, until: dt.datetime) -> None:
-    """Note why a schedule fails, and when to try again.
+    """Store the error of a schedule, and the time of the next try.
 
-    `due_at` stays, so that missed occurrences are made up for as after any other delay.
+    `due_at` stays, so the next try also creates missed occurrences, as after any delay.
     """
     Schedule.objects.filter(id=schedule_id).update(problem=problem[:300], retry_at=until)
 
 
 def occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterator[Pair]:
-    """Return the coming occurrences on the clocks of a zone, until the schedule ends."""
+    """Return the coming occurrences in a timezone, until the schedule ends."""
     every = recurrence.occurrences(
         recurrence.parse(schedule.rrule),
         begins=schedule.starts_at,
@@ -111,13 +111,13 @@ def occurrences(schedule: Schedule, zone: str, *, after: dt.datetime) -> Iterato
 
 
 def next_times(schedule: Schedule, *, after: dt.datetime) -> Iterator[dt.datetime]:
-    """Return the instants after an instant, whether paused or not."""
+    """Return the occurrences after an instant, also for a paused schedule."""
     for _, at in occurrences(schedule, zone_of(schedule), after=after):
         yield at
 
 
 def next_at(schedule: Schedule, *, now: dt.datetime) -> dt.datetime | None:
-    """Return the next occurrence; None if the schedule is paused or over."""
+    """Return the next occurrence; None for a paused or ended schedule."""
     made = schedule.occurrences.filter(at__gt=now).order_by("at").first()
     if made is not None:
         return made.at
@@ -125,7 +125,7 @@ def next_at(schedule: Schedule, *, now: dt.datetime) -> dt.datetime | None:
 
 
 def zone_of(schedule: Schedule) -> str:
-    """Return the timezone on whose clock the schedule runs now; empty if it is unknown."""
+    """Return the schedule's current timezone; empty if unknown."""
     if schedule.timezone:
         return schedule.timezone
     user_id = schedule.request.get("user_id") or ""
@@ -134,7 +134,7 @@ def zone_of(schedule: Schedule) -> str:
 
 
 def stand(schedule: Schedule, following: Pair | None) -> None:
-    """Set the next occurrence; None: there is none. The row is not saved."""
+    """Set the next occurrence; None ends the schedule. Does not save."""
     schedule.problem, schedule.retry_at = "", None
     schedule.next_local = following[0].isoformat(timespec="seconds") if following else ""
     schedule.due_at = following[1] - AHEAD if following else None
@@ -174,7 +174,7 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """What notifications are made of."""
+    """The request of an occurrence, with schedule, caller and timezone."""
 
     schedule: Schedule
     caller: Caller
@@ -183,10 +183,10 @@ class _Making:
 
 
 def _make(making: _Making, due: Sequence[Pair], *, now: dt.datetime) -> None:
-    """Accept each occurrence.
+    """Accept the occurrences.
 
     Raises:
-        _Busy: a lock could not be had in time.
+        _Busy: an ordering key stayed locked.
     """
     if not due:
         return
@@ -215,7 +215,7 @@ def _occurrence(
 
 
 def _asked(body: NotificationRequest, at: dt.datetime, *, now: dt.datetime) -> NotificationRequest:
-    """Build the request of one occurrence; the time to live of a late one began at its own time."""
+    """Build the request of an occurrence, with a shortened time to live for a late occurrence."""
     changed: dict[str, object] = {"scheduled_at": at}
     if at <= now:
         left = _time_to_live(body) - (now - at)
@@ -232,10 +232,10 @@ def _time_to_live(body: NotificationRequest) -> dt.timedelta:
 
 
 def _paid(producer: Producer, schedule: Schedule, due: Sequence[Pair], *, now: dt.datetime) -> int:
-    """Charge the producer's rate limit; returns how many occurrences are made now.
+    """Charge the producer's rate limit; returns the number of occurrences to create now.
 
-    What occurs soon is made in any case. What occurs later takes at most half of what the producer
-    has left, and the rest waits for the next sweep.
+    Occurrences within `_SOON` are always created. Later occurrences use at most half of the
+    remaining quota, and the rest waits for the next sweep.
     """
     soon = sum(at <= now + _SOON for _, at in due)
     wanted = Charge(

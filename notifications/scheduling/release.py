@@ -1,10 +1,13 @@
-"""Release: what waited may go. A schedule's contacts are chosen now, not when it was accepted.
+"""Release: queue scheduled notifications and held rows when they are due.
 
-Channel and devices can change while a notification waits. One scheduled row stands for each channel
-until its time comes; then it takes a contact of that channel, further devices get rows of their
-own, and a channel that is not wanted any more is suppressed. With an ordering key it gets its place
-here: a schedule's turn is that of its release. One that was asked for by the recipient's wall clock
-waits on when that clock hangs further west by now, and is late, which it says, when further east.
+A scheduled notification gets its contacts at release, because channels and devices change. Until
+then a scheduled row represents each channel. The row takes a contact of its channel, further
+devices get additional rows, and a channel that the recipient disabled is suppressed. A delivery
+with an ordering key gets its queue position at release.
+
+For a time on the recipient's wall clock, the recipient's timezone is read again. If the local time
+is still ahead in the new timezone, the notification is postponed; if it has passed, the
+notification leaves at once and the timeline shows the delay.
 """
 
 from __future__ import annotations
@@ -51,12 +54,12 @@ _READ: Final = (
     *("spread", "ordering_key", "scheduled_at", "local_at", "local_zone", "expires_at"),
     "created_at",
 )
-"""What a release needs of a notification: neither its content nor its variables."""
+"""Columns of a notification for a release: without content and variables."""
 
 
 @dataclass(slots=True)
 class _Resolved:
-    """What releasing a batch of schedules comes to."""
+    """The changes of a release."""
 
     contacts: dict[UUID, int] = field(default_factory=dict)
     go: list[Move] = field(default_factory=list)
@@ -65,23 +68,23 @@ class _Resolved:
     channels: dict[UUID, int] = field(default_factory=dict)
 
     def stop_all(self, rows: Iterable[Row], reason: Reason, *, detail: str) -> None:
-        """Suppress these rows."""
+        """Add suppressed rows."""
         self.stop += [Move(id=row["id"], reason=reason, detail=detail) for row in rows]
 
 
 @dataclass(slots=True)
 class _Group:
-    """The deliveries of one notification, as they are under its lock."""
+    """The deliveries of a locked notification."""
 
     waiting: list[Row] = field(default_factory=list)
-    """Those that wait for a contact and are due."""
+    """Due rows without a contact."""
     taken: set[int] = field(default_factory=set)
-    """Channels that have another delivery, whatever became of it."""
+    """Channels with another delivery, of any status."""
     last: int = 0
-    """The number of its last delivery."""
+    """The highest delivery number."""
 
     def add(self, row: Row) -> None:
-        """Sort a row of `deliveries_of.sql` in."""
+        """Add a row of `deliveries_of.sql`."""
         self.last = max(self.last, ids.number_of(row["id"]))
         if row["waits"]:
             self.waiting.append(row)
@@ -90,9 +93,9 @@ class _Group:
 
 
 def back_to_queue(rows: Sequence[Row], transition: Transition, *, reason: Reason) -> int:
-    """Rows that have their contact and only waited: due for the relay at once, in their places.
+    """Queue held rows that have a contact, in fair order among producers.
 
-    Guarded, so twice is once.
+    Safe to run twice: the transition expects the row's status.
     """
     due_in = fair_queue.due_in(rows)
     now_due = [
@@ -103,11 +106,11 @@ def back_to_queue(rows: Sequence[Row], transition: Transition, *, reason: Reason
 
 
 def resolve(rows: Sequence[Row]) -> int:
-    """Give scheduled rows their contacts and queue them; returns how many rows moved or were made.
+    """Choose contacts of scheduled rows and queue them; returns the number of changed and new rows.
 
-    All scheduled rows of a notification are resolved together, whatever lanes they are in, and a
-    channel that has a delivery gets no second one. Safe from two sweeps at once: the notifications
-    are locked. One that somebody else has locked is left for the next run.
+    All scheduled rows of a notification are resolved together, across lanes. A channel with a
+    delivery gets no second delivery. Safe in concurrent sweeps: the notifications are locked, and
+    locked notifications are skipped until the next run.
     """
     if not rows:
         return 0
@@ -138,13 +141,13 @@ def _resolve(delivery_ids: Sequence[UUID]) -> int:
 
 
 def _locked(notification_ids: Iterable[UUID], span: Span) -> dict[UUID, Notification]:
-    """Lock those that nobody else has locked, in id order."""
+    """Lock notifications in id order, without already locked notifications."""
     free = Notification.objects.select_for_update(skip_locked=True).order_by("id")
     return {row.id: row for row in _within(free, notification_ids, span).only(*_READ)}
 
 
 def _absent(notification_ids: Iterable[UUID], span: Span) -> list[UUID]:
-    """Those that do not exist: their recipient was erased."""
+    """Return missing notifications, whose recipients were erased."""
     wanted = set(notification_ids)
     if not wanted:
         return []
@@ -155,12 +158,12 @@ def _absent(notification_ids: Iterable[UUID], span: Span) -> list[UUID]:
 def _within(
     rows: QuerySet[Notification], notification_ids: Iterable[UUID], span: Span
 ) -> QuerySet[Notification]:
-    """The bounds are constants, so that the planner reads their partitions and no others."""
+    """Add the id bounds as constants, so that the planner reads only matching partitions."""
     return rows.filter(id__in=list(notification_ids), id__gte=span["floor"], id__lt=span["ceiling"])
 
 
 def _groups(notification_ids: Sequence[UUID], span: Span) -> dict[UUID, _Group]:
-    """The deliveries of each, without those of which somebody else has locked a waiting row."""
+    """Return deliveries by notification, without notifications with a locked waiting row."""
     parameters = {**span, "ids": list(notification_ids)}
     found = db.rows(
         "deliveries_of",
@@ -179,20 +182,20 @@ def _groups(notification_ids: Sequence[UUID], span: Span) -> dict[UUID, _Group]:
 
 
 def _where_they_are(row: Notification, reach: Reach) -> When | None:
-    """Its local time in the recipient's zone of now; None where that has not changed."""
+    """Return the local time in the recipient's current timezone; None without a timezone change."""
     if not row.local_at or row.local_zone == reach.timezone:
         return None
     return When.by_wall_clock(dt.datetime.fromisoformat(row.local_at), reach.timezone)
 
 
 def _postponed(row: Notification, when: When) -> bool:
-    """Move it when its local time is still ahead where the recipient is now."""
+    """Postpone a notification whose local time is ahead in the new timezone."""
     detail = f"the recipient's zone is {when.zone or 'unknown'} by now"
     return when.at > clock.now() and reschedule.postpone(row, when, detail=detail)
 
 
 def _lateness(row: Notification, when: When | None) -> str:
-    """What the timeline says where that time was over before it could be known."""
+    """Return the timeline's text for a local time that passed before the release."""
     if when is None or row.scheduled_at is None or when.at >= row.scheduled_at:
         return ""
     hours = (row.scheduled_at - when.at) / dt.timedelta(hours=1)
@@ -211,7 +214,7 @@ def _targets(notification: Notification, reach: Reach) -> list[Target]:
 
 
 def _place(resolved: _Resolved, group: _Group, targets: Sequence[Target], *, detail: str) -> None:
-    """Give each target the waiting row of its channel; a further device gets a new row."""
+    """Assign the waiting row of its channel to a target; further devices get additional rows."""
     free: dict[int, Row] = {}
     for row in group.waiting:
         if row["channel"] in free or row["channel"] in group.taken:
@@ -256,7 +259,7 @@ def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:
 def _due_in(
     resolved: _Resolved, notifications: Mapping[UUID, Notification]
 ) -> dict[UUID, dt.timedelta]:
-    """How soon those of P2 and P3 are due, among other producers' rows; zero or less."""
+    """Return the due times of P2 and P3 among other producers' rows; zero or negative."""
     asks = {}
     for delivery_id, channel in resolved.channels.items():
         row = notifications[ids.notification_of(delivery_id)]
@@ -283,9 +286,10 @@ def _write(resolved: _Resolved, due_in: Mapping[UUID, dt.timedelta]) -> int:
 
 
 def _join_keys(notifications: Mapping[UUID, Notification], resolved: _Resolved) -> None:
-    """Give released deliveries with an ordering key their places.
+    """Insert released deliveries with an ordering key into their ordering queues.
 
-    One whose key has another priority by now gets none, because one lane carries a key.
+    A delivery whose key has a different priority by now gets no position, because a key has one
+    lane.
     """
     released = [move.id for move in resolved.go] + [new.id for new in resolved.more]
     wanted: dict[tuple[int, int], list[tuple[UUID, Notification]]] = defaultdict(list)

@@ -1,8 +1,7 @@
-"""Reschedule: another time for a notification that has not left.
+"""Reschedule: change the time of a scheduled notification.
 
-A scheduled notification can be moved until its time comes; the time to live moves as well. Release
-and reschedule take the same row lock, so the notification leaves either at the old time or at the
-new time.
+A notification can be moved until its time; the time to live moves as well. Release and reschedule
+take the same row lock, so the notification leaves either at the old time or at the new time.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def reschedule(
     scheduled_at: dt.datetime | None,
     send_at_local: dt.time | None,
 ) -> Problem | None:
-    """Move a producer's notification to another time; a Problem if that is impossible.
+    """Move a producer's notification to another time; returns a Problem on failure.
 
     Exactly one of the times is given. An instant in the past means now.
     """
@@ -58,13 +57,13 @@ def reschedule(
 
 
 def zone_of(row: Notification) -> str:
-    """Return the recipient's timezone now; empty if it is unknown."""
+    """Return the recipient's current timezone; empty if unknown."""
     reach = reads.reaches_by_id([row.recipient_id]).get(row.recipient_id)
     return reach.timezone if reach else ""
 
 
 def postpone(row: Notification, when: When, *, detail: str) -> bool:
-    """Move a notification that the caller has locked; False if no delivery of it is scheduled."""
+    """Move a locked notification; returns False if no delivery is scheduled."""
     parameters = {"id": row.id, "at": when.at, "scheduled": Status.SCHEDULED, "detail": detail}
     if not db.rows("reschedule", parameters):
         return False

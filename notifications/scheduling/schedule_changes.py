@@ -1,7 +1,7 @@
-"""Arrange: create, change, pause and remove schedules.
+"""Schedule changes: create, change, pause and delete recurring schedules.
 
-A stored schedule can be kept: its rule occurs, and today its notification would be accepted. A
-change withdraws the future notifications that have not left, and `recur` makes them again.
+A stored schedule is valid: its rule has an occurrence, and its notification would be accepted now.
+A change withdraws unsent future notifications, and `occurrences` creates them again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from notifications.scheduling import cancel, occurrences
 from notifications.store.templates import template_cache
 
 MAX_SCHEDULES: Final = 1_000
-"""Of one producer and mode."""
+"""Limit for a producer and mode."""
 
 
 def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
@@ -44,7 +44,7 @@ def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
 
 
 def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:
-    """Change a schedule; its future notifications are withdrawn and made again."""
+    """Change a schedule; future notifications are withdrawn and created again."""
     with transaction.atomic():
         found = _mine(caller).select_for_update().filter(id=schedule_id).first()
         if found is None:
@@ -61,7 +61,7 @@ def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Sched
 
 
 def remove(caller: Caller, schedule_id: int) -> bool:
-    """Delete a schedule and withdraw its future notifications; False if there is none."""
+    """Delete a schedule and withdraw its future notifications; returns False if missing."""
     with transaction.atomic():
         found = _mine(caller).select_for_update().filter(id=schedule_id).first()
         if found is None:
@@ -72,7 +72,7 @@ def remove(caller: Caller, schedule_id: int) -> bool:
 
 
 def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
-    """Pause or resume schedules. Occurrences during a pause are not sent later."""
+    """Pause or resume schedules. Occurrences during a pause are skipped."""
     with transaction.atomic():
         locked = Schedule.objects.select_for_update().filter(id__in=[each.pk for each in schedules])
         for each in locked.order_by("id"):
@@ -82,10 +82,10 @@ def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
 
 
 def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem | None:
-    """Check the rule of a schedule and the notification that it would become.
+    """Check the rule and the notification of a schedule.
 
-    A new notification may hold no sensitive variable; what became sensitive in an older one is
-    sealed.
+    A new notification must not contain a sensitive variable. A variable of an existing schedule
+    that became sensitive is encrypted.
     """
     if (wrong := _problem_of_times(schedule)) is not None:
         return wrong
@@ -135,7 +135,7 @@ def _problem_of_times(schedule: Schedule) -> Problem | None:
 
 
 def _saved(schedule: Schedule) -> Schedule | Problem:
-    """Save a schedule with its first occurrence from now on."""
+    """Save a schedule with its next occurrence."""
     following = occurrences.occurrences(schedule, occurrences.zone_of(schedule), after=clock.now())
     occurrences.stand(schedule, None if schedule.paused else next(following, None))
     try:
@@ -148,7 +148,7 @@ def _saved(schedule: Schedule) -> Schedule | Problem:
 
 
 def _withdraw(schedule: Schedule) -> None:
-    """Stop the future notifications of a locked schedule, except those that are being sent."""
+    """Stop the future notifications of a locked schedule, except deliveries during their send."""
     ahead = schedule.occurrences.filter(at__gt=clock.now())
     made = [each.notification_id for each in ahead if each.notification_id is not None]
     if made:

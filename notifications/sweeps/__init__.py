@@ -1,17 +1,17 @@
-"""Beat's work: what makes every promise hold after a crash.
+"""Sweeps: periodic tasks that complete unfinished work, also after a crash.
 
-Each sweep is a function `run_once(*, now, limit) -> Swept` and a line in SWEEPS. Beat sends each as
-a task of its own (`sweep_relay`), in the interval of its periodic task in the database. Several
-`ops` processes may run the same sweep at once: sweeps over deliveries share the lanes and skip
-locked rows (`rounds`); the other sweeps lock the rows that they change.
+Each sweep is a function `run_once(*, now, limit) -> Swept` and an entry in SWEEPS. Beat sends a
+task for each (`sweep_relay`), at the interval of the periodic task in the database. Several `ops`
+processes may run a sweep concurrently: sweeps over deliveries work lane by lane and skip locked
+rows (`rounds`); other sweeps lock the rows they change.
 
-Safe to run twice (every move is guarded by the status that it expects), late (rows stay due) or
-never (rows wait, and the web process raises an alert). An exception in one sweep stops no other: it
-raises the alert `sweep_failed`, which the next run without an exception resolves.
+A sweep is safe to run twice (every status change expects a status), late (rows stay due) or never
+(rows wait, and the web process raises an alert). An exception in a sweep stops no other sweep: it
+raises the alert `sweep_failed`, and the next run without an exception resolves the alert.
 
-A run ends within a second although rows may be left, so that the relay is not kept waiting. Its
-task then sends a further run at once, which any `ops` process takes (`help_out`), so all `ops`
-processes work off a backlog without a pause.
+A run ends within a second even if rows are left, so that it does not delay the relay. Its task then
+sends a further run, which any `ops` process takes (`help_out`), so all `ops` processes work on a
+backlog without a pause.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep, its interval and the rows of one of its batches."""
+    """A sweep with its interval and batch size."""
 
     name: str
     every: dt.timedelta
-    """Of a new installation; the periodic task's row has the interval in force."""
+    """Interval in a new installation; the periodic task's row has the current interval."""
     limit: int
     run_once: RunOnce
     stops: str
-    """What an operator stops by switching the sweep off."""
+    """The effect of switching the sweep off, for operators."""
 
 
 _EARLY: Final = 0.9
-"""Part of the interval after which a run may begin: a message can come a little early."""
+"""Fraction of the interval after which a run may begin, because a message can arrive early."""
 _EVERY: Final = (
     ("relay", 1, 20_000, relay.run_once),
     ("release", 1, 500, release.run_once),
@@ -80,7 +80,7 @@ _EVERY: Final = (
     ("housekeeping", 60, 5_000, housekeeping.run_once),
     ("partitions", 3_600, 500, partitions.run_once),
 )
-"""Name, seconds between two runs in a new installation, rows of one batch, function."""
+"""Name, interval in seconds of a new installation, rows in a batch, function."""
 _STOPS: Final = {
     "relay": "P2 and P3 are not published; P0 and P1 that were not published at once stay.",
     "release": "Scheduled notifications, quiet hours and holds do not end.",
@@ -102,22 +102,22 @@ SWEEPS: Final = {
     name: Sweep(name, dt.timedelta(seconds=seconds), limit, run_once, _STOPS[name])
     for name, seconds, limit, run_once in _EVERY
 }
-"""By name."""
+"""Sweeps by name."""
 
 
 def create_periodic_tasks() -> None:
-    """Give each sweep a periodic task, unless it has one."""
+    """Create missing periodic tasks of sweeps."""
     periodic_tasks.create_missing({
         each.name: (each.every, f"If off: {each.stops}") for each in SWEEPS.values()
     })
 
 
 def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
-    """Run one sweep, unless a run began within the interval. Raises nothing.
+    """Run a sweep, unless another run began within the interval. Never raises.
 
     Args:
-        name: the sweep's.
-        every: the interval; default: as set in the periodic task.
+        name: the name of the sweep.
+        every: the interval; default: the interval of the periodic task.
     """
     sweep = SWEEPS[name]
     try:
@@ -138,13 +138,13 @@ def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
 
 
 _helping: Final = threading.Lock()
-"""Held by the one further run of this process: its other threads are for beat's messages."""
+"""Held by the process's further run; other threads of the process stay free for beat's messages."""
 
 
 def help_out(name: str) -> Swept:
-    """Run one sweep beside other runs of it, unless this process helps out already. Never raises.
+    """Run a sweep beside other runs, unless the process executes a further run. Never raises.
 
-    A run that beat asked for decides about alerts; this one tells of exceptions in the log.
+    The run logs exceptions; only runs sent by beat raise and resolve alerts.
     """
     if not _helping.acquire(blocking=False):
         return Swept()
@@ -167,7 +167,7 @@ def _is_on(name: str) -> bool:
 
 
 def _fenced(sweep: Sweep) -> tuple[Swept, str]:
-    """Run a sweep; also returns the operator's text about failures."""
+    """Run a sweep and catch exceptions; also returns the alert's text."""
     try:
         swept = sweep.run_once(now=clock.now(), limit=sweep.limit)
     except Exception as error:  # noqa: BLE001 - a sweep that fails, however, must not stop the others

@@ -1,7 +1,7 @@
-"""Breakers: resolve alerts whose cause is gone, alert on resting endpoints, trim the events.
+"""Breakers: resolve alerts of closed breakers, alert on open endpoint breakers, delete old events.
 
-A breaker that a probe closes resolves its alert at once. A breaker that Redis lost, or that no call
-probed for an hour, closes silently. A run of this sweep also resolves the alert of a dead beat.
+A breaker closed by a probe resolves its alert at once. A breaker lost with Redis, or not probed for
+an hour, closes without resolving its alert. A run also resolves the alert of a dead beat.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from notifications.sweeps.rounds import Swept
 from providers.contract import Channel
 
 _EVENTS_KEPT: Final = 10_000
-"""Some weeks of a provider in trouble: a probe each half minute is 3,000 events a day."""
+"""Some weeks of events of a failing provider: a probe each half minute makes 3,000 events a day."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
@@ -42,7 +42,7 @@ def _resolve_closed() -> int:
 
 
 def _tell_of_endpoints() -> None:
-    """Raise one alert for each provider with resting endpoints."""
+    """Raise an alert for each provider with open endpoint breakers."""
     for name, provider in routing.configured().items():
         if provider.capabilities.endpoint_of is None:
             continue

@@ -1,4 +1,4 @@
-"""Dead letters: alert when they grow, and delete those past retention."""
+"""Dead letters: alert on growth, and delete dead letters past retention."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from notifications.sweeps.rounds import Swept
 
 _WINDOW: Final = dt.timedelta(minutes=5)
 _URGENT_COUNTED: Final = 1_000
-"""The alert counts open letters of P0 and P1 up to this number."""
+"""The alert counts open dead letters of P0 and P1 up to this number."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Raise or resolve the alerts; delete up to `limit` old letters. Safe at any time."""
+    """Raise or resolve the alerts; delete up to `limit` old dead letters. Safe at any time."""
     many = conf.current().dead_letters_alert
     fresh = DeadLetter.objects.filter(
         created_at__gte=now - _WINDOW, resolved_at=None, mode=Mode.LIVE
@@ -36,7 +36,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _tell_of_urgent() -> None:
-    """Keep an alert open while any letter of P0 or P1 is open."""
+    """Raise an alert while dead letters of P0 or P1 are open."""
     urgent = DeadLetter.objects.filter(
         resolved_at=None, mode=Mode.LIVE, priority__lte=Priority.P1
     ).order_by("created_at")

@@ -1,8 +1,8 @@
-"""Digests: rows that a cap held and that are due, as one message for each person.
+"""Digests: merge due rows held by a frequency cap into a message for each recipient.
 
-A row whose like waits too becomes part of a digest (`scheduling.digests`); the others are queued as
-they are. The release sweep leaves rows of caps to this sweep for LEFT_FOR, so that a digest that is
-late or switched off delays them and loses none.
+Rows of the same recipient, type and channel are merged (`scheduling.digests`); single rows are
+queued unchanged. The release sweep leaves rows held by a cap to this sweep for LEFT_FOR, so a late
+or disabled digest sweep delays rows and loses none.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Due, Swept
 
 LEFT_FOR: Final = dt.timedelta(minutes=5)
-"""How long after their time rows of caps are left to this sweep."""
+"""The release sweep leaves due rows held by a cap to the digest sweep for this time."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Merge or queue all rows of caps that are due, batch by batch.
+    """Merge or queue all due rows held by a cap, in batches.
 
-    Safe to run twice and beside the release sweep: a row is moved once, under its lock.
+    Safe to run twice and beside the release sweep: a row is moved once, under a lock.
     """
     del now  # Postgres's clock decides what is due
     return rounds.work(due(limit, grace=rounds.retry_grace()), merge_rows)
 
 
 def due(limit: int, *, grace: dt.timedelta = rounds.NO_GRACE) -> Due:
-    """The rows that the sweep takes."""
+    """Return the rows to take."""
     return Due("digests", Status.SCHEDULED, limit, grace=grace, statement="due_by_caps")
 
 
 def merge_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
-    """Merge or queue rows of `due_by_caps.sql`; returns how many moved.
+    """Merge or queue rows of `due_by_caps.sql`; returns the number of changed rows.
 
-    One run of a channel at a time: a digest takes rows of its person from other batches and other
-    lanes too, and two runs would wait for each other's rows.
+    Runs for a channel are serialised: a digest takes rows of its recipient from other batches and
+    lanes, and concurrent runs would wait for locks.
     """
     if not locks.try_for_transaction(f"digests {rows[0]['mode']} {rows[0]['channel']}"):
         return 0

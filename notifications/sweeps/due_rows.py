@@ -1,4 +1,4 @@
-"""Sweeps that act on the due rows of one status: rescue, retry and recheck_unknown."""
+"""Sweeps over due rows of a status: rescue, retry and recheck_unknown."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from notifications.sweeps.rounds import Due, Swept
 
 
 def rescue_lost(*, now: dt.datetime, limit: int) -> Swept:
-    """Settle or queue rows whose lease ran out; a row whose lease was renewed stays."""
+    """Settle or queue rows whose lease expired; rows with a renewed lease stay."""
     del now  # Postgres's clock decides what is due
     due = Due("rescue", Status.SENDING, limit)
     return rounds.work(due, lambda rows, _span: rescue.rescue(rows))
 
 
 def retry(*, now: dt.datetime, limit: int) -> Swept:
-    """Queue rows that are due for their next try and whose retry message did not come."""
+    """Queue rows due for a retry whose retry message was lost."""
     del now
     due = Due("retry", Status.RETRYING, limit, grace=rounds.retry_grace())
     return rounds.work(
@@ -30,7 +30,7 @@ def retry(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def recheck_unknown(*, now: dt.datetime, limit: int) -> Swept:
-    """Queue urgent rows without an answer for their one resend, close the others."""
+    """Queue unanswered P0 and P1 for a single resend, and close other unanswered rows."""
     del now
     due = Due("recheck_unknown", Status.UNKNOWN, limit)
     return rounds.work(due, lambda rows, _span: rescue.reconsider(rows))

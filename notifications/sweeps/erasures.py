@@ -1,4 +1,4 @@
-"""Erasures: remove what was sent to people who were erased."""
+"""Erasures: delete the notifications of erased recipients."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from notifications.sweeps import rounds
 from notifications.sweeps.rounds import Swept
 
 _JOBS: Final = 20
-"""Unfinished jobs that take turns, the oldest."""
+"""Number of unfinished jobs processed in turn, oldest first."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Work off unfinished jobs in turns, `limit` notifications of each at a time.
+    """Process unfinished jobs in turn, `limit` notifications of each at a time.
 
-    Twice is once: what is removed is gone. A job that finds nothing more is finished.
+    Safe to run twice. A job without remaining rows is finished.
     """
     ends_at, moved = rounds.deadline(), 0
     while True:

@@ -1,4 +1,4 @@
-"""Housekeeping: delete expired data, and encrypt what became sensitive later, in batches."""
+"""Housekeeping: delete expired data, and encrypt variables that became sensitive, in batches."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from notifications.store.redis import sign_ins
 from notifications.sweeps.rounds import Swept
 
 _REJECTED_KEPT: Final = 10_000
-"""Rejected requests that operators can look back on."""
+"""Number of rejected requests kept for operators."""
 _SECONDS: Final = 45.0
-"""Seconds of one run: less than its interval of a minute."""
+"""Maximum seconds of a run: less than the interval of a minute."""
 _ALERTS_KEPT: Final = dt.timedelta(days=7)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Wipe and delete expired rows, `limit` at a time, until none is left or _SECONDS are over."""
+    """Wipe and delete expired rows, `limit` at a time, until done or for _SECONDS."""
     ends_at = clock.monotonic() + _SECONDS
     deletions: list[Callable[[], int]] = [
         lambda: secret_variables.wipe_expired(limit=limit),

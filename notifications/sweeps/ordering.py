@@ -1,4 +1,4 @@
-"""Ordering: repair lost wake-ups, and delete unused ordering keys."""
+"""Ordering: publish heads of ordering queues after a lost publish, and delete unused keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from notifications.sweeps.rounds import Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Look at the keys that are due; counts the deliveries that were woken. Safe at any time."""
+    """Check due ordering keys; counts the published deliveries. Safe at any time."""
     del now  # Postgres's clock decides
     ends_at = rounds.deadline()
     done = Swept()

@@ -1,11 +1,12 @@
-"""Overdue: alerts about the sweeps themselves.
+"""Overdue: alerts about the sweeps.
 
     beat_dead          no sweep has begun for half a minute
-    sweep_off          an operator has switched off its periodic task
-    sweep_late         it has not begun for three intervals and half a minute, although others have
-    sweep_unfinished   it began and does not end
+    sweep_off          an operator has switched off a periodic task
+    sweep_late         a sweep has not begun for three intervals and half a minute, although others
+                       have
+    sweep_unfinished   a sweep began and does not end
 
-A dead beat runs no sweep, so the web process looks at each request for `/readyz` or `/metrics`.
+A dead beat runs no sweep, so the web process checks on each request for `/readyz` or `/metrics`.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _KINDS: Final = (
     AlertKind.SWEEP_UNFINISHED,
 )
 PATIENCE: Final = dt.timedelta(seconds=30)
-"""A restart of beat takes less."""
+"""Longer than a restart of beat takes."""
 _INTERVALS: Final = 3
 
 
 class Trouble(NamedTuple):
-    """One problem of the sweeps."""
+    """A problem of a sweep."""
 
     kind: AlertKind
     subject: str
@@ -41,7 +42,7 @@ class Trouble(NamedTuple):
 
 
 def look() -> list[Trouble]:
-    """Find the present problems; raise an alert for each, and resolve the alerts of past ones."""
+    """Find current problems; raise their alerts, and resolve the alerts of past problems."""
     runs = {run.name: run for run in SweepRun.objects.filter(name__in=SWEEPS)}
     now = clock.now()
     found = [*_unfinished(now), *_troubles(runs, periodic_tasks.rhythms(), now=now)]

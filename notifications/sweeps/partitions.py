@@ -1,4 +1,4 @@
-"""Partitions: make two weeks ahead, drop days past retention."""
+"""Partitions: create partitions for two weeks ahead, drop days past retention."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _log = structlog.get_logger(__name__)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Make missing days ahead and drop the days past retention; `limit` open deliveries at a time.
+    """Create missing days and drop days past retention; `limit` open deliveries at a time.
 
-    A day whose tables a reader holds counts as failed; the next run tries again.
+    A day whose tables are locked by a reader counts as failed; the next run tries again.
     """
     done = Swept(moved=partitions.ensure(now.date()))
     for day in partitions.past():
@@ -38,11 +38,11 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _end_open_rows(day: dt.date, limit: int) -> None:
-    """Leave a dead letter of each open delivery of a day that is about to be dropped.
+    """Dead-letter the open deliveries of a day before the day is dropped.
 
     Only a replay leaves an open delivery older than retention. Rows cannot move to another
-    partition, because their ids decide the range. A dead letter outlives the partition and can be
-    replayed.
+    partition, because their ids determine the partition. A dead letter outlives the partition and
+    can be replayed.
     """
     low, high = ids.floor_of(day), ids.floor_of(day + dt.timedelta(days=1))
     still_open = Delivery.objects.filter(

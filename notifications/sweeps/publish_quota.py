@@ -1,11 +1,11 @@
-"""Room: how many rows of a lane the relay may hand to the broker now.
+"""Publish quota: the number of rows of a lane that the relay may publish now.
 
-    the broker   NOTIFY_BROKER_MESSAGES may wait in a lane, the rest waits as rows
-    the breaker  patient lanes whose providers all rest: one row when a probe is due, none else
-    the pace     patient lanes: no faster than their providers take it, also while they throttle
+    the broker    at most NOTIFY_BROKER_MESSAGES wait in a lane; further rows wait in Postgres
+    the breaker   P2 and P3 whose providers' breakers are all open: one row when a probe is due
+    the rate      P2 and P3: the rate of their providers, reduced while a provider throttles
 
-So a backlog of marketing waits where it costs nothing, and does not go round through workers that
-can only hold it. Urgent lanes are not slowed here: what is in them was published when it was born.
+A large backlog therefore waits in Postgres, instead of being claimed and held by workers again and
+again. P0 and P1 have no quota by breaker or rate, because accept publishes them at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from providers.contract import Channel, Provider
 
 
 def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
-    """Rows for each lane, by how many messages wait in it; a lane without room is left out."""
+    """Return the quota of rows by lane, from the number of messages in the broker.
+
+    A lane without quota is left out.
+    """
     providers = {lane: routing.takers(lane.channel) for lane in depths if _is_watched(lane)}
     found = breaker_status.of_pairs({
         (each.name, lane.channel) for lane, taking in providers.items() for each in taking
@@ -42,7 +45,7 @@ def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
 
 
 def used(lane: Lane, count: int) -> None:
-    """So many rows were published: charge their providers, each by its rate."""
+    """Charge published rows to the lane's providers, at their rates."""
     if _is_watched(lane) and (taking := routing.takers(lane.channel)):
         _asked(lane, taking, charge=count)
 
@@ -69,11 +72,11 @@ _SECOND_US: Final = 1_000_000
 
 
 def _asked(lane: Lane, providers: Iterable[Provider], *, charge: int = 0) -> int:
-    """Charge rows to a lane's providers together; returns how many they may be handed now.
+    """Charge rows to a lane's providers; returns the number of rows that may be published now.
 
-    The accounts stand in the state Redis, so that all relays keep one pace, and a provider that
-    throttles is handed no more than its lowered pace takes. While the state Redis is away, only the
-    providers' buckets slow the workers down.
+    The counters are in the state Redis, so that all relays share a rate, and a throttling provider
+    gets its reduced rate. While the state Redis is away, only the providers' rate limits apply, in
+    the workers.
     """
     keys: list[str] = []
     arguments: list[str | int | float | bytes] = [

@@ -1,12 +1,13 @@
-"""Relay: publish queued rows that are due, lane by lane.
+"""Relay: publish due queued rows, lane by lane.
 
-The broker holds at most `NOTIFY_BROKER_MESSAGES` of a lane; the rest waits as rows, which survive a
-wiped broker and can be cancelled. `due_at` is moved and committed before the publish, under the
-lane's advisory lock, so two relays never publish one row at once; after a failed publish the rows
-are due again. Each of n `ops` processes can add one room to a lane at the same moment.
+The broker holds at most `NOTIFY_BROKER_MESSAGES` messages of a lane. Further rows wait in Postgres,
+where they survive the loss of the broker and can be cancelled. `due_at` is moved and committed
+before the publish, under the lane's advisory lock, so two relays never publish a row at the same
+time. After a failed publish the rows are due again. Each of n `ops` processes can add a quota to a
+lane at the same moment.
 
-Rows that were published and never claimed, while no message is ready in their lane, were lost by a
-wiped, restarted or restored broker. The relay publishes them again with a new `published_at`.
+Published rows without a claim, in a lane without ready messages, were lost by a wiped, restarted or
+restored broker. The relay publishes them again with a new `published_at`.
 
 Rows with several claims without a result leave in smaller messages, then alone (`rules.suspects`).
 """
@@ -36,16 +37,17 @@ from notifications.sweeps.rounds import Swept
 _log = structlog.get_logger(__name__)
 
 LOST_AFTER: Final = dt.timedelta(seconds=15)
-"""A published row without a claim for this long, in a lane with no ready message, was lost."""
+"""A row counts as lost if published longer ago, without a claim, in a lane without ready
+messages."""
 URGENT_LOST_AFTER: Final = dt.timedelta(seconds=3)
-"""The same for P0 and P1, whose messages no worker holds for long. A row that a worker does hold is
+"""The same for P0 and P1, whose messages a worker holds only briefly. A row in a worker's hands is
 published twice and claimed once."""
 AT_ONCE: Final = dt.timedelta(0)
 _EVER: Final = dt.timedelta(days=1_000)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Publish what is due and fits; counts the ids. `limit`: lost rows of one lane in one run."""
+    """Publish due rows within the quota; counts the ids. `limit`: lost rows of a lane in a run."""
     del now
     recent, *older = id_ranges.current()
     waiting = [
@@ -91,10 +93,10 @@ def _publish(lane: Lane, span: Span, free: int, *, is_recent: bool) -> int:
 
 
 def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence[UUID]]:
-    """Take up to `free` due rows of a lane, cut into messages; moves their next look.
+    """Take up to `free` due rows of a lane as messages, and move their `due_at`.
 
-    The caller publishes or delivers them, or makes them due again. `is_recent`: `span` is the first
-    of `spans.current()`.
+    The caller publishes the messages, delivers them, or makes them due again. `is_recent`: `span`
+    is the first of `id_ranges.current()`.
     """
     if free <= 0:
         return []
@@ -110,7 +112,7 @@ def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence
 
 
 def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UUID]]:
-    """Cut rows into messages; rows with the same number of failed claims share messages."""
+    """Split rows into messages; rows with the same number of failed claims share messages."""
     by_size: dict[int, list[UUID]] = defaultdict(list)
     for row in rows:
         by_size[suspects.most_together(row["claims"])].append(row["id"])
@@ -122,7 +124,7 @@ def _messages(lane: Lane, rows: Sequence[Mapping[str, Any]]) -> list[Sequence[UU
 
 
 def make_lost_due(lane: Lane, span: Span, *, limit: int, older_than: dt.timedelta) -> None:
-    """Make rows due now that were published so long ago and never claimed."""
+    """Make published rows without a claim due now, if older than `older_than`."""
     parameters = {**span, **_of(lane), "older_than": older_than, "limit": limit}
     if lost := db.run("publish_again", parameters):
         _log.warning("lost_by_broker", lane=lane.name, count=lost)

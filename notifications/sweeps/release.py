@@ -1,7 +1,7 @@
-"""Release: scheduled notifications whose time has come, and rows whose hold is over.
+"""Release: queue due scheduled notifications, and rows at the end of their hold.
 
-A scheduled notification gets its contacts now; a held row has its contact and goes back to the
-queue. Rows that a cap held are left to the sweep `digests` first.
+A scheduled notification gets its contacts now; a held row has a contact. Rows held by a frequency
+cap are left to the sweep `digests` first.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from notifications.sweeps.rounds import Due, Swept
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Release all that is due, batch by batch.
+    """Release all due rows, in batches.
 
-    A hold is left to its own message for some seconds, as a retry is; a schedule has none.
+    For some seconds a held row is left to its own message, as a retry is; a schedule has no
+    message.
     """
     del now  # Postgres's clock decides what is due
     held = Due(
@@ -35,7 +36,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def release_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
-    """Release rows of `due.sql`; returns how many rows moved or were made."""
+    """Release rows of `due.sql`; returns the number of changed and new rows."""
     held = [row for row in rows if row["contact_id"] is not None]
     return release.back_to_queue(held, RELEASE, reason=Reason.HOLD_OVER) + _resolve(rows, span)
 

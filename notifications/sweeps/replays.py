@@ -1,4 +1,4 @@
-"""Replays: work off open replay jobs in turns, so that none waits until another is done."""
+"""Replays: process open replay jobs in turn, so that a large job does not block a small job."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from notifications.sweeps.rounds import Swept
 _log = structlog.get_logger(__name__)
 
 _JOBS: Final = 20
-"""Open jobs that take turns, the oldest; the others wait until one of them is done."""
+"""Number of open jobs processed in turn, oldest first."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Replay letters of the open jobs, `limit` of each at a time.
+    """Replay dead letters of open jobs, `limit` of each job at a time.
 
-    Twice is once: letters are locked and closed. Several processes share a job's letters. A job
-    that raises an exception stops no other; the next run tries it again.
+    Safe to run twice: dead letters are locked and closed. Several processes share a job. A job with
+    an exception stops no other job; the next run tries it again.
     """
     del now  # a letter's age does not matter
     ends_at, done = rounds.deadline(), Swept()

@@ -1,9 +1,9 @@
-"""Resume: when a breaker closes, the P0 and P1 that it held come due, a bounded number in each run.
+"""Resume: after a breaker closed, release P0 and P1 held by the breaker, in bounded numbers.
 
-While a provider or an endpoint rests only a bounded number of its rows look again
-(`rules.rate_limits.circuit_breaker`); the others wait for minutes or hours, up to their time to
-live. The process that sees a breaker close notes it in the state Redis, and so does an operator's
-word on a breaker. If Redis loses the note, the rows come due by themselves, later.
+While a breaker is open, only a bounded number of its rows is tried again
+(`rules.rate_limits.circuit_breaker`); other rows wait up to their time to live. The process that
+closes a breaker notes the breaker in the state Redis, and so does an operator's override. If Redis
+loses the note, the rows come due later.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from providers.contract import Channel
 
 _URGENT: Final = [each for each in Priority if each.is_urgent]
 _PAGE: Final = 5_000
-"""Rows whose addresses are read at one time."""
+"""Rows read in each query."""
 _FIRST_ID: Final = UUID(int=0)
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Release up to `limit` rows of each priority, day and provider whose breaker closed.
+    """Release up to `limit` rows by priority, day and provider of closed breakers.
 
-    Safe to run twice or late: a row is released once, and looks for itself whether it may leave.
+    Safe to run twice or late: a row is released once, and admission checks it again.
     """
     del now
     by_pair: dict[Pair, set[str]] = defaultdict(set)
@@ -58,7 +58,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 
 
 def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
-    """Release what these endpoints of a provider hold; the empty name is the provider itself."""
+    """Release the rows held by these endpoints; the empty name is the provider itself."""
     standing = breaker_status.of(HealthKey(*pair, each) for each in endpoints)
     closed = {key.endpoint for key, each in standing.items() if not each.is_open}
     moved, is_all = 0, True
@@ -86,7 +86,7 @@ def _released(channel: Channel, span: Span, *, limit: int) -> int:
 
 
 def _released_of(pair: Pair, endpoints: Collection[str], span: Span, *, limit: int) -> int:
-    """Release rows whose addresses lead to these endpoints. Rows of other endpoints stay."""
+    """Release rows with an address of these endpoints."""
     provider = routing.provider_named(pair[0])
     name_of = provider.capabilities.endpoint_of if provider else None
     if name_of is None:

@@ -1,11 +1,11 @@
-"""Rounds: how a sweep works through the due rows of all lanes.
+"""Rounds: process the due rows of all lanes in batches.
 
-A round acts on one batch of each lane, urgent lanes first; rounds follow until no row is due or the
-time is over. A batch is one transaction that locks its rows and skips locked rows, so several `ops`
-processes share a lane, and the next run sees the skipped rows.
+A round takes a batch of each lane, urgent lanes first; rounds repeat until no row is due or the
+time is over. A batch is a transaction that locks rows and skips locked rows, so several `ops`
+processes share a lane, and the next run takes the skipped rows.
 
-An exception stops neither other lanes nor other rows: a failing batch is halved until the failing
-rows stand alone. Failing rows are logged, counted and left as they are.
+An exception stops no other lane and no other row: a failing batch is halved until the failing rows
+are alone. Failing rows are logged and counted, and stay unchanged.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ _log = structlog.get_logger(__name__)
 Row = Mapping[str, Any]
 """A row of `due.sql`."""
 Act = Callable[[Sequence[Any], Span], int]
-"""Moves rows of one lane; returns how many moved. Runs in the sweep's transaction."""
+"""Changes rows of a lane; returns the number of changed rows. Runs in the sweep's transaction."""
 
 RETRY_GRACE: Final = dt.timedelta(seconds=5)
-"""How long the sweep leaves a row to its retry message."""
+"""Time for which the sweep leaves a due row to its retry message."""
 DATABASE_TROUBLE: Final = (OperationalError, InterfaceError)
-"""A lock that was not granted, or a lost connection: no row's fault, so the lane waits."""
+"""Errors not caused by a row, such as a lock timeout or a lost connection: the lane waits."""
 NO_GRACE: Final = dt.timedelta(0)
 LOOKED_AT: Final = 5_000
-"""Due rows of a lane, from the longest due, among which a batch looks for rows of a reason: the
-cost of a look must not grow with what else is due."""
+"""Number of due rows of a lane, longest due first, that a query for a reason examines. The limit
+bounds the cost of a query while many other rows are due."""
 SECONDS: Final = 0.8
-"""Seconds of one run: less than its interval, so that runs do not pile up in the threads of `ops`.
-"""
+"""Maximum seconds of a run: less than the interval, so that runs do not pile up in threads of
+`ops`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """The result of one run of a sweep."""
+    """The result of a run."""
 
     moved: int = 0
-    """Rows that it changed or published."""
+    """Number of changed or published rows."""
     failed: int = 0
-    """Rows, lanes or schedules that raised an exception."""
+    """Number of rows, lanes or schedules with an exception."""
     more: bool = False
-    """The time was used up while rows were left."""
+    """True if the run ended by time with rows left."""
 
     def __add__(self, other: Swept) -> Swept:
-        """Both together."""
+        """Return the sum of two results."""
         return Swept(self.moved + other.moved, self.failed + other.failed, self.more or other.more)
 
 
@@ -65,32 +65,32 @@ class RunOnce(Protocol):
     """The function of a sweep."""
 
     def __call__(self, *, now: dt.datetime, limit: int) -> Swept:
-        """Work in batches of up to `limit` rows."""
+        """Process batches of up to `limit` rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The rows that a sweep takes."""
+    """The selection of due rows for a sweep."""
 
     sweep: str
     status: Status
     limit: int
-    """Rows of one batch."""
+    """Rows in a batch."""
     grace: dt.timedelta = NO_GRACE
-    """How long a row is due before the sweep takes it."""
+    """Time between a row's `due_at` and the sweep."""
     caps_after: dt.timedelta = NO_GRACE
-    """The same for a row that a cap held."""
+    """The same for rows held by a frequency cap."""
     statement: str = "due"
     """The SQL file that reads and locks a batch."""
 
 
 def deadline() -> float:
-    """Return when a run that begins now ends, on the monotonic clock."""
+    """Return the end of a run that begins now, on the monotonic clock."""
     return clock.monotonic() + SECONDS
 
 
 def work(due: Due, act: Act, *, ends_at: float | None = None) -> Swept:
-    """Act on all due rows until `ends_at` (default: `deadline()`); at least one batch a lane."""
+    """Process due rows until `ends_at` (default: `deadline()`); at least a batch of each lane."""
     ends_at = deadline() if ends_at is None else ends_at
     done = Swept()
     for span in id_ranges.current():
@@ -108,12 +108,12 @@ def work(due: Due, act: Act, *, ends_at: float | None = None) -> Swept:
 
 
 def retry_grace() -> dt.timedelta:
-    """Return how long a row is left to its retry message; zero while the broker is away."""
+    """Return the grace of retry messages; zero while the broker is away."""
     return RETRY_GRACE if broker.takes_messages() else NO_GRACE
 
 
 def lanes_due(status: Status, span: Span, *, within: dt.timedelta) -> list[Lane]:
-    """Return lanes with a row of this status that is due within this time, urgent ones first."""
+    """Return lanes with a row of the status that is due within a time, urgent lanes first."""
     parameters = {**id_ranges.LANE_COLUMNS, **span, "status": status, "within": within}
     return sorted(
         Lane.of(row["mode"], row["priority"], row["channel"])
@@ -122,7 +122,7 @@ def lanes_due(status: Status, span: Span, *, within: dt.timedelta) -> list[Lane]
 
 
 def _batch(due: Due, lane: Lane, span: Span, act: Act) -> tuple[Swept, bool]:
-    """Act on one batch of one lane; also whether the lane may have more."""
+    """Process a batch of a lane; also returns True if the lane may have more rows."""
     try:
         with transaction.atomic():
             rows = db.rows(due.statement, _parameters(due, lane, span))

@@ -1,4 +1,4 @@
-"""Schedules: make the notifications of the next day, and delete old occurrences."""
+"""Schedules: create the notifications of the next day, and delete old occurrences."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from notifications.sweeps.rounds import DATABASE_TROUBLE, Swept
 _log = structlog.get_logger(__name__)
 
 _RETRY_EVERY: Final = dt.timedelta(hours=1)
-"""How often a failing schedule is tried again."""
+"""Interval of tries of a failing schedule."""
 
 _KEPT: Final = dt.timedelta(days=7)
-"""How long an operator sees the result of an occurrence."""
+"""Time for which operators see the result of an occurrence."""
 
 
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
-    """Work through the due schedules, `limit` at a time; counts the occurrences. Safe to repeat.
+    """Process due schedules, `limit` at a time; counts the occurrences. Safe to run twice.
 
-    A failing schedule stops no other: its page shows the problem, an alert is raised, and the sweep
-    tries it again every hour.
+    A failing schedule stops no other schedule: its page shows the problem, an alert is raised, and
+    the sweep tries it again every hour.
     """
     ends_at = rounds.deadline()
     done = Swept()

@@ -1,9 +1,9 @@
-"""Celery's side: a task's body is one call into `delivery` or the sweeps.
+"""Celery's tasks: thin wrappers around `delivery` and the sweeps.
 
-* `deliver_push(ids)`, `deliver_sms(ids)` ...: on every lane; their retries are Celery's *
-`sweep_relay()`, `sweep_rescue()` ...: on `ops`, each in its interval from beat
+    deliver_push(ids), deliver_sms(ids) ...   on every lane; retries are Celery retries
+    sweep_relay(), sweep_rescue() ...         on `ops`, sent by beat
 
-While the broker is away, `direct` does the work of both from Postgres.
+While the broker is away, `direct` runs the same work from Postgres.
 """
 
 from notifications.tasks import deliver, direct, sweep

@@ -1,11 +1,11 @@
-"""The consumer of a worker (`celeryconfig.worker_consumer`): Celery's, made to outlive its broker.
+"""The consumer of a worker (`celeryconfig.worker_consumer`), which survives the loss of the broker.
 
-* Celery 5.7 with kombu 5.7 ends the process ("Unrecoverable error: AttributeError 'NoneType' object
-has no attribute 'hostname'") when a busy worker loses Redis, because closing the connection returns
-unacknowledged messages through an emptied transport; and when Redis refuses to note a popped
-message ("OOM command not allowed"). Here neither ends it: the rows are due in Postgres. * It
-reconnects within two seconds of the broker's return, where Celery waits up to thirty. *
-`is_connected` tells when the worker must take its work from Postgres.
+* Celery 5.7 with kombu 5.7 ends the process in two cases: a busy worker loses Redis ("Unrecoverable
+  error: AttributeError 'NoneType' object has no attribute 'hostname'", raised while unacknowledged
+  messages are returned), and Redis refuses a write ("OOM command not allowed"). The consumer
+  catches both errors: the rows are due in Postgres.
+* The consumer reconnects within two seconds of the broker's return; Celery waits up to thirty.
+* `is_connected` tells `direct` when to take work from Postgres.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from redis.exceptions import RedisError
 _log = structlog.get_logger(__name__)
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 2.0
-"""Seconds between two attempts to reconnect."""
+"""Maximum seconds between two attempts to reconnect."""
 
 
 class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
-    """One worker's consumer."""
+    """The consumer of a worker process."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Celery's protocol
         super().__init__(*args, **kwargs)
@@ -33,18 +33,18 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
 
     @property
     def is_connected(self) -> bool:
-        """Whether it consumes now, as far as it knows."""
+        """Return True if the consumer has a connection and consumes."""
         return self.connection is not None and self.task_consumer is not None
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        """Leave the lost connection."""
+        """Close the lost connection, without ending the process."""
         try:
             super().on_connection_error_after_connected(exc)
         except AttributeError:
             _log.warning("broker_connection_left", reason=repr(exc))
 
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 - Celery's protocol
-        """Connect; only a shutdown ends the waiting."""
+        """Connect, with retries until the worker shuts down."""
         connected = conn.ensure_connection(
             self._tell,
             interval_start=_FIRST_PAUSE,

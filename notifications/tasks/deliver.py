@@ -1,6 +1,6 @@
-"""The channel tasks: `deliver_push`, `deliver_sms` and so on, one body for all of them.
+"""The channel tasks `deliver_push`, `deliver_sms` and so on, with a common body.
 
-Each task has its channel's name for Flower. The lane (priority and mode) is the queue.
+Each channel has a task, so that Flower shows its name. The queue is the lane (priority and mode).
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
 _FULL_HOUSE: Final = 0.25
-"""Seconds after which a task looks again for a free slot of its channel."""
+"""Seconds until a task without a free slot runs again."""
 SLOTS: Final = Slots()
-"""The slots of this process."""
+"""The slots of the process."""
 
 
 class TryAgain(Exception):
-    """Deliveries of this task are published again after a wait; Flower shows the reason."""
+    """Deliveries are published again after a wait; Flower shows the reason."""
 
 
 @celeryd_after_setup.connect
 def _set_limits(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
-    """Divide this worker's slots among the lanes that it consumes."""
+    """Divide the worker's slots among the lanes of its queues."""
     SLOTS.limit(instance.concurrency, queues=list(instance.app.amqp.queues.consume_from))
 
 
 @worker_shutting_down.connect
 def _stop(**_signal: object) -> None:
-    """Begin no further work: SIGTERM has come."""
+    """Set the stop flag on SIGTERM."""
     stopping.begin()
 
 
 def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
-    """Deliver these ids. Repeats do no harm; a lost message comes due in Postgres.
+    """Deliver ids. Duplicates are harmless; the rows of a lost message come due in Postgres.
 
     Raises:
-        Reject: this process stops; the message goes back to its queue.
+        Reject: the process stops; the message returns to its queue.
         Retry: some deliveries are published again after a wait.
     """
     if stopping.is_stopping():
@@ -69,9 +69,9 @@ def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
 def _again(
     task: Task[Any, Any], lane: str, delivery_ids: list[str], *, countdown: float, **options: str
 ) -> Retry | None:
-    """Publish these again after a wait; returns the retry to raise, so that Flower shows it.
+    """Publish deliveries again after a wait; returns the exception to raise, which Flower shows.
 
-    Returns None if the publish failed: the rows are due in Postgres as well, only later.
+    Returns None if publishing failed: the rows come due in Postgres, a little later.
     """
     told = lanes.described(lane, len(delivery_ids))
     if not broker.takes_messages():

@@ -1,16 +1,15 @@
-"""Direct: work from Postgres while the broker is away, so that a dead broker is no outage.
+"""Direct mode: deliver from Postgres while the broker is away.
 
-A thread of each worker process asks the broker each second to take a write. While it does not, or
-while this process's consumer has no connection, the thread takes due rows of the process's lanes as
-the relay does, P0 before P1 before the rest, and delivers them in the process's pool. A process
-that serves `ops` runs the sweeps meanwhile, so retries, releases and rescues go on.
+A thread of each worker process probes the broker every second. While the broker takes no write, or
+the process's consumer has no connection, the thread takes due rows of the process's lanes as the
+relay does, P0 before P1 before P2 and P3, and delivers them in the process's pool. A process that
+serves `ops` also runs the sweeps, so retries, releases and rescues go on.
 
-A process that starts takes due P0 and P1 of its lanes once in the same way: their messages may have
-been lost with its predecessor, and the relay may be down as well.
+A starting process takes due P0 and P1 of its lanes once in the same way, because their messages may
+be lost with a killed worker while the relay is down.
 
-Nothing is sent twice when the broker comes back: its old messages name rows that are claimed or
-final by then. Rows that a process had taken when it died come due again as if the broker had lost
-them.
+When the broker comes back, its old messages are harmless: the rows are claimed or final. The rows
+of a process that died come due again.
 
 While the broker takes writes, the cost is one command a second for each process.
 """
@@ -44,27 +43,27 @@ from notifications.tasks.deliver import SLOTS
 _log = structlog.get_logger(__name__)
 
 _PROBE_EVERY: Final = 1.0
-"""Seconds between two probes of a broker that takes writes."""
+"""Seconds between two probes while the broker takes writes."""
 _LOOK_EVERY: Final = 0.2
-"""Seconds between two looks for due rows while it does not: an OTP waits half of it on average."""
+"""Seconds between two queries for due rows in direct mode: twice the mean delay of an OTP."""
 _LOST_LIMIT: Final = 20_000
-"""Rows of a lane that are made due when the broker goes away with the messages that named them."""
+"""Maximum rows of a lane that are made due when the broker goes away."""
 _SECOND: Final = dt.timedelta(seconds=1)
 _PATIENT: Final = dt.timedelta(seconds=10)
-"""A sweep with a longer interval keeps it."""
+"""Sweeps with a longer interval keep their interval in direct mode."""
 
 Submit = Callable[[Callable[[], None]], None]
 """Runs a function in the worker's pool."""
 
 
 class Direct:
-    """What one worker process does while the broker is away.
+    """The work of a worker process while the broker is away.
 
     Args:
-        queues: what the process consumes.
-        slots: how many tasks it runs at one time.
-        submit: hands a function to its pool.
-        busy: how many Celery tasks run in it now.
+        queues: the queues that the process consumes.
+        slots: the number of concurrent tasks.
+        submit: runs a function in the pool.
+        busy: returns the number of Celery tasks that run now.
     """
 
     def __init__(
@@ -79,13 +78,13 @@ class Direct:
         self._in_flight: list[object] = []
 
     def begin(self) -> None:
-        """The broker has just gone away: what it had is due now."""
+        """Make published rows due, because their messages are in the lost broker."""
         for span in id_ranges.current():
             for lane in sorted(self._lanes):
                 relay.make_lost_due(lane, span, limit=_LOST_LIMIT, older_than=relay.AT_ONCE)
 
     def catch_up(self) -> bool:
-        """Start what is due of P0 and P1; False, and nothing is done, without a free slot."""
+        """Start due P0 and P1; returns False, without any work, if no slot is free."""
         urgent = {lane for lane in self._lanes if lane.priority.is_urgent}
         if urgent and not self._free():
             return False
@@ -97,7 +96,7 @@ class Direct:
         return True
 
     def look(self) -> int:
-        """Start what is due and has a free slot; returns how many sweeps and messages began."""
+        """Start due work in free slots; returns the number of started sweeps and messages."""
         return self._look_at_sweeps() + self._look_at_lanes(self._lanes)
 
     def _look_at_lanes(self, among: AbstractSet[Lane]) -> int:
@@ -120,9 +119,10 @@ class Direct:
         return begun
 
     def _look_at_sweeps(self) -> int:
-        """Start the sweeps whose time has come, the one that waits longest first.
+        """Start due sweeps, the longest due first.
 
-        Those that run every few seconds run each second: no message goes before them now.
+        Sweeps with an interval of a few seconds run every second, because no message precedes them
+        in direct mode.
         """
         if not self._sweep_at:
             return 0
@@ -164,7 +164,7 @@ class Direct:
 
 
 def _due(span: Span, among: AbstractSet[Lane]) -> Iterator[tuple[Lane, int]]:
-    """Lanes among these with a due row, urgent ones first, and how many may leave now."""
+    """Return lanes with a due row, urgent lanes first, and their publish quota."""
     due = rounds.lanes_due(Status.QUEUED, span, within=rounds.NO_GRACE)
     found = [lane for lane in due if lane in among]
     rooms = publish_quota.of(dict.fromkeys(found, 0)) if found else {}
@@ -172,7 +172,7 @@ def _due(span: Span, among: AbstractSet[Lane]) -> Iterator[tuple[Lane, int]]:
 
 
 def _take(lane: Lane, span: Span, most: int, *, is_recent: bool) -> list[Sequence[UUID]]:
-    """Messages of due rows; without any, the lane's slot is given back."""
+    """Return messages of due rows; without any, free the lane's slot."""
     messages: list[Sequence[UUID]] = []
     try:
         messages = relay.take(lane, span, most, is_recent=is_recent)
@@ -183,7 +183,7 @@ def _take(lane: Lane, span: Span, most: int, *, is_recent: bool) -> list[Sequenc
 
 
 def _deliver(lane: str, messages: Sequence[Sequence[UUID]]) -> None:
-    """Deliver rows in this thread; retries and holds come due in Postgres."""
+    """Deliver rows in the calling thread; retries and holds come due in Postgres."""
     try:
         for delivery_ids in messages:
             if stopping.is_stopping():
@@ -195,7 +195,7 @@ def _deliver(lane: str, messages: Sequence[Sequence[UUID]]) -> None:
 
 
 def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
-    """Work directly at first and whenever the broker is away, until the process stops."""
+    """Run direct mode at the start and while the broker is away, until the process stops."""
     pause, is_away, seconds = threading.Event(), False, _PROBE_EVERY
     has_caught_up = False
     while not pause.wait(seconds) and not stopping.is_stopping():
@@ -224,7 +224,7 @@ def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
 
 @celeryd_after_setup.connect
 def _start(instance: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
-    """Watch the broker beside this worker."""
+    """Start the thread that watches the broker."""
 
     def submit(run: Callable[[], None]) -> None:
         instance.pool.apply_async(run)

@@ -1,4 +1,4 @@
-"""Slots: which tasks of a worker process may work at one time."""
+"""Slots: limits on concurrent tasks in a worker process, by channel and priority."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _BULK: Final = Priority.P3.name.lower()
 _SOCIAL: Final = Priority.P2.name.lower()
 _URGENT: Final = frozenset(each.name.lower() for each in Priority if each.is_urgent)
 _PATIENT_SLOTS: Final = 8
-"""Tasks of P2 and P3 at one time that keep a processor busy, with some to wait for answers."""
+"""Concurrent tasks of P2 and P3 that keep a processor busy, including tasks that wait for
+answers."""
 PATIENCE_SECONDS: Final = 1.0
-"""How long a task waits for a slot before its message goes back: as long as a worker polls its
-queues."""
+"""Maximum wait of a task for a slot; then its message is requeued. A worker polls queues as
+long."""
 _QUIET_SECONDS: Final = 5.0
-"""P3 may use idle slots when no task of another priority has come for this long."""
+"""Seconds without a task of another priority after which P3 may use idle slots."""
 
 
 class Slots:
-    """How many of a process's slots may work for one channel, and how many for P3.
+    """Counts busy slots by channel and priority, and limits each.
 
-    A channel gets half of the slots where the process serves several channels, so that a hung
-    provider holds up its own lanes only. P3 gets a quarter while other priorities have work, all
-    but a quarter after some seconds without other work, and all slots of a process that serves only
-    P3.
+    A channel gets half of the slots if the process serves several channels, so that a hung provider
+    blocks only its own lanes. P3 gets a quarter while other priorities have work, three quarters
+    after some seconds without other work, and all slots of a process that serves only P3.
 
-    A task of P0 or P1 is mostly one message, and holds its slot until the provider has answered, so
-    a process that serves them has many slots. A task of P2 or P3 has up to 500 messages: of such a
-    process these get no more than a process with `_PATIENT_SLOTS` would give them.
+    A task of P0 or P1 usually has one message and holds its slot until the provider answers, so a
+    process that serves P0 or P1 has many slots. A task of P2 or P3 has up to 500 messages, so in
+    such a process P2 and P3 share `_PATIENT_SLOTS` slots.
 
-    Half as many more tasks of a group may wait for a moment. Further ones go back, and the group's
-    queues rest until a slot is free, so that a backlog does not circle through the worker.
+    A group may have half as many waiting tasks as slots. Further tasks are requeued, and the
+    group's queues are paused until a slot is free.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Slots:
         self._others_came_at = float("-inf")
 
     def limit(self, slots: int, *, queues: Collection[str]) -> None:
-        """Divide these slots among the lanes that the process serves."""
+        """Divide `slots` among the lanes of `queues`."""
         lanes_served = [name.split(".") for name in queues if "." in name]
         channels = {parts[-1] for parts in lanes_served}
         shares = dict.fromkeys(channels, max(1, slots // 2)) if len(channels) > 1 else {}
@@ -71,7 +71,7 @@ class Slots:
 
     @contextmanager
     def taken(self, lane: str) -> Iterator[bool]:
-        """Hold one slot for this lane; yields False if its groups have their shares already."""
+        """Hold a slot for a lane; yields False if the channel or priority has no free slot."""
         free = self.take(lane, patience_seconds=self._patience)
         try:
             yield free
@@ -82,7 +82,7 @@ class Slots:
                 lanes.rest(lane)
 
     def take(self, lane: str, *, patience_seconds: float = 0.0) -> bool:
-        """Take one slot for this lane if one comes free in so many seconds; then give it back."""
+        """Take a slot for a lane within `patience_seconds`; release it with `give_back`."""
         groups = self._groups(lane)
         with self._changed:
             if _BULK not in groups:
@@ -93,7 +93,7 @@ class Slots:
             return free
 
     def give_back(self, lane: str) -> None:
-        """Free a slot that was taken for this lane."""
+        """Release a slot of a lane."""
         groups = self._groups(lane)
         with self._changed:
             self._busy.subtract(groups)

@@ -1,9 +1,9 @@
-"""The sweeps' tasks, `sweep_relay`, `sweep_rescue` and so on: beat sends each in its own interval.
+"""The sweeps' tasks, `sweep_relay`, `sweep_rescue` and so on; beat sends them at intervals.
 
-Sweeps that run every few seconds send no events to Flower; the admin shows their last run.
+Sweeps with an interval of a few seconds send no events to Flower; the admin shows their last run.
 
-A run that ends while rows are left sends a further run at once (`sweeps.help_out`). There are never
-more of them than `ops` processes: a process that runs one drops the next.
+A run that ends with rows left sends a further run at once (`sweeps.help_out`). A process drops a
+further run while it executes another, so there are at most as many as `ops` processes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from notifications import broker, stopping, sweeps
 from notifications.store.postgres import periodic_tasks
 
 _SHOWN_FROM: Final = dt.timedelta(minutes=1)
-"""Flower shows sweeps with at least this interval."""
+"""Minimum interval of sweeps that Flower shows."""
 _EXPIRES_SECONDS: Final = 5
-"""A further run that no process has taken for so long is not needed: all are busy."""
+"""Seconds after which an unclaimed further run expires, because all processes are busy."""
 
 
 def _task(sweep: sweeps.Sweep) -> Task[Any, Any]:
     @shared_task(name=periodic_tasks.task_name(sweep.name), send_events=sweep.every >= _SHOWN_FROM)
     def run(*, helps: bool = False) -> str:
-        """Run the sweep, unless it ran a moment ago. Repeats do no harm; a lost one is late."""
+        """Run the sweep, unless a run began within the interval. Safe to run twice or late."""
         swept = sweeps.help_out(sweep.name) if helps else sweeps.run(sweep.name)
         if swept.more and not stopping.is_stopping():
             _send_further(task)
@@ -37,7 +37,7 @@ def _task(sweep: sweeps.Sweep) -> Task[Any, Any]:
 
 
 def _send_further(task: Task[Any, Any]) -> None:
-    """Ask for a run beside those of beat. Without a broker beat's own messages go on."""
+    """Send a further run. Without a broker, beat's own messages suffice."""
     with contextlib.suppress(*broker.errors()):
         task.apply_async(
             kwargs={"helps": True},
