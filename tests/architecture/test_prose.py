@@ -70,9 +70,9 @@ _PACKAGES: Final = {
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'-]*")
 _PRONOUNS: Final = frozenset(
     _WORD.findall(
-        "i me my we us our you your he him his she her it its they them their theirs this that these"
-        " those one ones each both others another somebody anybody everybody nobody nothing something"
-        " anything everything none whoever whatever"
+        "i me my we us our you your he him his she her it its they them their theirs this that"
+        " these those one ones each both others another somebody anybody everybody nobody nothing"
+        " something anything everything none whoever whatever"
     )
 )
 _WHO: Final = frozenset(
@@ -80,8 +80,8 @@ _WHO: Final = frozenset(
 )
 _PARTICIPLES: Final = frozenset(
     _WORD.findall(
-        "told made asked said found known wanted taken won born planned given held kept seen left gone"
-        " done meant sent shown thought heard"
+        "told made asked said found known wanted taken won born planned given held kept seen left"
+        " gone done meant sent shown thought heard"
     )
 )
 """Beside names on `-ed`; `read` is left out, because the verb has the same form."""
