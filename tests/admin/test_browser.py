@@ -12,6 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django_otp.oath import totp
+from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from pytest_django.live_server_helper import LiveServer
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
@@ -220,5 +221,7 @@ def test_a_second_factor_is_set_up_on_its_page(browser: Browser) -> None:
     code = f"{totp(device.bin_key):06}"
     write(browser, "[name=code]", code)
     browser.click("#content form button[type=submit]")
-    browser.wait_for("#content h2", "Your second factor is set up")
+    browser.wait_for("#content h2", "Your recovery codes")
+    shown = browser.see("#content pre").text.split()
+    assert len(shown) == len(set(shown)) == StaticToken.objects.count() > 0
     assert browser.errors() == []

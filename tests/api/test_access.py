@@ -24,7 +24,7 @@ SCOPED = {rule: rule.needs for rule in TABLE if isinstance(rule.needs, Scope)}
 WHOLES = {"notifications:write", "recipients:write"}
 """Scopes of the operations that have a part with a scope of its own."""
 NAMELESS = {
-    "front": {"GET"},
+    "front_page": {"GET"},
     "links": {"GET"},
     "problems": {"GET"},
     "schema": {"GET"},

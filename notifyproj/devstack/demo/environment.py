@@ -80,7 +80,7 @@ class Http:
             connection.close()
         if answer.status // 100 != _SUCCESS:
             raise Unexpected(f"{method} {path}: {answer.status} {text[:300].decode()}")
-        return Reply(json.loads(text), answer.headers)
+        return Reply(json.loads(text or b"null"), answer.headers)
 
 
 @dataclass(frozen=True, slots=True)
