@@ -13,7 +13,8 @@
     dead_letters  alerts  search  receipts  suppressions
     ..._schemas    the schemas of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click
-    health         /healthz, /readyz, /metrics
+    health         /healthz, /readyz
+    metrics        /metrics, for Prometheus
     schemas        the words and answers that several of them share
     base_view      what all views share: scopes, limits, headers
     pagination     query strings and cursors

@@ -54,7 +54,7 @@ def leave(link: Link, choice: Choice) -> str:
         changed = recipients.leave_category(link.recipient_id, category=category)
     else:
         changed = _leave_channel(link)
-    _tell("unsubscribed", link, choice, changed=changed)
+    _log.info("unsubscribed", **_facts_of(link, choice), changed=changed)
     return _undo_signer().sign_object([*facts(link), choice]) if changed else ""
 
 
@@ -76,7 +76,7 @@ def undo(link: Link, undo_token: str) -> None:
         changed = recipients.return_to_category(link.recipient_id, category=category)
     else:
         changed = _return_to_channel(link)
-    _tell("unsubscribe_undone", link, choice, changed=changed)
+    _log.info("unsubscribe_undone", **_facts_of(link, choice), changed=changed)
 
 
 def _category(link: Link, choice: Choice) -> str:
@@ -90,15 +90,14 @@ def _category(link: Link, choice: Choice) -> str:
             return ""
 
 
-def _tell(event: str, link: Link, choice: Choice, *, changed: bool) -> None:
-    _log.info(
-        event,
-        recipient_id=link.recipient_id,
-        channel=link.channel.label,
-        choice=choice.value,
-        topic=link.topic,
-        changed=changed,
-    )
+def _facts_of(link: Link, choice: Choice) -> dict[str, object]:
+    """Return the fields of the log line of a choice."""
+    return {
+        "recipient_id": link.recipient_id,
+        "channel": link.channel.label,
+        "choice": choice.value,
+        "topic": link.topic,
+    }
 
 
 def _leave_channel(link: Link) -> bool:

@@ -18,10 +18,12 @@ from notifications.intake import plan, validation
 from notifications.intake.validation import Caller
 from notifications.models import Producer, Schedule
 from notifications.rules import request
+from notifications.rules.alerts import AlertKind
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.times import recurrence
 from notifications.scheduling import cancel, occurrences
+from notifications.store.postgres import alerts
 from notifications.store.templates import template_cache
 
 MAX_SCHEDULES: Final = 1_000
@@ -148,7 +150,11 @@ def _saved(schedule: Schedule) -> Schedule | Problem:
 
 
 def _withdraw(schedule: Schedule) -> None:
-    """Stop the future notifications of a locked schedule, except deliveries during their send."""
+    """Stop the future notifications of a locked schedule, except deliveries during their send.
+
+    The alert about the schedule ends too: the cause is changed, paused or deleted.
+    """
+    alerts.resolve(AlertKind.SCHEDULE_FAILED, str(schedule.pk))
     ahead = schedule.occurrences.filter(at__gt=clock.now())
     made = [each.notification_id for each in ahead if each.notification_id is not None]
     if made:

@@ -203,6 +203,25 @@ def test_an_occurrence_that_cannot_be_says_why_and_the_next_is_tried(
 
 
 @pytest.mark.usefixtures("maria")
+@pytest.mark.parametrize("end", ["change", "pause", "remove"])
+def test_a_changed_paused_or_deleted_schedule_ends_its_alert(caller: Caller, end: str) -> None:
+    schedule = _made(caller)
+    Schedule.objects.filter(pk=schedule.pk).update(request={"type": "LIKE"}, due_at=clock.now())
+    assert schedules.run_once(now=clock.now(), limit=50).failed == 1
+    alert = Alert.objects.get(kind=AlertKind.SCHEDULE_FAILED, subject=str(schedule.pk))
+    assert alert.resolved_at is None
+    if end == "change":
+        changed = schedule_changes.change(caller, schedule.pk, {"request": _asked()})
+        assert isinstance(changed, Schedule)
+    elif end == "pause":
+        schedule_changes.set_paused([schedule], to=True)
+    else:
+        assert schedule_changes.remove(caller, schedule.pk)
+    alert.refresh_from_db()
+    assert alert.resolved_at is not None
+
+
+@pytest.mark.usefixtures("maria")
 def test_it_ends(caller: Caller) -> None:
     _made(caller, ends_at=clock.now() + 3 * HOUR)
     assert _sweep() == 3

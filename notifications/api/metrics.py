@@ -1,0 +1,192 @@
+"""`/metrics` for Prometheus: figures of the database and the state Redis, and of this process.
+
+No API key, no personal data. While the database or the state Redis is away, the metrics that come
+from it are missing; `notifications_database_up` says so of the database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any
+
+import prometheus_client
+from django.db import Error, connection
+from drf_spectacular.utils import extend_schema
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from notifications.api import health
+from notifications.api.base_view import OpenDoor
+from notifications.models import Alert
+from notifications.rules.lane import LANES
+from notifications.store.postgres import backlog
+from notifications.store.rate_limits import breaker_status
+from notifications.store.redis import metric_counters, state
+from notifications.sweeps import overdue
+
+Family = GaugeMetricFamily | CounterMetricFamily
+_GAUGE, _COUNTER = GaugeMetricFamily, CounterMetricFamily
+
+
+class Metric(Enum):
+    """A metric: Prometheus type, name without the prefix `notifications_`, help text and labels."""
+
+    DATABASE_UP = _GAUGE, "database_up", "1 while the database answers"
+    SWEEP_AGE = _GAUGE, "sweep_age_seconds", "Seconds since a sweep last began", "sweep"
+    DUE = (
+        _GAUGE,
+        "due",
+        f"Deliveries that are due and not claimed; at most {backlog.COUNTED} of each status count",
+        "lane",
+    )
+    BEHIND = _GAUGE, "behind_seconds", "Age of the oldest due delivery of a lane", "lane"
+    DEAD_LETTERS = _GAUGE, "dead_letters_open", "Open dead letters of live mode", "reason"
+    BREAKER_OPEN = (
+        _GAUGE,
+        "breaker_open",
+        "1 while the circuit breaker of a provider is open",
+        "provider",
+        "channel",
+    )
+    BREAKER_EVENTS = (
+        _COUNTER,
+        "breaker_events",
+        "Trips, probes and closings of a circuit breaker",
+        "provider",
+        "channel",
+        "event",
+    )
+    ALERTS_OPEN = _GAUGE, "alerts_open", "Open alerts"
+    MOVED = (
+        _COUNTER,
+        "moved",
+        "Deliveries that became scheduled, queued, suppressed or expired, by reason",
+        "status",
+        "reason",
+    )
+    OPT_OUTS = _COUNTER, "opt_outs", "Opt-outs of recipients from a category or a channel", "cause"
+    CALLS_LIMIT = (
+        _GAUGE,
+        "calls_limit",
+        "Most calls that may be in flight at a provider now, over all worker processes",
+        "provider",
+    )
+    CALLS_IN_FLIGHT = _GAUGE, "calls_in_flight", "Calls in flight at a provider", "provider"
+
+    def __init__(self, of: type[Family], name: str, sentence: str, *labels: str) -> None:
+        self.of = of
+        self.full_name = f"notifications_{name}"
+        self.sentence = sentence
+        self.labels = labels
+
+    def family(self) -> Family:
+        """Return an empty family: the caller adds the samples."""
+        return self.of(self.full_name, self.sentence, labels=list(self.labels))
+
+
+class PlainText(BaseRenderer):
+    """Renders text in Prometheus's format unchanged."""
+
+    media_type = "text/plain"
+    format = "txt"
+    charset = None
+
+    def render(
+        self,
+        data: Any,  # noqa: ANN401 - DRF's signature
+        accepted_media_type: str | None = None,  # noqa: ARG002 - DRF's signature
+        renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
+    ) -> bytes:
+        """Encode the text."""
+        return data if isinstance(data, bytes) else str(data).encode()
+
+
+class MetricsView(OpenDoor):
+    """`GET /metrics`."""
+
+    needs_clock = False
+    renderer_classes = (PlainText,)
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
+        """Answer with every metric in Prometheus's text format."""
+        registry = CollectorRegistry()
+        registry.register(_Collector())
+        text = prometheus_client.generate_latest() + prometheus_client.generate_latest(registry)
+        return Response(text, content_type=prometheus_client.CONTENT_TYPE_PLAIN_0_0_4)
+
+
+class _Collector:
+    """Reads the database and the state Redis at each scrape."""
+
+    def collect(self) -> Iterator[Family]:
+        """Yield each family; without a database only DATABASE_UP and those of the state Redis."""
+        up = Metric.DATABASE_UP.family()
+        try:
+            families = list(_from_database())
+        except Error:
+            connection.close()
+            families = []
+        up.add_metric([], float(bool(families)))
+        yield up
+        yield from families
+        with contextlib.suppress(state.Away):
+            yield from _from_state()
+
+
+def _from_database() -> Iterator[Family]:
+    overdue.look()
+    ages = health.sweep_ages()
+    yield _one_label(Metric.SWEEP_AGE, {name: age.total_seconds() for name, age in ages.items()})
+    lanes = backlog.of_lanes()
+    nothing = dict.fromkeys((lane.name for lane in LANES), 0.0)
+    yield _one_label(Metric.DUE, nothing | {each.lane.name: float(each.due) for each in lanes})
+    behind = {each.lane.name: each.behind.total_seconds() for each in lanes}
+    yield _one_label(Metric.BEHIND, nothing | behind)
+    yield _one_label(Metric.DEAD_LETTERS, backlog.dead_letters())
+    yield from _breakers()
+    alerts = Metric.ALERTS_OPEN.family()
+    alerts.add_metric([], Alert.objects.filter(resolved_at=None).count())
+    yield alerts
+
+
+def _breakers() -> Iterator[Family]:
+    """Yield the families of every circuit breaker that ever tripped or was forced."""
+    is_open, events = Metric.BREAKER_OPEN.family(), Metric.BREAKER_EVENTS.family()
+    for (provider, channel), (row, status) in breaker_status.noted().items():
+        is_open.add_metric([provider, channel.label], float(status.is_open))
+        for event, count in (("trip", row.trips), ("probe", row.probes), ("close", row.closes)):
+            events.add_metric([provider, channel.label, event], count)
+    yield is_open
+    yield events
+
+
+def _from_state() -> Iterator[Family]:
+    """Yield the families that are counted in the state Redis.
+
+    Raises:
+        state.Away: the state Redis is away, so these families are missing.
+    """
+    moved = Metric.MOVED.family()
+    for (status, reason), count in metric_counters.moves().items():
+        moved.add_metric([status, reason], count)
+    yield moved
+    yield _one_label(Metric.OPT_OUTS, metric_counters.opt_outs())
+    calls = metric_counters.in_flight()
+    limits = {provider: figures.limit for provider, figures in calls.items()}
+    yield _one_label(Metric.CALLS_LIMIT, limits)
+    in_flight = {provider: figures.in_flight for provider, figures in calls.items()}
+    yield _one_label(Metric.CALLS_IN_FLIGHT, in_flight)
+
+
+def _one_label(metric: Metric, values: Mapping[str, float]) -> Family:
+    """Return the family of a metric with one label; `values`: by the label's value."""
+    family = metric.family()
+    for label, value in values.items():
+        family.add_metric([label], value)
+    return family

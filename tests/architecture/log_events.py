@@ -1,0 +1,123 @@
+"""Every log event of the product, collected from the code, and the meaning of each."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+_FOLDERS: Final = ("notifications", "providers", "notifyproj")
+_LEVELS: Final = frozenset({"debug", "info", "warning", "error", "exception", "critical"})
+
+MEANINGS: Final[Mapping[str, str]] = {
+    "SES: %s: %s": "Amazon SES did not tell the account's sending rate; the provider's default rate"
+    " holds.",
+    "alert_not_raised": "PostgreSQL did not take the alert `refusals_not_believed`.",
+    "batch_halved": "A batch of a sweep raised an exception; its halves are tried.",
+    "breaker": "A circuit breaker tripped, let a probe pass or closed; `kind` says which.",
+    "breaker_not_noted": "PostgreSQL did not take the event of a circuit breaker.",
+    "broker_away": "The broker takes no messages: workers read what is due from PostgreSQL.",
+    "broker_back": "The broker takes messages again.",
+    "broker_connection_left": "A worker gave up a broken connection to the broker and reconnects.",
+    "clock_not_compared": "The host's clock could not be compared with PostgreSQL's.",
+    "clock_off": "The host's clock differs too much from PostgreSQL's: the process stops working.",
+    "clock_right_again": "The host's clock agrees with PostgreSQL's again: the process works on.",
+    "connections_closed: %s: %s": "A web process closed client connections; with reason and count.",
+    "contact_notice_refused": "The notice about a changed contact was rejected at accept.",
+    "day_not_dropped": "A reader locks a partition past retention; the next run tries again.",
+    "digest_does_not_fit": "The digest template cannot be rendered: messages stay single.",
+    "digested": "Messages were merged into digests; `merged` counts them.",
+    "direct_look_failed": "A worker could not read due deliveries; the next look comes in seconds.",
+    "direct_work_failed": "A delivery task that ran without the broker failed; its rows come due.",
+    "lane_not_relayed": "A lane could not be published because of a lock or a lost connection.",
+    "lane_not_swept": "A sweep left out a lane because of a lock or a lost connection.",
+    "lines_dropped": "The reader of standard error was too slow: `count` lines are missing.",
+    "lost_by_broker": "Published deliveries without a claim were made due again.",
+    "provider_call": "One call of a provider: outcome, code, latency, ids; no address, no body.",
+    "provider_checked": "An operator checked a provider's credentials in admin.",
+    "provider_tried": "An operator sent a test through a provider in admin.",
+    "publish_failed": "The broker did not take a message; its deliveries are due at once.",
+    "receipts_without_effect": "Receipts that changed nothing: repeated, late or of no delivery.",
+    "refusals_not_noted": "Rejected requests could not be stored for `Rejected requests`.",
+    "replay_job_failed": "A replay job raised an exception; the next run tries again.",
+    "request": "One HTTP request: route, status, duration, trace id.",
+    "retry_not_published": "The broker did not take a retry; the sweep `retry` finds it.",
+    "row_not_swept": "One row raised an exception in a sweep and is left as it is.",
+    "schedule_failed": "A schedule raised an exception and is set aside for a while.",
+    "settled_one_by_one": "A batch of outcomes could not be stored; each is stored alone.",
+    "sign_in_not_counted": "The state Redis is away: sign-ins are not throttled.",
+    "slow connections are not closed: there is no %s": "The system has no `/proc`: only the reverse"
+    " proxy protects from slow clients.",
+    "sweep_failed": "A sweep raised an exception; the line has the traceback.",
+    "sweep_not_reported": "PostgreSQL did not answer at the begin or end of a sweep.",
+    "swept": "A sweep moved rows (`moved`) or failed at rows (`failed`).",
+    "text_received": "An inbound SMS; `keyword` names STOP, START or HELP.",
+    "unsubscribe_undone": "A recipient took an opt-out back on the unsubscribe page.",
+    "unsubscribed": "A recipient opted out by an unsubscribe link.",
+    "write_repeated": "PostgreSQL did not take outcomes; the worker keeps them and tries again.",
+}
+"""Event -> what happened, in one sentence."""
+
+
+@dataclass
+class Written:
+    """Where an event is written, and with what."""
+
+    levels: set[str] = field(default_factory=set)
+    fields: set[str] = field(default_factory=set)
+    modules: set[str] = field(default_factory=set)
+
+
+def collect(root: Path = ROOT) -> dict[str, Written]:
+    """Return every event under `root`, by name.
+
+    Raises:
+        ValueError: a call of `_log` names its event by something else than a literal.
+    """
+    events: dict[str, Written] = {}
+    for folder in _FOLDERS:
+        for path in sorted((root / folder).rglob("*.py")):
+            module = path.relative_to(root).as_posix()
+            for name, level, fields in _events(ast.parse(path.read_text()), module):
+                written = events.setdefault(name, Written())
+                written.levels.add(level)
+                written.fields.update(fields)
+                written.modules.add(module)
+    return dict(sorted(events.items()))
+
+
+def _events(tree: ast.AST, module: str) -> Iterator[tuple[str, str, set[str]]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_log(node.func):
+            assert isinstance(node.func, ast.Attribute)
+            event = node.args[0] if node.args else None
+            if not (isinstance(event, ast.Constant) and isinstance(event.value, str)):
+                raise ValueError(f"{module}:{node.lineno}: a log event must be a literal string")
+            fields = {keyword.arg for keyword in node.keywords if keyword.arg}
+            level = node.func.attr
+            yield event.value, "error" if level == "exception" else level, fields
+        elif isinstance(node, ast.Dict):
+            yield from _of_dict(node)
+
+
+def _is_log(function: ast.expr) -> bool:
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr in _LEVELS
+        and isinstance(function.value, ast.Name)
+        and function.value.id.lower().strip("_") in {"log", "logger"}
+    )
+
+
+def _of_dict(node: ast.Dict) -> Iterator[tuple[str, str, set[str]]]:
+    """Yield the event of a line that is written past the logging framework."""
+    pairs = {
+        key.value: value.value
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)
+    }
+    if "event" in pairs and "level" in pairs:
+        yield str(pairs["event"]), str(pairs["level"]), set()
