@@ -16,7 +16,7 @@ import pytest
 from notifications import clock
 from notifications.delivery import in_flight, routing
 from notifications.intake import accept
-from notifications.intake.accept import Caller, Refused, Taken
+from notifications.intake.accept import AcceptedRequest, Caller, Refused
 from notifications.models import (
     Contact,
     Delivery,
@@ -38,7 +38,7 @@ from providers.contract import Channel
 from tests.providers.fakes import free_port
 from tests.vendors import AliasVendor, Scripted, ScriptedVendor
 
-Accept = Callable[..., Taken | Refused]
+Accept = Callable[..., AcceptedRequest | Refused]
 Reach = Callable[..., Recipient]
 AddVendor = Callable[..., None]
 
@@ -153,7 +153,7 @@ def take(caller: Caller) -> Accept:
     return functools.partial(_take, caller)
 
 
-def _take(caller: Caller, **fields: object) -> Taken | Refused:
+def _take(caller: Caller, **fields: object) -> AcceptedRequest | Refused:
     body = {
         "user_id": "maria",
         "type": "LIKE",
@@ -167,8 +167,8 @@ def _take(caller: Caller, **fields: object) -> Taken | Refused:
     return answer
 
 
-def deliveries_of(answer: Taken | Refused) -> list[Delivery]:
+def deliveries_of(answer: AcceptedRequest | Refused) -> list[Delivery]:
     """The rows of an accepted request, in the order of their numbers."""
-    assert isinstance(answer, Taken), answer
+    assert isinstance(answer, AcceptedRequest), answer
     born = [UUID(each["delivery_id"]) for each in answer.response["deliveries"]]
     return list(Delivery.objects.filter(id__in=born).order_by("id"))

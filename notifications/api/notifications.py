@@ -29,7 +29,7 @@ from notifications.api.schemas import (
     StatusWord,
 )
 from notifications.intake import accept, rejections
-from notifications.intake.accept import Ask, Refused, Single, Taken, WholeAnswer
+from notifications.intake.accept import AcceptedRequest, BatchResult, IntakeRequest, Refused, Single
 from notifications.rules import request_faults
 from notifications.rules.problems import Problem
 from notifications.rules.request import (
@@ -107,7 +107,7 @@ class Notifications(Door):
         answer again.
         """
         wanted = self._understood(request)
-        ask = Ask(caller_of(request), wanted, correlation.traceparent(request))
+        ask = IntakeRequest(caller_of(request), wanted, correlation.traceparent(request))
         single = Single(ask, throttle.charge_of(request, cost=1))
         taken, quota = accept.accept_one(single)
         throttle.tell(self, request, quota)
@@ -199,7 +199,7 @@ class Batch(Door):
         return Response(_told(whole.results), status=202, headers=_replayed(whole.replayed))
 
 
-def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | None:
+def _accepted_once(request: Request, wanted: Sequence[Wish]) -> BatchResult | None:
     """The answer to a batch that one key covers as a whole; None when it has no such key."""
     key = idempotency.header(request)
     if key is None:
@@ -216,13 +216,13 @@ def _accepted_once(request: Request, wanted: Sequence[Wish]) -> WholeAnswer | No
     return whole
 
 
-def _accepted(request: Request, wanted: Sequence[Wish]) -> WholeAnswer:
+def _accepted(request: Request, wanted: Sequence[Wish]) -> BatchResult:
     """The answer to a batch whose items stand for themselves."""
     good = [found for found in wanted if not isinstance(found, Problem)]
     trace = correlation.traceparent(request)
     taken = iter(accept.accept(caller_of(request), good, traceparent=trace))
     results = [Refused(found) if isinstance(found, Problem) else next(taken) for found in wanted]
-    return WholeAnswer(results, replayed=False)
+    return BatchResult(results, replayed=False)
 
 
 def _note_what_is_invalid(
@@ -239,17 +239,17 @@ def _replayed(replayed: bool) -> Mapping[str, str] | None:  # noqa: FBT001 - one
     return idempotency.REPLAYED if replayed else None
 
 
-def _told(results: Sequence[Taken | Refused]) -> dict[str, Any]:
+def _told(results: Sequence[AcceptedRequest | Refused]) -> dict[str, Any]:
     """The answer to a batch: what became of each item, and how often each result stands there."""
     told = list(_results(results))
     counts = Counter(each["result"] for each in told)
     return {"results": told, "summary": {word: counts[word] for word in _RESULTS}}
 
 
-def _results(results: Sequence[Taken | Refused]) -> Iterator[dict[str, Any]]:
+def _results(results: Sequence[AcceptedRequest | Refused]) -> Iterator[dict[str, Any]]:
     left = request_faults.MAX_ERRORS
     for number, result in enumerate(results):
-        if isinstance(result, Taken):
+        if isinstance(result, AcceptedRequest):
             word = "duplicate" if result.replayed else "accepted"
             yield {"result": word, "notification": result.response}
             continue

@@ -261,9 +261,9 @@ class Changes(Door):
 def _by(request: Request, user_id: str) -> Iterator[Change]:
     """Bound how often contacts change, and name who changes them."""
     try:
-        with contact_changes.watched(key_of(request).mode, user_id) as losing:
+        with contact_changes.watch(key_of(request).mode, user_id) as losing:
             yield Change(by=actor_of(request), losing=losing)
-    except contact_changes.TooOften as error:
+    except contact_changes.TooManyChanges as error:
         refuse(error.problem)
 
 

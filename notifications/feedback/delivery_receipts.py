@@ -100,7 +100,7 @@ def _recorded(callbacks: Sequence[_Callback]) -> list[int]:
     counts = []
     for callback, ids_ in zip(callbacks, targets, strict=True):
         mine = moved[callback.provider].intersection(ids_)
-        moved[callback.provider] -= mine  # a move counts once, for the first that told of it
+        moved[callback.provider] -= mine  # a change counts for its first receipt only
         counts.append(len(mine))
         if without := len(callback.receipts) - len(mine):
             _log.info("receipts_without_effect", provider=callback.provider, count=without)

@@ -44,7 +44,7 @@ def take(provider: str, texts: Sequence[InboundText]) -> int:
     changed = 0
     for text in texts:
         keyword = keyword_in(text.text)
-        # Short codes and names write to us too, and are nobody's number.
+        # Senders can also be short codes and names, which are not phone numbers.
         is_number = not address_fault(Channel.SMS, text.from_address)
         effect = is_number and _act(provider, text, keyword)
         changed += effect

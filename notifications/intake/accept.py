@@ -24,9 +24,15 @@ from django.db import Error, IntegrityError, OperationalError, connection, trans
 
 from notifications.intake import idempotency_keys, publish, registration, rejections, validation
 from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
-from notifications.intake.idempotency_keys import IN_PROGRESS, KEY_REUSED, Repeat, Sorted, WholeKey
-from notifications.intake.plan import Plan, planned
-from notifications.intake.validation import Ask, Caller, Known
+from notifications.intake.idempotency_keys import (
+    IN_PROGRESS,
+    KEY_REUSED,
+    BatchKey,
+    KeyResolution,
+    Repeat,
+)
+from notifications.intake.plan import Plan, plan_request
+from notifications.intake.validation import Caller, IntakeRequest, Lookups
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest
@@ -39,12 +45,12 @@ from notifications.store.rate_limits.producer_limits import Charge, Quota
 from notifications.store.redis import metric_counters
 
 __all__ = [
-    "Ask",
+    "AcceptedRequest",
+    "BatchResult",
     "Caller",
+    "IntakeRequest",
     "Refused",
     "Single",
-    "Taken",
-    "WholeAnswer",
     "accept",
     "accept_once",
     "accept_one",
@@ -59,7 +65,7 @@ _TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class AcceptedRequest:
     """An accepted request, now or before."""
 
     response: dict[str, Any]
@@ -75,10 +81,10 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeAnswer:
+class BatchResult:
     """The results of a batch with a key for the whole call."""
 
-    results: list[Taken | Refused]
+    results: list[AcceptedRequest | Refused]
     replayed: bool
 
 
@@ -90,34 +96,34 @@ class _Locked(Exception):
 class Single:
     """A single request, accepted together with concurrent requests."""
 
-    ask: Ask
+    ask: IntakeRequest
     charge: Charge
     quota: Quota | None = None
     """The result of the rate limit, which is charged once."""
 
 
-_Charged = tuple[Taken | Refused | None, Quota]
+_Outcome = tuple[AcceptedRequest | Refused | None, Quota]
 """Result and remaining quota of a request; the result is None above the rate limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _PreparedList:
     """A list of requests, ready to be stored."""
 
-    asks: Sequence[Ask | Problem]
+    asks: Sequence[IntakeRequest | Problem]
     plans: Sequence[Plan | Repeat | Problem]
-    known: Known
+    lookups: Lookups
 
 
 def accept(
     caller: Caller, asked: Sequence[NotificationRequest], *, traceparent: str = ""
-) -> list[Taken | Refused]:
+) -> list[AcceptedRequest | Refused]:
     """Accept a list of requests; returns the results in order. A refusal affects no other request.
 
     Raises:
         django.db.Error: no row was stored.
     """
-    return _accepted([Ask(caller, each, traceparent) for each in asked])
+    return _accept_all([IntakeRequest(caller, each, traceparent) for each in asked])
 
 
 def accept_once(
@@ -127,7 +133,7 @@ def accept_once(
     asked: Sequence[NotificationRequest | Problem],
     *,
     traceparent: str = "",
-) -> WholeAnswer | Problem:
+) -> BatchResult | Problem:
     """Accept a batch under a key for the whole call; the items' own keys count as well.
 
     Args:
@@ -137,72 +143,75 @@ def accept_once(
         asked: parsed items, or the problem of an invalid item, in order.
         traceparent: W3C trace context of the call.
     """
-    asks = [each if isinstance(each, Problem) else Ask(caller, each, traceparent) for each in asked]
-    whole = WholeKey(key=Key(caller.producer_id, caller.mode, key), fingerprint=fingerprint)
+    asks = [
+        each if isinstance(each, Problem) else IntakeRequest(caller, each, traceparent)
+        for each in asked
+    ]
+    whole = BatchKey(key=Key(caller.producer_id, caller.mode, key), fingerprint=fingerprint)
     try:
-        prepared, found = _settled(asks, whole=whole)
+        prepared, found = _prepare_and_store(asks, whole=whole)
     except _Locked:
         return IN_PROGRESS
-    except idempotency_keys.Answered as earlier:
+    except idempotency_keys.AlreadyAnswered as earlier:
         if not fingerprint.is_of(earlier.body_hash):
             return KEY_REUSED
-        return WholeAnswer([_revived(result) for result in earlier.response], replayed=True)
+        return BatchResult([_from_json(result) for result in earlier.response], replayed=True)
     _finish(prepared, found)
-    return WholeAnswer([_answer(plan, found) for plan in prepared.plans], replayed=False)
+    return BatchResult([_result(plan, found) for plan in prepared.plans], replayed=False)
 
 
-def accept_one(single: Single) -> tuple[Taken | Refused | None, Quota]:
+def accept_one(single: Single) -> tuple[AcceptedRequest | Refused | None, Quota]:
     """Charge and accept a single request; the result is None above the rate limit.
 
     Raises:
         django.db.Error: no row was stored, or the database failed during the commit.
     """
-    if single.ask.wanted.ordering_key or single.ask.wanted.to:
-        return _alone(single)  # it may have to wait for its line, or registers a recipient
+    if single.ask.request.ordering_key or single.ask.request.to:
+        return _run_alone(single)  # may wait for its ordering queue, or register a recipient
     return _group.run(single)
 
 
-def _accepted(asks: Sequence[Ask]) -> list[Taken | Refused]:
+def _accept_all(asks: Sequence[IntakeRequest]) -> list[AcceptedRequest | Refused]:
     try:
-        prepared, found = _settled(asks)
+        prepared, found = _prepare_and_store(asks)
     except _Locked:
         return [Refused(IN_PROGRESS)] * len(asks)
     _finish(prepared, found)
-    return [_answer(plan, found) for plan in prepared.plans]
+    return [_result(plan, found) for plan in prepared.plans]
 
 
-def _together(singles: Sequence[Single]) -> Finished[_Charged]:
+def _run_group(singles: Sequence[Single]) -> Finished[_Outcome]:
     """Charge and accept a group in one transaction.
 
     Raises:
-        NothingStored: a request cannot be planned or stored, or waits for a key.
+        NothingStored: a request cannot be plan_request or stored, or waits for a key.
         django.db.Error: the database failed during the commit.
     """
-    quotas = _charged(singles)
+    quotas = _charge(singles)
     granted = [each.ask for each, quota in zip(singles, quotas, strict=True) if quota.granted]
     try:
-        prepared = _prepared(granted)
-    except Exception as error:  # whatever it was, it is one call's, and nothing is stored
+        prepared = _prepare(granted)
+    except Exception as error:  # an error of one call; no row is stored
         raise NothingStored from error
     try:
-        found = _stored(prepared, patience=_PATIENCE)
+        found = _store(prepared, patience=_PATIENCE)
     except _Locked as error:
         raise NothingStored from error
     except Error as error:
         if db.is_undone(error):
             raise NothingStored from error
         raise
-    answers = iter([_answer(plan, found) for plan in prepared.plans])
-    told = [(next(answers) if quota.granted else None, quota) for quota in quotas]
-    return told, partial(_finish, prepared, found)
+    answers = iter([_result(plan, found) for plan in prepared.plans])
+    results = [(next(answers) if quota.granted else None, quota) for quota in quotas]
+    return results, partial(_finish, prepared, found)
 
 
-def _alone(single: Single) -> _Charged:
-    [quota] = _charged([single])
-    return (_accepted([single.ask])[0] if quota.granted else None), quota
+def _run_alone(single: Single) -> _Outcome:
+    [quota] = _charge([single])
+    return (_accept_all([single.ask])[0] if quota.granted else None), quota
 
 
-def _charged(singles: Sequence[Single]) -> list[Quota]:
+def _charge(singles: Sequence[Single]) -> list[Quota]:
     unasked = [each for each in singles if each.quota is None]
     if unasked:
         quotas = producer_limits.take([each.charge for each in unasked])
@@ -211,64 +220,70 @@ def _charged(singles: Sequence[Single]) -> list[Quota]:
     return [each.quota for each in singles if each.quota is not None]
 
 
-_group: Final = GroupCommit(_together, _alone)
+_group: Final = GroupCommit(_run_group, _run_alone)
 
 
-def _settled(
-    asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None
-) -> tuple[_Prepared, Sorted]:
+def _prepare_and_store(
+    asks: Sequence[IntakeRequest | Problem], *, whole: BatchKey | None = None
+) -> tuple[_PreparedList, KeyResolution]:
     """Prepare a list and store its new requests, with the recipients to register.
 
     Raises:
         _Locked: a concurrent request uses the same key.
-        idempotency_keys.Answered: the whole call was answered before.
+        idempotency_keys.AlreadyAnswered: the whole call was answered before.
     """
     if not registration.is_needed(asks):
-        prepared = _prepared(asks, whole=whole)
-        return prepared, _stored(prepared, whole=whole)
+        prepared = _prepare(asks, whole=whole)
+        return prepared, _store(prepared, whole=whole)
     with transaction.atomic():
         registered = registration.register(asks)
-        prepared = _prepared(registered.asks, whole=whole)
-        found = _stored(prepared, whole=whole)
-        registration.conclude(registered, except_for={plan.user_id for plan in found.fresh})
+        prepared = _prepare(registered.asks, whole=whole)
+        found = _store(prepared, whole=whole)
+        registration.remove_unused(
+            registered, except_for={plan.user_id for plan in found.new_plans}
+        )
     return prepared, found
 
 
-def _prepared(asks: Sequence[Ask | Problem], *, whole: WholeKey | None = None) -> _Prepared:
+def _prepare(
+    asks: Sequence[IntakeRequest | Problem], *, whole: BatchKey | None = None
+) -> _PreparedList:
     """Read the data for a list and plan its new requests.
 
     Raises:
-        idempotency_keys.Answered: the whole call was answered before.
+        idempotency_keys.AlreadyAnswered: the whole call was answered before.
     """
     also = [] if whole is None else [whole.key]
-    known = validation.known_of([each for each in asks if isinstance(each, Ask)], also=also)
-    if whole is not None and whole.key in known.answered:
-        raise idempotency_keys.Answered(known.answered[whole.key])
-    plans = [_planned(each, known) if isinstance(each, Ask) else each for each in asks]
-    return _Prepared(asks, plans, known)
+    lookups = validation.look_up(
+        [each for each in asks if isinstance(each, IntakeRequest)], also=also
+    )
+    if whole is not None and whole.key in lookups.answered:
+        raise idempotency_keys.AlreadyAnswered(lookups.answered[whole.key])
+    plans = [_plan(each, lookups) if isinstance(each, IntakeRequest) else each for each in asks]
+    return _PreparedList(asks, plans, lookups)
 
 
-def _planned(ask: Ask, known: Known) -> Plan | Repeat | Problem:
+def _plan(ask: IntakeRequest, lookups: Lookups) -> Plan | Repeat | Problem:
     """Plan a new request. A repeat returns its first response, even if invalid now."""
-    repeat = idempotency_keys.repeat_of(ask, known.answered) if known.answered else None
-    return repeat or planned(ask, known)
+    repeat = idempotency_keys.repeat_of(ask, lookups.answered) if lookups.answered else None
+    return repeat or plan_request(ask, lookups)
 
 
-def _stored(
-    prepared: _Prepared, *, whole: WholeKey | None = None, patience: dt.timedelta | None = None
-) -> Sorted:
+def _store(
+    prepared: _PreparedList, *, whole: BatchKey | None = None, patience: dt.timedelta | None = None
+) -> KeyResolution:
     """Store new requests with their keys in a transaction.
 
     Raises:
         _Locked: a concurrent request uses the same key.
-        idempotency_keys.Answered: the whole call was answered before.
+        idempotency_keys.AlreadyAnswered: the whole call was answered before.
         IntegrityError: retention dropped the day's partition, so the clock is wrong.
         OperationalError: the database failed.
     """
-    now, answered = prepared.known.now, prepared.known.answered
+    now, answered = prepared.lookups.now, prepared.lookups.answered
     for _ in range(_TRIES):
-        found = _sorted_out(prepared, answered, whole)
-        if not found.entries and not found.fresh:
+        found = _separate_repeats(prepared, answered, whole)
+        if not found.entries and not found.new_plans:
             return found
         try:
             partitions.with_day(now.date(), partial(_insert, found, now=now, patience=patience))
@@ -281,7 +296,7 @@ def _stored(
             raise
         else:
             return found
-        # Somebody was quicker with one of the keys, or one is past its time and not yet deleted.
+        # A concurrent request inserted a key, or a key has expired and is not yet deleted.
         names = {entry.key for entry in found.entries}
         idempotency.forget_expired(names)
         [newer] = db.made_together([idempotency.first_answers(names)])
@@ -289,40 +304,40 @@ def _stored(
     raise _Locked
 
 
-def _sorted_out(
-    prepared: _Prepared, answered: Mapping[Key, Entry], whole: WholeKey | None
-) -> Sorted:
+def _separate_repeats(
+    prepared: _PreparedList, answered: Mapping[Key, Entry], whole: BatchKey | None
+) -> KeyResolution:
     """Separate new plans from repeats.
 
     Raises:
-        idempotency_keys.Answered: the whole call was answered before.
+        idempotency_keys.AlreadyAnswered: the whole call was answered before.
     """
     plans = [plan for plan in prepared.plans if isinstance(plan, Plan)]
     if whole is None:
-        return idempotency_keys.sorted_out(plans, answered)
+        return idempotency_keys.resolve(plans, answered)
     if whole.key in answered:
-        raise idempotency_keys.Answered(answered[whole.key])
-    # An item with the key of the whole call is another body under that key.
+        raise idempotency_keys.AlreadyAnswered(answered[whole.key])
+    # An item with the key of the whole call uses the key for a different body.
     taken = {whole.key: Entry(whole.key, whole.fingerprint.kept, None)}
-    found = idempotency_keys.sorted_out(plans, {**answered, **taken})
-    kept = [_kept(_answer(plan, found)) for plan in prepared.plans]
+    found = idempotency_keys.resolve(plans, {**answered, **taken})
+    kept = [_to_json(_result(plan, found)) for plan in prepared.plans]
     found.entries.append(Entry(whole.key, whole.fingerprint.kept, kept))
     return found
 
 
-def _insert(found: Sorted, *, now: dt.datetime, patience: dt.timedelta | None) -> None:
+def _insert(found: KeyResolution, *, now: dt.datetime, patience: dt.timedelta | None) -> None:
     """Insert new rows and keys, all or none."""
-    fresh, places = found.fresh, _places(found.fresh)
-    # A transaction that is open must outlive a key that is taken.
+    new_plans, places = found.new_plans, _places(found.new_plans)
+    # An open transaction needs a savepoint to survive a duplicate key.
     needs_block = bool(places) or connection.in_atomic_block
     with transaction.atomic() if needs_block else nullcontext():
         inserts.deliveries(
-            [delivery for plan in fresh for delivery in plan.deliveries],
-            notification_ids=[plan.id for plan in fresh for _ in plan.deliveries],
+            [delivery for plan in new_plans for delivery in plan.deliveries],
+            notification_ids=[plan.id for plan in new_plans for _ in plan.deliveries],
             now=now,
-            notifications=[plan.row for plan in fresh],
+            notifications=[plan.row for plan in new_plans],
             keys=idempotency.rows(found.entries, now=now),
-            patience=patience if found.entries else None,  # only a key can be waited for
+            patience=patience if found.entries else None,  # only keys can be locked
         )
         if places:
             ordering_queues.join(places)
@@ -339,12 +354,12 @@ def _places(plans: Sequence[Plan]) -> list[tuple[int, int, UUID]]:
     ]
 
 
-def _finish(prepared: _Prepared, found: Sorted) -> None:
+def _finish(prepared: _PreparedList, found: KeyResolution) -> None:
     """Publish P0 and P1, and record metrics and refusals. A failure affects no stored row."""
-    publish.at_once(delivery for plan in found.fresh for delivery in plan.deliveries)
+    publish.publish_new(delivery for plan in found.new_plans for delivery in plan.deliveries)
     stopped = [
         delivery.reason
-        for plan in found.fresh
+        for plan in found.new_plans
         if plan.mode is Mode.LIVE
         for delivery in plan.deliveries
         if delivery.status == Status.SUPPRESSED
@@ -354,38 +369,38 @@ def _finish(prepared: _Prepared, found: Sorted) -> None:
     rejections.note(
         (ask, plan)
         for ask, plan in zip(prepared.asks, prepared.plans, strict=True)
-        # What came in as a problem was noted where it was found.
-        if isinstance(ask, Ask) and isinstance(plan, Problem)
+        # Requests that arrived as a problem are already logged.
+        if isinstance(ask, IntakeRequest) and isinstance(plan, Problem)
     )
 
 
-def _answer(plan: Plan | Repeat | Problem, found: Sorted) -> Taken | Refused:
+def _result(plan: Plan | Repeat | Problem, found: KeyResolution) -> AcceptedRequest | Refused:
     if isinstance(plan, Problem):
         return Refused(plan)
     if isinstance(plan, Repeat):
-        return _repeated(plan.earlier, plan.fingerprint)
+        return _repeat_result(plan.earlier, plan.fingerprint)
     earlier = found.earlier.get(plan.id)
     if earlier is None:
-        return Taken(plan.response, replayed=False)
-    return _repeated(earlier, plan.fingerprint)
+        return AcceptedRequest(plan.response, replayed=False)
+    return _repeat_result(earlier, plan.fingerprint)
 
 
-def _repeated(earlier: Entry, fingerprint: Fingerprint | None) -> Taken | Refused:
+def _repeat_result(earlier: Entry, fingerprint: Fingerprint | None) -> AcceptedRequest | Refused:
     if fingerprint is None or not fingerprint.is_of(earlier.body_hash):
         return Refused(KEY_REUSED)
-    return Taken(earlier.response, replayed=True)
+    return AcceptedRequest(earlier.response, replayed=True)
 
 
-def _kept(result: Taken | Refused) -> dict[str, Any]:
+def _to_json(result: AcceptedRequest | Refused) -> dict[str, Any]:
     """Serialise a result of a whole call for later repeats."""
-    if isinstance(result, Taken):
+    if isinstance(result, AcceptedRequest):
         return {"taken": result.response, "replayed": result.replayed}
     problem = result.problem
     errors = [[error.pointer, error.detail] for error in problem.errors]
     return {"refused": {"kind": problem.kind.value, "detail": problem.detail, "errors": errors}}
 
 
-def _revived(kept: dict[str, Any]) -> Taken | Refused:
+def _from_json(kept: dict[str, Any]) -> AcceptedRequest | Refused:
     if "taken" in kept:
-        return Taken(kept["taken"], replayed=bool(kept.get("replayed", True)))
+        return AcceptedRequest(kept["taken"], replayed=bool(kept.get("replayed", True)))
     return Refused(Problem.revived(kept.get("refused", {})))

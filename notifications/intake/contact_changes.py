@@ -1,6 +1,6 @@
 """Contact changes: a rate limit for each recipient, and a notice to the old address.
 
-    with watched(mode, user_id) as losing:    charges the recipient's bucket if contacts changed
+    with watch(mode, user_id) as losing:    charges the recipient's bucket if contacts changed
         address_book.put(...)                 calls `losing` with each removed primary contact
 
 A stolen API key with `contacts:write` could redirect the next one-time password. The notice goes to
@@ -29,10 +29,10 @@ from notifications.rules.suppression import CONTACT_CHANGED
 from notifications.store.redis import state
 from providers.contract import Channel
 
-WHO: Final = "contact-notices"
+PRODUCER_NAME: Final = "contact-notices"
 """Name of the producer of notices; the producer has no API key."""
 TEMPLATE: Final = "contact_changed"
-TOLD: Final = frozenset({Channel.SMS, Channel.EMAIL})
+NOTICE_CHANNELS: Final = frozenset({Channel.SMS, Channel.EMAIL})
 """Channels that get a notice: channels with a single address for a recipient."""
 BURST: Final = 20
 """Contact changes of a recipient without a wait: a reinstalled app changes a few."""
@@ -44,34 +44,36 @@ _log = structlog.get_logger(__name__)
 Losing = Callable[[Contact], None]
 
 
-class TooOften(Exception):
+class TooManyChanges(Exception):
     """Too many contact changes of a recipient; `problem` has the time to wait."""
 
     def __init__(self, wait: dt.timedelta) -> None:
         """Build the problem for the HTTP response."""
-        said = f"contacts of one recipient may change {BURST} times at once, then every 6 minutes"
-        self.problem = Problem(Kind.RATE_LIMITED, said, (), wait)
-        super().__init__(said)
+        detail = f"contacts of one recipient may change {BURST} times at once, then every 6 minutes"
+        self.problem = Problem(Kind.RATE_LIMITED, detail, (), wait)
+        super().__init__(detail)
 
 
 @contextmanager
-def watched(mode: Mode, user_id: str) -> Iterator[Losing]:
+def watch(mode: Mode, user_id: str) -> Iterator[Losing]:
     """Charge a change of a recipient's contacts, inside an open transaction.
 
     Raises:
-        TooOften: the contacts changed, and the rate limit is used up.
+        TooManyChanges: the contacts changed, and the rate limit is used up.
     """
     before = _contacts(mode, user_id)
-    yield tell
+    yield send_notice
     after = _contacts(mode, user_id)
     if before and after != before:
         _charge(mode, user_id)
 
 
-def tell(contact: Contact) -> None:
+def send_notice(contact: Contact) -> None:
     """Send the notice to a contact, unless the contact is invalid."""
     channel, recipient = Channel(contact.channel), contact.recipient
-    wanted = conf.current().contact_notice and channel in TOLD and recipient.mode == Mode.LIVE
+    wanted = (
+        conf.current().contact_notice and channel in NOTICE_CHANNELS and recipient.mode == Mode.LIVE
+    )
     if not wanted or contact.invalidated_at is not None:
         return
     asked = request.parse({
@@ -79,17 +81,17 @@ def tell(contact: Contact) -> None:
         "type": CONTACT_CHANGED,
         "priority": Priority.P1.name,
         "template_id": TEMPLATE,
-        # The id of the request, by which the audit log finds the change.
+        # The request id, under which the audit log has the change.
         "variables": {"reference": structlog.contextvars.get_contextvars().get("trace_id", "-")},
         "channels": [channel.label],
     })
-    problem = asked if isinstance(asked, Problem) else _refused(asked)
+    problem = asked if isinstance(asked, Problem) else _accept_notice(asked)
     if problem is not None:
         _log.warning("contact_notice_refused", channel=channel.label, problem=problem.kind)
 
 
-def _refused(asked: request.NotificationRequest) -> Problem | None:
-    producer, _ = Producer.objects.get_or_create(name=WHO)
+def _accept_notice(asked: request.NotificationRequest) -> Problem | None:
+    producer, _ = Producer.objects.get_or_create(name=PRODUCER_NAME)
     caller = Caller(
         producer_id=producer.pk,
         mode=Mode.LIVE,
@@ -115,4 +117,4 @@ def _charge(mode: Mode, user_id: str) -> None:
     except state.Away:
         return
     if not granted:
-        raise TooOften(dt.timedelta(microseconds=wait))
+        raise TooManyChanges(dt.timedelta(microseconds=wait))

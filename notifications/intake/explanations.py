@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from notifications.intake import validation
-from notifications.intake.validation import Ask, Checked
+from notifications.intake.validation import IntakeRequest, ValidRequest
 from notifications.rules.problems import FieldError
 from notifications.rules.reasons import Reason
 from notifications.rules.request import NotificationRequest
@@ -25,25 +25,28 @@ _LATE: Final = dt.timedelta(minutes=5)
 repeated."""
 
 
-def of(
-    ask: Ask,
-    checked: Checked,
+def response_fields(
+    ask: IntakeRequest,
+    checked: ValidRequest,
     skipped: Sequence[tuple[Channel, Reason | None]],
     *,
     now: dt.datetime,
 ) -> dict[str, Any]:
     """Return the additional response fields; empty for most requests."""
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if skipped:
-        told["skipped"] = [
+        fields["skipped"] = [
             {"channel": channel.label, "reason": _NOT_NEEDED if stop is None else stop.value}
             for channel, stop in skipped
         ]
-    if warnings := [*validation.unused(ask.wanted, checked.template), *_late(ask.wanted, now)]:
-        told["warnings"] = [{"pointer": each.pointer, "detail": each.detail} for each in warnings]
-    if ask.found is not None:
-        told["recipient"] = {"user_id": ask.found.user_id, "registered": ask.found.is_new}
-    return told
+    if warnings := [
+        *validation.unknown_variables(ask.request, checked.template),
+        *_late(ask.request, now),
+    ]:
+        fields["warnings"] = [{"pointer": each.pointer, "detail": each.detail} for each in warnings]
+    if ask.recipient is not None:
+        fields["recipient"] = {"user_id": ask.recipient.user_id, "registered": ask.recipient.is_new}
+    return fields
 
 
 def _late(request: NotificationRequest, now: dt.datetime) -> list[FieldError]:

@@ -32,7 +32,7 @@ class NothingStored(Exception):
     """The group's transaction was rolled back, so every call runs alone."""
 
 
-class _Told(Enum):
+class _Wakeup(Enum):
     """The reason why a waiting call wakes up."""
 
     ANSWER = auto()
@@ -44,23 +44,23 @@ class _Told(Enum):
 class _Member(Generic[Call, Answer]):
     """A waiting call."""
 
-    __slots__ = ("_wake", "answer", "call", "error", "told")
+    __slots__ = ("_wake", "answer", "call", "error", "wakeup")
 
     answer: Answer
     error: BaseException
-    told: _Told
+    wakeup: _Wakeup
 
     def __init__(self, call: Call) -> None:
         self.call = call
         self._wake = threading.Lock()
         self._wake.acquire()
 
-    def wait(self) -> _Told:
+    def wait(self) -> _Wakeup:
         self._wake.acquire()
-        return self.told
+        return self.wakeup
 
-    def tell(self, told: _Told) -> None:
-        self.told = told
+    def wake(self, wakeup: _Wakeup) -> None:
+        self.wakeup = wakeup
         self._wake.release()
 
 
@@ -95,14 +95,14 @@ class GroupCommit(Generic[Call, Answer]):
             leads, self._is_led = not self._is_led, True
             if not leads:
                 self._waiting.append(me)
-        match _Told.LEAD if leads else me.wait():
-            case _Told.LEAD:
+        match _Wakeup.LEAD if leads else me.wait():
+            case _Wakeup.LEAD:
                 return self._lead(me)
-            case _Told.ALONE:
+            case _Wakeup.ALONE:
                 return self._alone(call)
-            case _Told.ERROR:
+            case _Wakeup.ERROR:
                 raise me.error
-            case _Told.ANSWER:
+            case _Wakeup.ANSWER:
                 return me.answer
 
     def _lead(self, me: _Member[Call, Answer]) -> Answer:
@@ -113,24 +113,24 @@ class GroupCommit(Generic[Call, Answer]):
         except NothingStored:
             self._hand_over()
             for each in others:
-                each.tell(_Told.ALONE)
+                each.wake(_Wakeup.ALONE)
             return self._alone(me.call)
         except BaseException as error:
             self._hand_over()
             for each in others:
                 each.error = error
-                each.tell(_Told.ERROR)
+                each.wake(_Wakeup.ERROR)
             raise
         self._hand_over()
         for each, answer in zip(others, answers[1:], strict=True):
             each.answer = answer
-            each.tell(_Told.ANSWER)
+            each.wake(_Wakeup.ANSWER)
         finish()
         return answers[0]
 
     def _hand_over(self) -> None:
         with self._lock:
             if self._waiting:
-                self._waiting.popleft().tell(_Told.LEAD)
+                self._waiting.popleft().wake(_Wakeup.LEAD)
             else:
                 self._is_led = False

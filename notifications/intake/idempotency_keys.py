@@ -1,6 +1,6 @@
 """Idempotency keys of a list of requests: separate new requests from repeats.
 
-Used keys are read beforehand (`known.answered`). New keys are inserted with their rows. If a
+Used keys are read beforehand (`lookups.answered`). New keys are inserted with their rows. If a
 concurrent request inserts a key first, the unique index rejects all rows, and the list is sorted
 again.
 """
@@ -14,7 +14,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from notifications.intake.plan import Plan
-from notifications.intake.validation import Ask
+from notifications.intake.validation import IntakeRequest
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import canonical
 from notifications.store.postgres.idempotency import Entry, Key
@@ -32,18 +32,18 @@ KEY_REUSED: Final = Problem(
 
 
 @dataclass(slots=True, kw_only=True)
-class Sorted:
+class KeyResolution:
     """New plans and keys to store, and the first responses to repeats."""
 
-    fresh: list[Plan] = field(default_factory=list)
+    new_plans: list[Plan] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
-    """The keys of `fresh`."""
+    """The keys of `new_plans`."""
     earlier: dict[UUID, Entry] = field(default_factory=dict)
     """Stored responses by the repeating plan's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeKey:
+class BatchKey:
     """The idempotency key of a whole call."""
 
     key: Key
@@ -59,7 +59,7 @@ class Repeat:
     """Fingerprint of the new request."""
 
 
-class Answered(Exception):
+class AlreadyAnswered(Exception):
     """The whole call was answered before."""
 
     def __init__(self, earlier: Entry) -> None:
@@ -68,30 +68,30 @@ class Answered(Exception):
         self.response: Any = earlier.response
 
 
-def repeat_of(ask: Ask, answered: Mapping[Key, Entry]) -> Repeat | None:
+def repeat_of(ask: IntakeRequest, answered: Mapping[Key, Entry]) -> Repeat | None:
     """Return the repeat of an earlier request; None for a new or missing key."""
-    name = ask.wanted.idempotency_key
+    name = ask.request.idempotency_key
     if not name:
         return None
     earlier = answered.get(Key(ask.caller.producer_id, ask.caller.mode, name))
-    return None if earlier is None else Repeat(earlier, Fingerprint(canonical(ask.wanted)))
+    return None if earlier is None else Repeat(earlier, Fingerprint(canonical(ask.request)))
 
 
-def sorted_out(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> Sorted:
+def resolve(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> KeyResolution:
     """Separate new plans from repeats of this list or earlier requests.
 
     The first plan with a key answers later plans with the same key.
     """
-    found = Sorted()
+    found = KeyResolution()
     here: dict[Key, Entry] = {}
     for plan in plans:
         key = plan.key
         if key is None or plan.fingerprint is None:
-            found.fresh.append(plan)
+            found.new_plans.append(plan)
         elif earlier := answered.get(key) or here.get(key):
             found.earlier[plan.id] = earlier
         else:
             here[key] = Entry(key, plan.fingerprint.kept, plan.response)
-            found.fresh.append(plan)
+            found.new_plans.append(plan)
     found.entries = list(here.values())
     return found

@@ -13,7 +13,7 @@ import orjson
 
 from notifications import clock
 from notifications.intake import explanations, validation
-from notifications.intake.validation import Ask, Checked, Known
+from notifications.intake.validation import IntakeRequest, Lookups, ValidRequest
 from notifications.rules import channels, ids
 from notifications.rules.channels import Resolved, Target
 from notifications.rules.lane import Mode, Priority
@@ -50,32 +50,32 @@ class Plan:
     """Id of the ordering key, if any."""
 
 
-def planned(ask: Ask, known: Known) -> Plan | Problem:
+def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
     """Plan a request; returns a Problem for an invalid request."""
-    checked = validation.checked(ask, known)
+    checked = validation.validate(ask, lookups)
     if isinstance(checked, Problem):
         return checked
-    caller, request = ask.caller, ask.wanted
+    caller, request = ask.caller, ask.request
     notification_id = clock.new_notification_id()
-    resolved = _resolved(request, checked)
-    born = _deliveries(notification_id, ask, checked, resolved.targets, known)
+    resolved = _resolve(request, checked)
+    new_deliveries = _deliveries(notification_id, ask, checked, resolved.targets, lookups)
     name = request.idempotency_key
     return Plan(
         id=notification_id,
         user_id=ask.user_id,
-        row=_row(notification_id, ask, checked, known),
-        deliveries=born,
-        response=_response(notification_id, checked.rule.priority, born, known.now)
-        | _told(checked.when)
-        | explanations.of(ask, checked, resolved.skipped, now=known.now),
+        row=_row(notification_id, ask, checked, lookups),
+        deliveries=new_deliveries,
+        response=_response(notification_id, checked.rule.priority, new_deliveries, lookups.now)
+        | _send_time_fields(checked.when)
+        | explanations.response_fields(ask, checked, resolved.skipped, now=lookups.now),
         mode=caller.mode,
         key=Key(caller.producer_id, caller.mode, name) if name else None,
         fingerprint=Fingerprint(canonical(request)) if name else None,
-        ordering_key=checked.line,
+        ordering_key=checked.ordering_key,
     )
 
 
-def _resolved(request: NotificationRequest, checked: Checked) -> Resolved:
+def _resolve(request: NotificationRequest, checked: ValidRequest) -> Resolved:
     rule = checked.rule
     return channels.resolved(
         checked.reach,
@@ -88,18 +88,23 @@ def _resolved(request: NotificationRequest, checked: Checked) -> Resolved:
 
 def _deliveries(
     notification_id: UUID,
-    ask: Ask,
-    checked: Checked,
+    ask: IntakeRequest,
+    checked: ValidRequest,
     targets: Sequence[Target],
-    known: Known,
+    lookups: Lookups,
 ) -> list[NewDelivery]:
-    later = checked.when.at if checked.when and checked.when.at > known.now else None
+    later = checked.when.at if checked.when and checked.when.at > lookups.now else None
     if later is not None:
-        # Resolved again at release; until then one row a channel stands for all its contacts.
+        # The release resolves the contacts again; until then a row represents each channel.
         targets = list({target.channel: target for target in targets}.values())
     return [
         _delivery(
-            ids.delivery_id(notification_id, number), ask.caller.mode, target, later, checked, known
+            ids.delivery_id(notification_id, number),
+            ask.caller.mode,
+            target,
+            later,
+            checked,
+            lookups,
         )
         for number, target in enumerate(targets[: ids.MAX_DELIVERIES], start=1)
     ]
@@ -110,18 +115,18 @@ def _delivery(
     mode: Mode,
     target: Target,
     later: dt.datetime | None,
-    checked: Checked,
-    known: Known,
+    checked: ValidRequest,
+    lookups: Lookups,
 ) -> NewDelivery:
     priority = checked.rule.priority
-    due_at: dt.datetime | None = known.now
+    due_at: dt.datetime | None = lookups.now
     status, reason = Status.QUEUED, ""
     if later is not None:
         status, due_at, reason = Status.SCHEDULED, later, Reason.SCHEDULED
     elif target.stop is not None:
         status, due_at, reason = Status.SUPPRESSED, None, target.stop
     elif priority.is_urgent:
-        due_at = known.now + _FIRST_REPUBLISH
+        due_at = lookups.now + _FIRST_REPUBLISH
     return NewDelivery(
         id=delivery_id,
         mode=mode,
@@ -136,7 +141,9 @@ def _delivery(
     )
 
 
-def _row(notification_id: UUID, ask: Ask, checked: Checked, known: Known) -> NotificationRow:
+def _row(
+    notification_id: UUID, ask: IntakeRequest, checked: ValidRequest, lookups: Lookups
+) -> NotificationRow:
     caller, request, traceparent, _ = ask
     rule, template, when = checked.rule, checked.template, checked.when
     variables, sealed = request.variables.reveal(), None
@@ -168,16 +175,19 @@ def _row(notification_id: UUID, ask: Ask, checked: Checked, known: Known) -> Not
         when.local if when else "",
         when.zone if when else "",
         checked.expires_at,
-        known.now,
+        lookups.now,
     )
 
 
 def _response(
-    notification_id: UUID, priority: Priority, born: Sequence[NewDelivery], now: dt.datetime
+    notification_id: UUID,
+    priority: Priority,
+    new_deliveries: Sequence[NewDelivery],
+    now: dt.datetime,
 ) -> dict[str, Any]:
     return {
         "notification_id": str(notification_id),
-        "status": _overall(tuple([each.status for each in born])),
+        "status": _overall(tuple([each.status for each in new_deliveries])),
         "priority": priority.name,
         "deliveries": [
             {
@@ -185,20 +195,20 @@ def _response(
                 "channel": _CHANNELS[each.channel],
                 "status": _STATUSES[each.status],
             }
-            for each in born
+            for each in new_deliveries
         ],
         "created_at": _instant(now),
     }
 
 
-def _told(when: When | None) -> dict[str, Any]:
+def _send_time_fields(when: When | None) -> dict[str, Any]:
     """Return the delivery time, with the timezone of a local time."""
     if when is None:
         return {}
-    told: dict[str, Any] = {"scheduled_at": _instant(when.at)}
+    fields: dict[str, Any] = {"scheduled_at": _instant(when.at)}
     if when.local:
-        told |= {"timezone": when.zone or NO_ZONE, "timezone_known": bool(when.zone)}
-    return told
+        fields |= {"timezone": when.zone or NO_ZONE, "timezone_known": bool(when.zone)}
+    return fields
 
 
 _CHANNELS: Final = {channel.value: channel.label for channel in Channel}

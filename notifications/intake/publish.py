@@ -23,13 +23,13 @@ from notifications.store.postgres.inserts import NewDelivery
 _log = structlog.get_logger(__name__)
 
 
-def at_once(born: Iterable[NewDelivery]) -> None:
+def publish_new(deliveries: Iterable[NewDelivery]) -> None:
     """Publish rows stored as published; unpublished rows become due now.
 
     Raises no error: the rows come due after two seconds in any case.
     """
     by_lane: dict[Lane, list[UUID]] = defaultdict(list)
-    for each in born:
+    for each in deliveries:
         if each.is_published:
             by_lane[Lane.of(each.mode, each.priority, each.channel)].append(each.id)
     left = [

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from notifications.intake.validation import Ask, Caller, Found
+from notifications.intake.validation import AddressedRecipient, Caller, IntakeRequest
 from notifications.models import Contact, Recipient
 from notifications.rules.problems import Problem
 from notifications.rules.recipient import To
@@ -25,53 +25,53 @@ _REGISTER: Final = "register_recipient"
 
 
 @dataclass(slots=True)
-class Registered:
+class Registrations:
     """Requests with their recipients, and the new recipients."""
 
-    asks: list[Ask | Problem]
+    asks: list[IntakeRequest | Problem]
     created: dict[str, int] = field(default_factory=dict)
     """Recipient ids by user id."""
     by: str = ""
     """Name of the API key, for the audit log."""
 
 
-def is_needed(asks: Sequence[Ask | Problem]) -> bool:
+def is_needed(asks: Sequence[IntakeRequest | Problem]) -> bool:
     """Return True if a request of the list has addresses."""
-    return any(isinstance(ask, Ask) and ask.wanted.to is not None for ask in asks)
+    return any(isinstance(ask, IntakeRequest) and ask.request.to is not None for ask in asks)
 
 
-def register(asks: Sequence[Ask | Problem]) -> Registered:
+def register(asks: Sequence[IntakeRequest | Problem]) -> Registrations:
     """Find or register the recipients of a list; all requests have the same caller.
 
     Repeats, and requests of a caller without the permission, stay unchanged.
     """
     repeats = _repeats(asks)
     wanted: list[tuple[int, Caller, To]] = [
-        (number, ask.caller, ask.wanted.to)
+        (number, ask.caller, ask.request.to)
         for number, ask in enumerate(asks)
-        if isinstance(ask, Ask)
-        and ask.wanted.to is not None
+        if isinstance(ask, IntakeRequest)
+        and ask.request.to is not None
         and ask.caller.may_register
         and number not in repeats
     ]
-    told = Registered(list(asks))
+    registrations = Registrations(list(asks))
     if not wanted:
-        return told
+        return registrations
     caller = wanted[0][1]
-    told.by = caller.by
+    registrations.by = caller.by
     everyone = {to for _, _, to in wanted}
     people = recipients_by_address.ensure(caller.mode, everyone, by=caller.by)
     for number, _, to in wanted:
         ask, person = asks[number], people[to]
-        if isinstance(ask, Ask):
-            found = Found(person.user_id, is_new=person.is_new)
-            told.asks[number] = ask._replace(found=found)
+        if isinstance(ask, IntakeRequest):
+            recipient = AddressedRecipient(person.user_id, is_new=person.is_new)
+            registrations.asks[number] = ask._replace(recipient=recipient)
         if person.is_new:
-            told.created[person.user_id] = person.id
-    return told
+            registrations.created[person.user_id] = person.id
+    return registrations
 
 
-def conclude(registered: Registered, *, except_for: Collection[str]) -> None:
+def remove_unused(registered: Registrations, *, except_for: Collection[str]) -> None:
     """Remove new recipients of refused requests.
 
     Recipients in `except_for` stay; they and their contacts are entered in the audit log.
@@ -87,12 +87,12 @@ def conclude(registered: Registered, *, except_for: Collection[str]) -> None:
         audit.record_made({(registered.by, _REGISTER): made})
 
 
-def _repeats(asks: Sequence[Ask | Problem]) -> set[int]:
+def _repeats(asks: Sequence[IntakeRequest | Problem]) -> set[int]:
     """Return the positions of requests with a used idempotency key."""
     keys = {
         number: idempotency.Key(ask.caller.producer_id, ask.caller.mode, name)
         for number, ask in enumerate(asks)
-        if isinstance(ask, Ask) and (name := ask.wanted.idempotency_key)
+        if isinstance(ask, IntakeRequest) and (name := ask.request.idempotency_key)
     }
     if not keys:
         return set()

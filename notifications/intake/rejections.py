@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import structlog
 from django.db import Error
 
-from notifications.intake.validation import Ask, Caller
+from notifications.intake.validation import Caller, IntakeRequest
 from notifications.models import Rejected
 from notifications.rules.problems import Problem
 from notifications.rules.redaction import redacted
@@ -25,14 +25,12 @@ def reject(caller: Caller, body: object, problem: Problem) -> None:
         django.db.Error: the row could not be stored.
     """
     fields = body if isinstance(body, dict) else {}
-    _rejected(caller, fields.get("user_id"), fields.get("type"), problem).save()
+    _row(caller, fields.get("user_id"), fields.get("type"), problem).save()
 
 
-def note(refused: Iterable[tuple[Ask, Problem]]) -> None:
+def note(refused: Iterable[tuple[IntakeRequest, Problem]]) -> None:
     """Log refused requests; a database error is logged and affects no request."""
-    rows = [
-        _rejected(ask.caller, ask.user_id, ask.wanted.type, problem) for ask, problem in refused
-    ]
+    rows = [_row(ask.caller, ask.user_id, ask.request.type, problem) for ask, problem in refused]
     if not rows:
         return
     try:
@@ -41,7 +39,7 @@ def note(refused: Iterable[tuple[Ask, Problem]]) -> None:
         _log.warning("refusals_not_noted", count=len(rows), cause=str(error)[:200])
 
 
-def _rejected(caller: Caller, user_id: object, type_: object, problem: Problem) -> Rejected:
+def _row(caller: Caller, user_id: object, type_: object, problem: Problem) -> Rejected:
     return Rejected(
         producer_id=caller.producer_id,
         user_id=_word(user_id, 128),
@@ -54,7 +52,7 @@ def _rejected(caller: Caller, user_id: object, type_: object, problem: Problem) 
 
 def _word(value: object, length: int) -> str:
     text = value if isinstance(value, str) else ""
-    # Postgres stores no NUL, and a lone surrogate is no text.
+    # Postgres rejects NUL, and UTF-8 cannot encode a lone surrogate.
     return text.replace("\x00", "").encode(errors="ignore").decode()[:length]
 
 

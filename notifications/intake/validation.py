@@ -43,23 +43,23 @@ class Caller:
     """Name of the API key in the audit log; empty for requests of the service."""
 
 
-class Ask(NamedTuple):
+class IntakeRequest(NamedTuple):
     """A request with its caller."""
 
     caller: Caller
-    wanted: NotificationRequest
+    request: NotificationRequest
     traceparent: str = ""
     """W3C trace context of the call."""
-    found: Found | None = None
+    recipient: AddressedRecipient | None = None
     """The recipient of a request with addresses."""
 
     @property
     def user_id(self) -> str:
         """The recipient's user id; empty before registration."""
-        return self.found.user_id if self.found else self.wanted.user_id or ""
+        return self.recipient.user_id if self.recipient else self.request.user_id or ""
 
 
-class Found(NamedTuple):
+class AddressedRecipient(NamedTuple):
     """The recipient of a request with addresses."""
 
     user_id: str
@@ -68,7 +68,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Lookups:
     """The database rows that a list of requests refers to, read once."""
 
     now: dt.datetime
@@ -82,13 +82,13 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class ValidRequest:
     """A valid request with its resolved rule, template, recipient and times."""
 
     rule: TypeRule
     template: TemplateVersion | None
     reach: Reach
-    line: int | None
+    ordering_key: int | None
     """Id of the ordering key, if any."""
     when: When | None
     """The requested delivery time; None: now."""
@@ -110,22 +110,22 @@ class _Refusal(Exception):
         self.problem = problem
 
 
-def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Known:
+def look_up(asks: Sequence[IntakeRequest], *, also: Iterable[idempotency.Key] = ()) -> Lookups:
     """Read the data for validating a list. `also`: further idempotency keys to look up."""
     types = notification_types.every()
     people: dict[Mode, set[str]] = {}
     keys = set(also)
     for ask in asks:
-        caller, wanted = ask.caller, ask.wanted
+        caller, request = ask.caller, ask.request
         people.setdefault(caller.mode, set()).add(ask.user_id)
-        if wanted.idempotency_key:
-            keys.add(idempotency.Key(caller.producer_id, caller.mode, wanted.idempotency_key))
+        if request.idempotency_key:
+            keys.add(idempotency.Key(caller.producer_id, caller.mode, request.idempotency_key))
     queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
     if keys:
         queries.append(idempotency.first_answers(keys))
     found = db.made_together(queries) if queries else []
     answered = found.pop() if keys else []
-    return Known(
+    return Lookups(
         now=clock.now(),
         types=types,
         reaches={
@@ -134,37 +134,37 @@ def known_of(asks: Sequence[Ask], *, also: Iterable[idempotency.Key] = ()) -> Kn
             for reach in those
         },
         templates=template_cache.by_name({
-            each.wanted.template_id for each in asks if each.wanted.template_id
+            each.request.template_id for each in asks if each.request.template_id
         }),
         ordering_keys=_ordering_keys(asks, types),
         answered={each.key: each for each in answered},
     )
 
 
-def checked(ask: Ask, known: Known) -> Checked | Problem:
+def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
     """Return the validated request, or the first problem."""
-    request, caller = ask.wanted, ask.caller
+    request, caller = ask.request, ask.caller
     try:
-        rule = _routed(request, caller, known)
-        joins = _line(request, caller, rule.priority, known)
-        template = _template(request, caller, known)
-        reach = _recipient(ask, known)
-        when = _when(request, reach, known.now)
+        rule = _type_rule(request, caller, lookups)
+        ordering_key = _ordering_key(request, caller, rule.priority, lookups)
+        template = _template(request, caller, lookups)
+        reach = _recipient(ask, lookups)
+        when = _when(request, reach, lookups.now)
         _check_sms(request, template, reach)
-        return Checked(
+        return ValidRequest(
             rule=rule,
             template=template,
             reach=reach,
-            line=joins,
+            ordering_key=ordering_key,
             when=when,
-            expires_at=_expiry(request, rule.priority, when, known.now),
+            expires_at=_expiry(request, rule.priority, when, lookups.now),
         )
     except _Refusal as refusal:
         return refusal.problem
 
 
 def _ordering_keys(
-    asks: Sequence[Ask], types: Mapping[str, TypeRule]
+    asks: Sequence[IntakeRequest], types: Mapping[str, TypeRule]
 ) -> Mapping[idempotency.Key, ordering_queues.Key]:
     wanted: dict[tuple[int, Mode], dict[str, Priority]] = {}
     for caller, each, *_ in asks:
@@ -182,13 +182,13 @@ def _ordering_keys(
     }
 
 
-def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeRule:
+def _type_rule(request: NotificationRequest, caller: Caller, lookups: Lookups) -> TypeRule:
     """Return the type's rule, with the request's own priority if given.
 
     Raises:
         _Refusal: the priority is missing, or the producer may not use it.
     """
-    rule = known.types.get(request.type, _UNKNOWN)
+    rule = lookups.types.get(request.type, _UNKNOWN)
     if rule is _UNKNOWN and request.priority is None:
         detail = f"the router knows no type {request.type}; give a priority with it"
         raise _Refusal(_invalid("/type", detail))
@@ -200,8 +200,8 @@ def _routed(request: NotificationRequest, caller: Caller, known: Known) -> TypeR
     return rule if priority is rule.priority else dataclasses.replace(rule, priority=priority)
 
 
-def _line(
-    request: NotificationRequest, caller: Caller, priority: Priority, known: Known
+def _ordering_key(
+    request: NotificationRequest, caller: Caller, priority: Priority, lookups: Lookups
 ) -> int | None:
     """Return the id of the ordering key.
 
@@ -211,14 +211,16 @@ def _line(
     if request.ordering_key is None:
         return None
     whose = idempotency.Key(caller.producer_id, caller.mode, request.ordering_key)
-    key = known.ordering_keys[whose]
+    key = lookups.ordering_keys[whose]
     if key.priority is not priority:
         detail = f"this ordering_key is in use with priority {key.priority.name}; a key has one"
         raise _Refusal(Problem(Kind.CONFLICT, detail, (FieldError("/ordering_key", detail),)))
     return key.id
 
 
-def _template(request: NotificationRequest, caller: Caller, known: Known) -> TemplateVersion | None:
+def _template(
+    request: NotificationRequest, caller: Caller, lookups: Lookups
+) -> TemplateVersion | None:
     """Return the template version to pin; None for raw content.
 
     Raises:
@@ -230,7 +232,7 @@ def _template(request: NotificationRequest, caller: Caller, known: Known) -> Tem
             detail = "this producer may not send raw content; use a template"
             raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/content", detail),)))
         return None
-    template = known.templates.get(request.template_id)
+    template = lookups.templates.get(request.template_id)
     if template is None:
         meant = template_cache.did_you_mean(request.template_id)
         detail = f"there is no published template {request.template_id}{meant}"
@@ -245,13 +247,15 @@ def _template(request: NotificationRequest, caller: Caller, known: Known) -> Tem
     ]
     if wrong:
         detail = f"{wrong[0].pointer}: {wrong[0].detail}"
-        errors = tuple([*wrong, *unused(request, template)][: request_faults.MAX_ERRORS])
+        errors = tuple([*wrong, *unknown_variables(request, template)][: request_faults.MAX_ERRORS])
         raise _Refusal(Problem(Kind.INVALID, detail, errors))
     return template
 
 
-def unused(request: NotificationRequest, template: TemplateVersion | None) -> list[FieldError]:
-    """Return a warning for each variable unused by the template, with a similar name if any."""
+def unknown_variables(
+    request: NotificationRequest, template: TemplateVersion | None
+) -> list[FieldError]:
+    """Return a warning for each variable that no text uses, with a similar name if any."""
     if template is None or template.mentioned is None:
         return []
     given = request.variables.reveal().keys()
@@ -278,17 +282,17 @@ def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterab
     return [(name, "the template needs this variable, and it is missing") for name in missing]
 
 
-def _recipient(ask: Ask, known: Known) -> Reach:
+def _recipient(ask: IntakeRequest, lookups: Lookups) -> Reach:
     """Return the recipient's contacts and preferences.
 
     Raises:
         _Refusal: the recipient is unknown in the mode, or the caller may not register recipients.
     """
     caller = ask.caller
-    if ask.wanted.to is not None and not caller.may_register:
+    if ask.request.to is not None and not caller.may_register:
         detail = "the key lacks the scope notifications:to, which `to` needs; send user_id"
         raise _Refusal(Problem(Kind.FORBIDDEN, detail, (FieldError("/to", detail),)))
-    reach = known.reaches.get((caller.mode, ask.user_id))
+    reach = lookups.reaches.get((caller.mode, ask.user_id))
     if reach is None:
         detail = (
             f"there is no recipient with this user_id in {caller.mode.label} mode; create it with"
@@ -327,7 +331,7 @@ def _check_sms(
                 shorten=lambda _link: conf.current().public_url + short_links.PATH + _TOKEN,
             ).body
         except RenderError:
-            return  # the delivery's dead letter says which variable and text, as on other channels
+            return  # the delivery's dead letter names the variable and text, as on other channels
         limit, pointer = min(wording.source.max_segments or limit, limit), "/variables"
     size = sms_segments.measured(text)
     if size.segments > limit:

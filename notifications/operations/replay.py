@@ -176,7 +176,7 @@ def _obstacle(
         return "cancelled"
     channels = set(reached or ())
     if letter.channel == Channel.PUSH:
-        # Every device is to get it; that another device got it says nothing of this one.
+        # Every device gets the message, so a delivery to another device does not count.
         channels.discard(Channel.PUSH)
     return "reached meanwhile" if channels else ""
 

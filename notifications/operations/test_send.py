@@ -71,7 +71,7 @@ def send(words: Rendered, channel: Channel, *, locale: str) -> Sample | Problem:
 
 
 def _caller() -> Caller:
-    # Without a key, nobody else can ask in its name.
+    # The producer has no API key, so no client can use it.
     producer, _ = Producer.objects.get_or_create(name=WHO)
     return Caller(
         producer_id=producer.pk,

@@ -132,7 +132,7 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
     variables = rules.variables(list(told.values()), type_=first["type"])
     if len(told) == 1 or not _fits(template, Channel(first["channel"]), variables):
         return None
-    # As long as the youngest of them would have lived.
+    # The digest expires with the last of its originals.
     life = max(row["expires_at"] for row in rows) - clock.now()
     body = {
         "user_id": first["user_id"],
@@ -180,6 +180,6 @@ def _accepted(digests: Sequence[_Digest], *, producer_id: int, mode: Mode) -> li
             detail=f"told in {answer.response['notification_id']}",
         )
         for each, answer in zip(digests, answers, strict=True)
-        if isinstance(answer, accept.Taken)
+        if isinstance(answer, accept.AcceptedRequest)
         for row in each.rows
     ]

@@ -24,7 +24,7 @@ from django.db import transaction
 
 from notifications import conf
 from notifications.intake import accept
-from notifications.intake.accept import Refused, Taken
+from notifications.intake.accept import AcceptedRequest, Refused
 from notifications.intake.validation import Caller
 from notifications.models import Notification, Occurrence, Producer, Schedule
 from notifications.rules import request
@@ -148,7 +148,7 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
     if isinstance(body, Problem):
         raise Unreadable("; ".join([body.detail, *(error.detail for error in body.errors)]))
     zone, time_to_live = zone_of(schedule), _time_to_live(body)
-    # By local time: the recipient may have moved since the last look.
+    # Compare local times, because the recipient's timezone may have changed.
     stands = dt.datetime.fromisoformat(schedule.next_local)
     since = max(now - time_to_live, (schedule.due_at or now) + AHEAD - _ZONES_DIFFER)
     coming = (pair for pair in occurrences(schedule, zone, after=since) if pair[0] >= stands)
@@ -200,7 +200,7 @@ def _make(making: _Making, due: Sequence[Pair], *, now: dt.datetime) -> None:
 
 
 def _occurrence(
-    making: _Making, local: dt.datetime, at: dt.datetime, answer: Taken | Refused
+    making: _Making, local: dt.datetime, at: dt.datetime, answer: AcceptedRequest | Refused
 ) -> Occurrence:
     row = Occurrence(schedule=making.schedule, local_at=local.isoformat(timespec="seconds"), at=at)
     if isinstance(answer, Refused):

@@ -37,7 +37,7 @@ def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
     if problem is not None:
         return problem
     with transaction.atomic():
-        # One at a time for each producer, or two at once could both be the last one.
+        # Lock the producer, so that two concurrent calls cannot exceed the limit.
         Producer.objects.select_for_update(no_key=True).get(pk=caller.producer_id)
         if _mine(caller).count() >= MAX_SCHEDULES:
             said = f"this producer has {MAX_SCHEDULES} schedules, the most there may be"
@@ -99,8 +99,8 @@ def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem 
     if is_new and (hidden := _sensitive(asked)):
         said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
         return _invalid("/notification/variables", said)
-    ask = validation.Ask(caller, asked)
-    planned = plan.planned(ask, validation.known_of([ask]))
+    ask = validation.IntakeRequest(caller, asked)
+    planned = plan.plan_request(ask, validation.look_up([ask]))
     return _within(planned) if isinstance(planned, Problem) else None
 
 

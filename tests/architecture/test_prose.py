@@ -38,7 +38,7 @@ class _Limits:
 _PACKAGES: Final = {
     "notifications": _Limits(participles=6.5),
     "notifications/delivery": _Limits(participles=7.9),
-    "notifications/intake": _Limits(participles=28.4),
+    "notifications/intake": _Limits(),
     "notifications/feedback": _Limits(participles=16.7),
     "notifications/scheduling": _Limits(participles=9.9),
     "notifications/operations": _Limits(participles=11.2),

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from notifications import clock
-from notifications.intake.accept import Caller, Refused, Taken
+from notifications.intake.accept import AcceptedRequest, Caller, Refused
 from notifications.models import Delivery, Event, Notification, Preference, Recipient
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Mode, Priority
 from notifications.rules.problems import Kind, Problem
@@ -57,9 +57,9 @@ def _pass_by(delivery: Delivery) -> dt.datetime:
     return when.at
 
 
-def told(answer: Taken | Refused) -> dict[str, object]:
+def told(answer: AcceptedRequest | Refused) -> dict[str, object]:
     """What the answer says of the time."""
-    assert isinstance(answer, Taken)
+    assert isinstance(answer, AcceptedRequest)
     said = ("scheduled_at", "timezone", "timezone_known")
     return {name: answer.response[name] for name in said if name in answer.response}
 

@@ -10,7 +10,7 @@ from django.db import connection
 
 from notifications import clock
 from notifications.intake import accept
-from notifications.intake.accept import Caller, Taken
+from notifications.intake.accept import AcceptedRequest, Caller
 from notifications.models import Delivery, Notification, OrderedDelivery, OrderingKey
 from notifications.rules import ids, request
 from notifications.rules.problems import Problem
@@ -35,7 +35,7 @@ def test_two_batches_in_opposite_order_both_come_in_and_each_keeps_its_own_order
         try:
             for _ in range(rounds):
                 start.wait(timeout=20)
-                came += [isinstance(each, Taken) for each in accept.accept(caller, asked)]
+                came += [isinstance(each, AcceptedRequest) for each in accept.accept(caller, asked)]
         finally:
             connection.close()
         return came

@@ -13,7 +13,7 @@ from django.db import connection
 from notifications import clock
 from notifications.delivery import deliver
 from notifications.intake import accept
-from notifications.intake.accept import Caller, Refused, Taken, WholeAnswer
+from notifications.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
 from notifications.models import IdempotencyKey, Notification, Preference
 from notifications.rules import request
 from notifications.rules.problems import Kind, Problem
@@ -41,10 +41,10 @@ _VOICE = 99
 """A channel that this release does not know."""
 
 
-def _rewritten(answer: Taken | Refused, **columns: object) -> UUID:
+def _rewritten(answer: AcceptedRequest | Refused, **columns: object) -> UUID:
     """Change the row of an accepted request; returns its delivery's id."""
     [delivery] = deliveries_of(answer)
-    assert isinstance(answer, Taken)
+    assert isinstance(answer, AcceptedRequest)
     written = {name: orjson.dumps(value).decode() for name, value in columns.items()}
     with connection.cursor() as running:
         for name, value in written.items():
@@ -127,7 +127,7 @@ def test_an_answer_that_another_release_kept_is_given_again(
     accept.accept_once(caller, "whole", _BODY, [wanted])
     IdempotencyKey.objects.filter(key="whole").update(response=[kept])
     again = accept.accept_once(caller, "whole", _BODY, [wanted])
-    assert isinstance(again, WholeAnswer)
+    assert isinstance(again, BatchResult)
     [refused] = again.results
     assert isinstance(refused, Refused)
     assert refused.problem.kind is Kind.INVALID

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from notifications import clock
 from notifications.delivery import deliver
-from notifications.intake.accept import Refused, Taken
+from notifications.intake.accept import AcceptedRequest, Refused
 from notifications.models import (
     Attempt,
     Delivery,
@@ -64,7 +64,7 @@ def template(
     Template.objects.filter(pk=made.pk).update(published_at=clock.now())
 
 
-def pointers(answer: Taken | Refused) -> list[str]:
+def pointers(answer: AcceptedRequest | Refused) -> list[str]:
     assert isinstance(answer, Refused), answer
     assert answer.problem.kind is Kind.INVALID
     return [error.pointer for error in answer.problem.errors]
@@ -75,8 +75,8 @@ def test_a_declared_variable_that_is_missing_or_wrong_is_refused_where_it_stands
 ) -> None:
     reach(email="maria@sandbox.example")
     template("shop", "{{ order }} {{ total|money }}", variables=DECLARED)
-    assert isinstance(take(template_id="shop", variables=GOOD), Taken)
-    assert isinstance(take(template_id="shop", variables={**GOOD, "more": 1}), Taken)
+    assert isinstance(take(template_id="shop", variables=GOOD), AcceptedRequest)
+    assert isinstance(take(template_id="shop", variables={**GOOD, "more": 1}), AcceptedRequest)
     bad = {"total": "5 EUR", "at": "tomorrow"}
     assert pointers(take(template_id="shop", variables=bad)) == [
         *("/variables/order", "/variables/total", "/variables/at")
@@ -92,7 +92,7 @@ def test_without_declarations_what_the_texts_cannot_lack_is_asked_for(
     reach(email="maria@sandbox.example")
     template("plain", "{{ order }}{% if name is defined %}{{ name }}{% endif %}{{ c|d('') }}")
     assert pointers(take(template_id="plain", variables={})) == ["/variables/order"]
-    assert isinstance(take(template_id="plain", variables={"order": 5}), Taken)
+    assert isinstance(take(template_id="plain", variables={"order": 5}), AcceptedRequest)
 
 
 def test_a_variable_is_written_for_its_reader(

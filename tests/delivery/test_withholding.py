@@ -19,7 +19,7 @@ from notifications import conf
 from notifications.delivery import deliver
 from notifications.delivery.withholding import CallFailed
 from notifications.feedback import delivery_receipts
-from notifications.intake.accept import Refused, Taken
+from notifications.intake.accept import AcceptedRequest, Refused
 from notifications.models import Attempt, IdempotencyKey
 from notifications.rules import request
 from notifications.rules.problems import Kind, Problem
@@ -59,7 +59,7 @@ def test_a_sensitive_variable_cannot_be_guessed_from_its_idempotency_key(
     reach: Reach, take: Accept
 ) -> None:
     reach(email="maria@sandbox.example")
-    assert isinstance(take(idempotency_key="k"), Taken)
+    assert isinstance(take(idempotency_key="k"), AcceptedRequest)
     kept = bytes(IdempotencyKey.objects.get(key="k").body_hash)
     assert len(kept) == 16
     assert kept not in _hashes_without_a_key("4711")
@@ -83,8 +83,8 @@ def test_an_idempotency_key_counts_across_a_change_of_the_encryption_key(
     finally:
         monkeypatch.undo()
         secret_variables.forget()
-    assert isinstance(first, Taken)
-    assert isinstance(again, Taken)
+    assert isinstance(first, AcceptedRequest)
+    assert isinstance(again, AcceptedRequest)
     assert (again.replayed, again.response) == (True, first.response)
     assert isinstance(other, Refused)
     assert other.problem.kind is Kind.KEY_REUSED

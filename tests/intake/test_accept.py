@@ -10,7 +10,7 @@ import pytest
 
 from notifications import clock, conf
 from notifications.intake import accept
-from notifications.intake.accept import Caller, Refused, Taken, WholeAnswer
+from notifications.intake.accept import AcceptedRequest, BatchResult, Caller, Refused
 from notifications.models import Notification, Preference, Rejected
 from notifications.rules import request
 from notifications.rules.lane import Lane, Mode, Priority
@@ -27,13 +27,13 @@ _BODY = Fingerprint(Sensitive(b"a body"))
 _OTHER_BODY = Fingerprint(Sensitive(b"another body"))
 
 
-def _kind(answer: Taken | Refused) -> Kind:
+def _kind(answer: AcceptedRequest | Refused) -> Kind:
     assert isinstance(answer, Refused), answer
     return answer.problem.kind
 
 
-def _notification(answer: Taken | Refused) -> Notification:
-    assert isinstance(answer, Taken), answer
+def _notification(answer: AcceptedRequest | Refused) -> Notification:
+    assert isinstance(answer, AcceptedRequest), answer
     return Notification.objects.get(id=UUID(answer.response["notification_id"]))
 
 
@@ -48,7 +48,7 @@ def test_the_router_gives_a_type_its_priority_and_a_producer_may_override_it(
 def test_a_type_that_the_router_does_not_know_needs_a_priority(reach: Reach, take: Accept) -> None:
     reach(email="maria@sandbox.example")
     assert _kind(take(type="NEW")) is Kind.INVALID
-    assert isinstance(take(type="NEW", priority="P3"), Taken)
+    assert isinstance(take(type="NEW", priority="P3"), AcceptedRequest)
 
 
 def test_what_a_producer_may_not_do_is_forbidden(reach: Reach, caller: Caller) -> None:
@@ -127,8 +127,8 @@ def test_a_key_is_taken_once_with_or_without_the_state_redis(
     finally:
         monkeypatch.undo()
         state.forget()
-    assert isinstance(first, Taken)
-    assert isinstance(again, Taken)
+    assert isinstance(first, AcceptedRequest)
+    assert isinstance(again, AcceptedRequest)
     assert (first.replayed, again.replayed) == (False, True)
     assert again.response == first.response
     assert _kind(other) is Kind.KEY_REUSED
@@ -142,8 +142,8 @@ def test_a_key_that_stands_twice_in_one_batch_counts_once(reach: Reach, caller: 
     assert not isinstance(same, Problem)
     assert not isinstance(other, Problem)
     first, again, reused = accept.accept(caller, [same, same, other])
-    assert isinstance(first, Taken)
-    assert isinstance(again, Taken)
+    assert isinstance(first, AcceptedRequest)
+    assert isinstance(again, AcceptedRequest)
     assert (first.replayed, again.replayed) == (False, True)
     assert _kind(reused) is Kind.KEY_REUSED
 
@@ -156,11 +156,11 @@ def test_a_whole_call_is_answered_the_same_again(reach: Reach, caller: Caller) -
     first = accept.accept_once(caller, "whole", _BODY, asked)
     again = accept.accept_once(caller, "whole", _BODY, asked)
     other = accept.accept_once(caller, "whole", _OTHER_BODY, asked)
-    assert isinstance(first, accept.WholeAnswer)
-    assert isinstance(again, accept.WholeAnswer)
+    assert isinstance(first, accept.BatchResult)
+    assert isinstance(again, accept.BatchResult)
     assert again.replayed
-    assert isinstance(first.results[0], Taken)
-    assert isinstance(again.results[0], Taken)
+    assert isinstance(first.results[0], AcceptedRequest)
+    assert isinstance(again.results[0], AcceptedRequest)
     assert again.results[0].response == first.results[0].response
     assert again.results[1] == first.results[1]
     assert isinstance(other, Problem)
@@ -201,28 +201,28 @@ def test_the_keys_of_items_count_beside_the_key_of_the_whole_call(
     asked = [each for each in (before, fresh, twice, whole, other) if not isinstance(each, Problem)]
     [first] = accept.accept(caller, asked[:1])
     answer = accept.accept_once(caller, "whole", _BODY, asked)
-    assert isinstance(answer, WholeAnswer)
+    assert isinstance(answer, BatchResult)
     results = [
         _kind(each) if isinstance(each, Refused) else each.replayed for each in answer.results
     ]
     assert results == [True, False, True, Kind.KEY_REUSED, Kind.KEY_REUSED]
-    assert isinstance(first, Taken)
-    assert isinstance(answer.results[0], Taken)
+    assert isinstance(first, AcceptedRequest)
+    assert isinstance(answer.results[0], AcceptedRequest)
     assert answer.results[0].response == first.response
     again = accept.accept_once(caller, "whole", _BODY, asked)
-    assert isinstance(again, WholeAnswer)
+    assert isinstance(again, BatchResult)
     assert again.replayed
     assert [_response(each) for each in again.results] == [
         _response(each) for each in answer.results
     ]
     [single] = accept.accept(caller, asked[1:2])
-    assert isinstance(single, Taken)
+    assert isinstance(single, AcceptedRequest)
     assert single.replayed
     assert Notification.objects.count() == 2
 
 
-def _response(answer: Taken | Refused) -> object:
-    return answer.response if isinstance(answer, Taken) else answer.problem
+def _response(answer: AcceptedRequest | Refused) -> object:
+    return answer.response if isinstance(answer, AcceptedRequest) else answer.problem
 
 
 def test_a_row_of_p2_takes_its_place_behind_the_relay_and_before_others_backlogs(

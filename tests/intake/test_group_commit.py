@@ -15,7 +15,7 @@ from django.db import OperationalError, connection, transaction
 from notifications import clock, conf
 from notifications.feedback import delivery_receipts
 from notifications.intake import accept, plan
-from notifications.intake.accept import Ask, Caller, Refused, Single, Taken
+from notifications.intake.accept import AcceptedRequest, Caller, IntakeRequest, Refused, Single
 from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
 from notifications.models import Delivery, IdempotencyKey, Notification, Producer, Rejected
 from notifications.rules import request
@@ -122,7 +122,7 @@ def _single(caller: Caller, *, burst: int = 1000, **fields: object) -> Single:
     charge = Charge(
         producer_id=caller.producer_id, mode=caller.mode, cost=1, rate_per_second=1, burst=burst
     )
-    return Single(Ask(caller, wanted), charge)
+    return Single(IntakeRequest(caller, wanted), charge)
 
 
 @pytest.fixture
@@ -131,12 +131,12 @@ def other(caller: Caller) -> Caller:
     return replace(caller, producer_id=Producer.objects.create(name="others").pk)
 
 
-def _taken(answer: Taken | Refused | None) -> Taken:
-    assert isinstance(answer, Taken), answer
+def _taken(answer: AcceptedRequest | Refused | None) -> AcceptedRequest:
+    assert isinstance(answer, AcceptedRequest), answer
     return answer
 
 
-def _kinds(answers: Sequence[tuple[Taken | Refused | None, object]]) -> list[str]:
+def _kinds(answers: Sequence[tuple[AcceptedRequest | Refused | None, object]]) -> list[str]:
     words = []
     for answer, _quota in answers:
         if isinstance(answer, Refused):
@@ -150,7 +150,7 @@ def test_a_group_is_one_transaction_and_each_call_gets_its_own_answer(
     reach: Reach, caller: Caller, other: Caller
 ) -> None:
     reach(email="maria@sandbox.example")
-    answers, finish = accept._together([
+    answers, finish = accept._run_group([
         _single(caller, idempotency_key="k"),
         _single(caller, idempotency_key="k"),
         _single(caller, idempotency_key="k", priority="P1"),
@@ -180,7 +180,7 @@ def test_in_a_group_each_producer_has_its_own_limit(
     reach: Reach, caller: Caller, other: Caller
 ) -> None:
     reach(email="maria@sandbox.example")
-    answers, _ = accept._together([
+    answers, _ = accept._run_group([
         *[_single(caller, burst=2) for _ in range(4)],
         _single(other, burst=2),
     ])
@@ -193,21 +193,21 @@ def test_a_call_that_cannot_be_planned_fails_alone(
     reach: Reach, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reach(email="maria@sandbox.example")
-    usual = plan.planned
+    usual = plan.plan_request
 
-    def planned(ask: Ask, known: object) -> object:
-        if ask.wanted.collapse_key == "bad":
+    def plan_request(ask: IntakeRequest, known: object) -> object:
+        if ask.request.collapse_key == "bad":
             raise ZeroDivisionError
         return usual(ask, known)  # type: ignore[arg-type]  # whatever the caller gave
 
-    monkeypatch.setattr(accept, "planned", planned)
+    monkeypatch.setattr(accept, "planned", plan_request)
     good, bad = _single(caller), _single(caller, collapse_key="bad")
     with pytest.raises(NothingStored):
-        accept._together([good, bad])
+        accept._run_group([good, bad])
     assert Notification.objects.count() == 0
-    assert _kinds([accept._alone(good)]) == ["taken"]
+    assert _kinds([accept._run_alone(good)]) == ["taken"]
     with pytest.raises(ZeroDivisionError):
-        accept._alone(bad)
+        accept._run_alone(bad)
 
 
 @contextmanager
@@ -284,7 +284,7 @@ def test_what_nobody_knows_to_be_stored_is_not_stored_again(
 
     monkeypatch.setattr(accept, "_insert", insert)
     with pytest.raises(OperationalError):
-        accept._together([_single(caller), _single(caller)])
+        accept._run_group([_single(caller), _single(caller)])
     assert Notification.objects.count() == 2
 
 
@@ -292,9 +292,9 @@ def test_a_key_past_its_time_is_new_even_if_nobody_has_deleted_it(
     reach: Reach, caller: Caller
 ) -> None:
     reach(email="maria@sandbox.example")
-    accept._together([_single(caller, idempotency_key="k")])
+    accept._run_group([_single(caller, idempotency_key="k")])
     IdempotencyKey.objects.update(expires_at=clock.now() - conf.current().idempotency_keys_kept)
-    answers, _ = accept._together([_single(caller, idempotency_key="k", priority="P1")])
+    answers, _ = accept._run_group([_single(caller, idempotency_key="k", priority="P1")])
     assert _kinds(answers) == ["taken"]
     [kept] = IdempotencyKey.objects.all()
     assert kept.expires_at > clock.now()
@@ -303,10 +303,10 @@ def test_a_key_past_its_time_is_new_even_if_nobody_has_deleted_it(
 def test_a_taken_key_leaves_the_transaction_around_it_whole(reach: Reach, caller: Caller) -> None:
     reach(email="maria@sandbox.example")
     with transaction.atomic():
-        stale = accept._prepared([_single(caller, idempotency_key="k").ask])
-        accept._together([_single(caller, idempotency_key="k")])
-        found = accept._stored(stale)
-        assert [_taken(accept._answer(each, found)).replayed for each in stale.plans] == [True]
+        stale = accept._prepare([_single(caller, idempotency_key="k").ask])
+        accept._run_group([_single(caller, idempotency_key="k")])
+        found = accept._store(stale)
+        assert [_taken(accept._result(each, found)).replayed for each in stale.plans] == [True]
     assert Notification.objects.count() == 1
 
 
@@ -317,7 +317,7 @@ def test_receipts_of_a_group_are_counted_for_the_callback_that_told_them(
     reach: Reach, caller: Caller
 ) -> None:
     reach(email="maria@sandbox.example")
-    answers, _ = accept._together([_single(caller) for _ in range(2)])
+    answers, _ = accept._run_group([_single(caller) for _ in range(2)])
     ids = [
         UUID(each["delivery_id"])
         for answer, _ in answers

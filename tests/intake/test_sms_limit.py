@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from notifications import clock, conf
-from notifications.intake.accept import Refused, Taken
+from notifications.intake.accept import AcceptedRequest, Refused
 from notifications.models import Recipient, Template, TemplateText
 from notifications.rules.problems import Kind
 from providers.contract import Channel
@@ -33,7 +33,7 @@ def template(body: str, *, russian: str = "", **sms: object) -> None:
     Template.objects.filter(pk=made.pk).update(published_at=clock.now())
 
 
-def refusal(answer: Taken | Refused) -> tuple[str, str]:
+def refusal(answer: AcceptedRequest | Refused) -> tuple[str, str]:
     assert isinstance(answer, Refused), answer
     assert answer.problem.kind is Kind.INVALID
     [error] = answer.problem.errors
@@ -47,7 +47,7 @@ def test_a_template_with_its_real_values_is_measured(
     reach(sms=NUMBER)
     template("{{ text }}")
     fits = take(template_id="news", channels=["sms"], variables={"text": "x" * 306})
-    assert isinstance(fits, Taken)
+    assert isinstance(fits, AcceptedRequest)
     over = take(template_id="news", channels=["sms"], variables={"text": "x" * length})
     assert refusal(over) == (
         "/variables",
@@ -58,7 +58,7 @@ def test_a_template_with_its_real_values_is_measured(
 def test_raw_content_is_measured(reach: Reach, take: Accept) -> None:
     reach(sms=NUMBER)
     raw: dict[str, object] = {"template_id": None, "variables": {}, "channels": ["sms"]}
-    assert isinstance(take(**raw, content={"body": "ж" * 134}), Taken)
+    assert isinstance(take(**raw, content={"body": "ж" * 134}), AcceptedRequest)
     assert refusal(take(**raw, content={"body": "ж" * 135})) == (
         "/content/body",
         "the SMS takes 3 segments (135 units of UCS-2), at most 2",
@@ -72,7 +72,7 @@ def test_the_templates_own_limit_counts_where_it_is_lower(
     reach(sms=NUMBER)
     template("{{ text }}", max_segments=own)
     asked = {"template_id": "news", "channels": ["sms"]}
-    assert isinstance(take(**asked, variables={"text": "x" * allowed}), Taken)
+    assert isinstance(take(**asked, variables={"text": "x" * allowed}), AcceptedRequest)
     assert refusal(take(**asked, variables={"text": "x" * (allowed + 1)}))
 
 
@@ -80,7 +80,7 @@ def test_the_text_in_the_recipients_language_is_measured(reach: Reach, take: Acc
     reach(sms=NUMBER)
     template("{{ text }}", russian="ж{{ text }}")
     asked = {"template_id": "news", "channels": ["sms"], "variables": {"text": "x" * 140}}
-    assert isinstance(take(**asked), Taken)
+    assert isinstance(take(**asked), AcceptedRequest)
     Recipient.objects.update(locale="ru")
     assert refusal(take(**asked))
 
@@ -89,7 +89,9 @@ def test_what_transliteration_and_short_links_save_counts(reach: Reach, take: Ac
     reach(sms=NUMBER)
     template("ê{{ text }} {{ url }}", transliterate=True, shorten_links=True)
     variables = {"text": "x" * 200, "url": "https://shop.example/" + "y" * 300}
-    assert isinstance(take(template_id="news", channels=["sms"], variables=variables), Taken)
+    assert isinstance(
+        take(template_id="news", channels=["sms"], variables=variables), AcceptedRequest
+    )
 
 
 def test_a_message_that_goes_by_no_sms_is_not_measured(reach: Reach, take: Accept) -> None:
@@ -97,4 +99,4 @@ def test_a_message_that_goes_by_no_sms_is_not_measured(reach: Reach, take: Accep
     template("{{ text }}")
     for channels in (["email"], ["sms", "email"]):
         asked = {"template_id": "news", "channels": channels, "variables": {"text": "x" * 999}}
-        assert isinstance(take(**asked), Taken)
+        assert isinstance(take(**asked), AcceptedRequest)

@@ -14,7 +14,7 @@ from django.db import connection
 from psycopg import sql
 
 from notifications import clock
-from notifications.intake.accept import Caller, Taken
+from notifications.intake.accept import AcceptedRequest, Caller
 from notifications.models import Delivery, Event, Notification
 from notifications.rules import ids
 from notifications.rules.lane import Lane, Mode, Priority
@@ -43,7 +43,7 @@ def later(take: Accept) -> Callable[..., UUID]:
     def accepted(**fields: object) -> UUID:
         at = (clock.now() + _HOUR).isoformat()
         answer = take(scheduled_at=at, **fields)
-        assert isinstance(answer, Taken), answer
+        assert isinstance(answer, AcceptedRequest), answer
         return UUID(answer.response["notification_id"])
 
     return accepted

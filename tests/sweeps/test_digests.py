@@ -18,7 +18,7 @@ from django.db.models import F
 from notifications import clock, conf
 from notifications.delivery import deliver, routing
 from notifications.intake import accept
-from notifications.intake.accept import Caller, Taken
+from notifications.intake.accept import AcceptedRequest, Caller
 from notifications.models import (
     Contact,
     Delivery,
@@ -99,8 +99,12 @@ def _like(caller: Caller, names: Sequence[str], **fields: object) -> list[UUID]:
         assert not isinstance(wanted, Problem), wanted
         asked.append(wanted)
     answers = accept.accept(caller, asked)
-    assert all(isinstance(each, Taken) for each in answers), answers
-    return [UUID(each.response["notification_id"]) for each in answers if isinstance(each, Taken)]
+    assert all(isinstance(each, AcceptedRequest) for each in answers), answers
+    return [
+        UUID(each.response["notification_id"])
+        for each in answers
+        if isinstance(each, AcceptedRequest)
+    ]
 
 
 def _deliver() -> None:

@@ -14,7 +14,7 @@ from django.db import connection
 
 from notifications import clock, conf
 from notifications.delivery import deliver
-from notifications.intake.accept import Caller, Taken
+from notifications.intake.accept import AcceptedRequest, Caller
 from notifications.models import (
     DeadLetter,
     Delivery,
@@ -246,7 +246,7 @@ def test_a_run_that_ends_in_the_middle_goes_on_where_it_stood(
     person: Recipient = reach(email="maria@example.com")
     for number in range(5):
         taken = take(template_id="plain", variables={"name": "Ana", "code": f"{CODE}{number}"})
-        assert isinstance(taken, Taken)
+        assert isinstance(taken, AcceptedRequest)
     _published(("code",))
     later(dt.timedelta(minutes=2))
     for done in (2, 4, 5):
