@@ -115,7 +115,7 @@ class BreakerAdmin(base.ReadOnlyAdmin):
 def _resting_endpoints() -> Iterator[tuple[Pair, Endpoints]]:
     """Of each provider whose endpoints have breakers of their own, if any rests."""
     for pair in _pairs():
-        if routing.configured()[pair[0]].capabilities.endpoint_of is not None:
+        if routing.providers_by_name()[pair[0]].capabilities.endpoint_of is not None:
             resting = breaker_status.endpoints(pair, limit=_ENDPOINTS)
             if resting.count:
                 yield pair, resting
@@ -124,7 +124,7 @@ def _resting_endpoints() -> Iterator[tuple[Pair, Endpoints]]:
 def _pairs() -> list[Pair]:
     return sorted(
         (name, channel)
-        for name, provider in routing.configured().items()
+        for name, provider in routing.providers_by_name().items()
         for channel in provider.capabilities.channels
     )
 

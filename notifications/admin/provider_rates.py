@@ -12,7 +12,7 @@ from notifications.models import ProviderPace
 
 
 def _names() -> list[tuple[str, str]]:
-    return [(name, name) for name in sorted(routing.configured())]
+    return [(name, name) for name in sorted(routing.providers_by_name())]
 
 
 class ProviderPaceForm(forms.ModelForm[ProviderPace]):

@@ -54,7 +54,7 @@ class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
 
 def _names(row: ProviderRoute) -> list[str]:
     """What can be chosen; a row keeps its own even when its settings are gone."""
-    return sorted({*routing.configured(), row.provider} - {""})
+    return sorted({*routing.providers_by_name(), row.provider} - {""})
 
 
 @admin.register(ProviderRoute)

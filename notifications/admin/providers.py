@@ -90,7 +90,7 @@ def view(page: ModelAdmin, request: HttpRequest) -> HttpResponse:
         if not may_try:
             raise PermissionDenied
         name = request.POST.get("provider", "")
-        provider = routing.configured().get(name)
+        provider = routing.providers_by_name().get(name)
         if provider is None:
             raise BadRequest(f"{name[:40]} is not configured")
         if "address" in request.POST:
@@ -169,11 +169,11 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
     """Configured providers first, each group by name."""
     routed: dict[str, list[str]] = {}
     for channel in Channel:
-        for provider in routing.takers(channel):
+        for provider in routing.live_providers(channel):
             routed.setdefault(provider.name, []).append(channel.label)
     lines = []
     for vendor in sorted(registry.everyone(), key=lambda each: each.name):
-        found = routing.configured().get(vendor.name)
+        found = routing.providers_by_name().get(vendor.name)
         channels = found.capabilities.channels if found else ()
         lines.append(
             Line(
@@ -191,5 +191,6 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
 
 def _forms() -> dict[str, TestForm]:
     return {
-        name: TestForm(each, auto_id=f"{name}_%s") for name, each in routing.configured().items()
+        name: TestForm(each, auto_id=f"{name}_%s")
+        for name, each in routing.providers_by_name().items()
     }

@@ -240,7 +240,7 @@ class ContactAdmin(AuditedAdmin):
         for contact in queryset:
             row = Contact.objects.filter(pk=contact.pk)
             with audit.changes(name_of(request), "rotate_signing_secret", row):
-                secret = webhook_signing.renew(contact.pk)
+                secret = webhook_signing.rotate(contact.pk)
             if secret is None:
                 self.message_user(request, f"{contact} is no webhook.", messages.WARNING)
                 continue

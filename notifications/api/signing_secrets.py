@@ -113,7 +113,7 @@ class RotateSecret(Door):
                 absent("webhook contact")
             _check_overlap(contact, wanted)
             with audit.changes(actor_of(request), "rotate_signing_secret", rows):
-                made = webhook_signing.renew(contact.pk)
+                made = webhook_signing.rotate(contact.pk)
         if made is None:
             absent("webhook contact")
         told = SecretRotated(

@@ -74,15 +74,15 @@ def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Jo
     queues: list[_Queue] = []
     for provider, jobs in routed:
         for job in jobs:
-            job.is_probe = False  # it may have been another provider's
+            job.is_probe = False  # a probe of another provider before failover
         if test := [job for job in jobs if job.delivery.mode is Mode.TEST]:
             going.append((provider, test))
         queues += _queues(provider, jobs, at=batch.claim.at)
-    answers = send_admission.ask([queue.wanted for queue in queues]) if queues else []
+    answers = send_admission.ask([queue.request for queue in queues]) if queues else []
     for queue, answer in zip(queues, answers, strict=True):
         go, rest, held = _split(queue, answer)
-        further, staying = _parted(rest)
-        held += _rest(staying, queue, answer, at=batch.claim.at)
+        further, staying = _pass_on(rest)
+        held += _hold_for_breaker(staying, queue, answer, at=batch.claim.at)
         if go:
             going.append((queue.provider, go))
         onward += further
@@ -103,15 +103,15 @@ class _Queue:
     others: list[Job] = field(default_factory=list)
 
     @property
-    def everyone(self) -> list[Job]:
+    def jobs(self) -> list[Job]:
         """All deliveries, with reserved slots first."""
         return [*(job for job, _ in self.with_slot), *self.others]
 
     @property
-    def wanted(self) -> Wanted:
+    def request(self) -> Wanted:
         """The request for `send_admission.ask`."""
-        alone = [job for job in self.everyone if len(job.providers) == 1]
-        candidates = alone or self.everyone
+        alone = [job for job in self.jobs if len(job.providers) == 1]
+        candidates = alone or self.jobs
         return Wanted(
             key=self.key,
             priority=self.priority,
@@ -146,25 +146,25 @@ def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_H
     """Split a queue by the breaker's state: admitted, stopped by the breaker, held for a slot."""
     match answer.door:
         case Door.OPEN:
-            return [], queue.everyone, []
+            return [], queue.jobs, []
         case Door.PROBE:
-            probes = [job for job in queue.everyone if job.delivery.id == answer.probe]
+            probes = [job for job in queue.jobs if job.delivery.id == answer.probe]
             for probe in probes:
                 probe.is_probe = True
-            return probes, [job for job in queue.everyone if not job.is_probe], []
+            return probes, [job for job in queue.jobs if not job.is_probe], []
         case Door.CLOSED:
             go, held = _by_slots(queue, answer)
             return go, [], held
 
 
-def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
+def _pass_on(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
     """Pass deliveries to their next provider, if any.
 
     Returns:
         The deliveries with a next provider, and the deliveries without.
     """
     able = [job for job in jobs if len(job.providers) > 1]
-    bound = failover.perhaps_sent_before(able) if able else set()
+    bound = failover.with_unanswered_call(able) if able else set()
     onward: list[Job] = []
     staying: list[Job] = []
     for job in jobs:
@@ -176,14 +176,16 @@ def _parted(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
     return onward, staying
 
 
-def _rest(jobs: Sequence[Job], queue: _Queue, answer: Answer, *, at: dt.datetime) -> list[_Hold]:
+def _hold_for_breaker(
+    jobs: Sequence[Job], queue: _Queue, answer: Answer, *, at: dt.datetime
+) -> list[_Hold]:
     """Hold deliveries of an open breaker until the next probe, spread over time.
 
     A hold ends with the time to live at the latest.
     """
     reason = Reason.ENDPOINT if queue.key.endpoint else Reason.BREAKER
     held = []
-    # The last probe is the delivery that failed a moment ago: as first it would be the next, too.
+    # The last probe failed and goes to the end, or else it would be the next probe as well.
     ordered = sorted(jobs, key=lambda job: job.delivery.id == answer.probe)
     for place, job in enumerate(ordered):
         wait = answer.wait + _spread(queue.priority, place)

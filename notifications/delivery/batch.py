@@ -39,7 +39,7 @@ class Retry:
     delay: dt.timedelta
 
 
-class Decided(NamedTuple):
+class DeliveryDecision(NamedTuple):
     """A delivery and the decision about it."""
 
     delivery: Claimed
@@ -55,7 +55,7 @@ class Batch:
     claim: Claim
     jobs: list[Job]
     retries: list[Retry] = field(default_factory=list)
-    _decided: list[Decided] = field(default_factory=list)
+    _decided: list[DeliveryDecision] = field(default_factory=list)
 
     @property
     def token(self) -> UUID:
@@ -69,11 +69,11 @@ class Batch:
 
     def decide(self, job: Job, decision: Decision) -> None:
         """Remove a delivery from the batch; `commit` stores the decision."""
-        self._decided.append(decided(job, decision))
+        self._decided.append(delivery_decision(job, decision))
 
     def decide_orphan(self, delivery: Claimed, decision: Decision) -> None:
         """Decide about a claimed row whose recipient was erased."""
-        self._decided.append(Decided(delivery, decision))
+        self._decided.append(DeliveryDecision(delivery, decision))
 
     def commit(self) -> None:
         """Store the decisions, and add the deliveries to publish again to `retries`."""
@@ -109,19 +109,19 @@ def load(claim: Claim) -> Batch:
     return batch
 
 
-def decided(job: Job, decision: Decision) -> Decided:
+def delivery_decision(job: Job, decision: Decision) -> DeliveryDecision:
     """Pair a delivery with its decision."""
     secrets_of = job.asked.id if job.asked.sealed is not None else None
-    return Decided(job.delivery, decision, secrets_of)
+    return DeliveryDecision(job.delivery, decision, secrets_of)
 
 
-def write(entries: Iterable[Decided], *, token: UUID) -> set[UUID]:
+def write(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:
     """Store decisions under the claim's token; returns the ids of changed rows."""
     decisions = {delivery.id: decision for delivery, decision, _ in entries}
     return transitions.write(decisions, UnderClaim(token))
 
 
-def secrets_to_wipe(entries: Iterable[Decided]) -> set[UUID]:
+def secrets_to_wipe(entries: Iterable[DeliveryDecision]) -> set[UUID]:
     """Return notifications whose sensitive variables are no longer needed by a final delivery."""
     return {
         secrets_of
@@ -130,7 +130,7 @@ def secrets_to_wipe(entries: Iterable[Decided]) -> set[UUID]:
     }
 
 
-def refund_caps(entries: Iterable[Decided], *, moved: Collection[UUID]) -> None:
+def refund_caps(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) -> None:
     """Refund the frequency caps of deliveries that ended unsent."""
     frequency_caps.refund_unsent(
         delivery
@@ -139,7 +139,7 @@ def refund_caps(entries: Iterable[Decided], *, moved: Collection[UUID]) -> None:
     )
 
 
-def retries_of(entries: Iterable[Decided], *, moved: Collection[UUID]) -> list[Retry]:
+def retries_of(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) -> list[Retry]:
     """Return the changed rows whose wait is short enough for a countdown."""
     return [
         Retry(delivery.id, decision.republish_in)

@@ -67,25 +67,25 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
     if not claim.deliveries:
         return []
     try:
-        return grouped(_delivered(load(claim)))
+        return group_retries(_run_steps(load(claim)))
     except (OperationalError, InterfaceError):
-        _give_back(claim, is_suspect=False)
+        _return_claim(claim, is_suspect=False)
         raise
     except Exception:
-        # Whatever it is, rows that were not called must not wait for the end of their lease.
-        _give_back(claim, is_suspect=True)
+        # Rows without a call must not wait for the end of their lease.
+        _return_claim(claim, is_suspect=True)
         raise
 
 
-def _delivered(batch: Batch) -> list[Retry]:
+def _run_steps(batch: Batch) -> list[Retry]:
     batch.commit()
-    queues = ordering.find(batch.jobs)
+    queues = ordering.mark_waiting(batch.jobs)
     for step in STEPS:
         step(batch)
         batch.commit()
     while batch.jobs:
         _send_by_first_provider(batch)
-    return batch.retries + ordering.step(queues)
+    return batch.retries + ordering.publish_next(queues)
 
 
 def _send_by_first_provider(batch: Batch) -> None:
@@ -129,7 +129,7 @@ def _hold_without_provider(batch: Batch, jobs: Sequence[Job]) -> None:
         batch.decide(each, held)
 
 
-def _give_back(claim: Claim, *, is_suspect: bool) -> None:
+def _return_claim(claim: Claim, *, is_suspect: bool) -> None:
     """Queue the rows of a claim that had no provider call. On failure, the leases expire.
 
     Args:
@@ -143,7 +143,7 @@ def _give_back(claim: Claim, *, is_suspect: bool) -> None:
     transitions.apply(transition, moves, UnderClaim(claim.token, only_uncalled=True))
 
 
-def grouped(retries: Iterable[Retry]) -> list[RetryGroup]:
+def group_retries(retries: Iterable[Retry]) -> list[RetryGroup]:
     """Group deliveries by delay, for a message each."""
     groups: dict[dt.timedelta, list[UUID]] = defaultdict(list)
     for each in retries:

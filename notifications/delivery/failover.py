@@ -34,7 +34,7 @@ from providers.contract import (
 Pair = tuple[Job, Result]
 
 
-def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
+def fail_over(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
     """Record the calls of deliveries with a next provider, and pass the deliveries on.
 
     Returns:
@@ -48,9 +48,11 @@ def take_onward(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
     ]
     if not able:
         return pairs
-    bound = perhaps_sent_before(able)
+    bound = with_unanswered_call(able)
     onward = {job.delivery.id for job in able} - bound
-    settle.note([pair for pair in pairs if pair[0].delivery.id in onward], provider=provider)
+    settle.record_calls(
+        [pair for pair in pairs if pair[0].delivery.id in onward], provider=provider
+    )
     for job, result in pairs:
         if job.delivery.id in onward:
             job.providers = job.providers[1:]
@@ -71,7 +73,7 @@ def _may_go_on(job: Job, result: Result) -> bool:
             return False
 
 
-def perhaps_sent_before(jobs: Iterable[Job]) -> set[UUID]:
+def with_unanswered_call(jobs: Iterable[Job]) -> set[UUID]:
     """Return P2 and P3 with an earlier unanswered call: only its provider recognises the key."""
     called_before = [
         job.delivery.id

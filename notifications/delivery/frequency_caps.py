@@ -97,7 +97,7 @@ def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
 def _stop(batch: Batch, jobs: Sequence[Job], *, cap: Cap, wait: dt.timedelta) -> None:
     for job in jobs:
         if rules.OVER[job.delivery.priority] is Over.WAITS:
-            # Not published again by the worker: the sweep may merge what is held into a digest.
+            # The worker does not publish the row again: a sweep may merge held rows into a digest.
             batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP, due_in=wait))
         else:
             detail = f"the cap is {cap}"

@@ -37,12 +37,12 @@ _ANY_DAY: Final = ProducerDay()
 def run_gates(batch: Batch) -> None:
     """Hold or stop the deliveries of a batch that may not leave now."""
     for job in batch.jobs:
-        decision = verdict(job, now=batch.now)
+        decision = decision_of(job, now=batch.now)
         if decision is not None:
             batch.decide(job, decision)
 
 
-def verdict(job: Job, *, now: dt.datetime) -> Verdict:
+def decision_of(job: Job, *, now: dt.datetime) -> Verdict:
     """Return the first gate's decision to hold or stop. `now` is Postgres's time."""
     for gate in GATES:
         objection = gate(job, now)
@@ -55,7 +55,7 @@ def _stop(transition: Transition, reason: Reason) -> Decision:
     return Decision(transition=transition, reason=reason)
 
 
-def _cancelled(job: Job, _now: dt.datetime) -> Verdict:
+def _cancellation(job: Job, _now: dt.datetime) -> Verdict:
     return _stop(CANCEL, Reason.CANCELLED) if job.asked.is_cancelled else None
 
 
@@ -66,7 +66,7 @@ def _expiry(job: Job, now: dt.datetime) -> Verdict:
     return _stop(EXPIRE, _EXPIRED_DURING[held.reason] if held else Reason.TTL_PASSED)
 
 
-def _allowed(job: Job, _now: dt.datetime) -> Verdict:
+def _allow_list(job: Job, _now: dt.datetime) -> Verdict:
     """Stop recipients missing from NOTIFY_ALLOWED_RECIPIENTS, in live mode."""
     allowed = conf.current().allowed
     if allowed is None or job.delivery.mode is Mode.TEST:
@@ -113,7 +113,7 @@ def _ordering(job: Job, now: dt.datetime) -> Verdict:
     """
     if not job.waits_for_turn:
         return None
-    # Whoever goes first wakes it. By itself it is due only when its time to live ends.
+    # The earlier delivery publishes this one; otherwise the row is due at its expiry.
     return Decision(transition=HOLD, reason=Reason.ORDERING, due_in=job.asked.expires_at - now)
 
 
@@ -126,9 +126,9 @@ _EXPIRED_DURING: Final = {
 Gate = Callable[[Job, dt.datetime], Verdict]
 
 GATES: Final[Sequence[Gate]] = (
-    _cancelled,
+    _cancellation,
     _expiry,
-    _allowed,
+    _allow_list,
     _consent,
     _contact,
     _suppression,
@@ -143,14 +143,14 @@ def _quiet_wait(job: Job, *, now: dt.datetime) -> tuple[dt.timedelta, Reason] | 
     found = _deferral(job, now)
     if found is None:
         return None
-    return min(_release(job, found.until), job.asked.expires_at) - now, found.reason
+    return min(_release_time(job, found.until), job.asked.expires_at) - now, found.reason
 
 
 def _deferral(job: Job, now: dt.datetime) -> Deferral | None:
     to, priority = job.destination, job.delivery.priority
-    has_wishes = to.quiet_hours != _NO_WINDOWS or to.do_not_disturb_until is not None
+    has_preferences = to.quiet_hours != _NO_WINDOWS or to.do_not_disturb_until is not None
     is_lost = not to.timezone and priority is Priority.P3
-    if priority is Priority.P0 or not (has_wishes or is_lost):
+    if priority is Priority.P0 or not (has_preferences or is_lost):
         return None
     wishes = Wishes(
         channel=job.delivery.channel,
@@ -162,7 +162,7 @@ def _deferral(job: Job, now: dt.datetime) -> Deferral | None:
     return deferral.deferral(wishes, priority=priority, day=day, now=now)
 
 
-def _release(job: Job, end: dt.datetime) -> dt.datetime:
+def _release_time(job: Job, end: dt.datetime) -> dt.datetime:
     """Return a time on the release ramp after quiet hours.
 
     The ramp ends before the time to live and before the next quiet hours.

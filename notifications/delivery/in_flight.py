@@ -43,19 +43,19 @@ _NOTE_SECONDS: Final = 1.0
 
 def acquire(provider: Provider, wanted: int, *, urgent: bool, timeout: float) -> int:
     """Take 1 to `wanted` permits; returns 0 if none was free within `timeout` seconds."""
-    return _gate(provider.name, provider.capabilities.concurrency).acquire(
+    return _pool_of(provider.name, provider.capabilities.concurrency).acquire(
         wanted, urgent=urgent, timeout=timeout
     )
 
 
 def release(provider: Provider, permits: int, results: Iterable[Result]) -> None:
     """Return permits, with the results of the calls that were made."""
-    gate = _gate(provider.name, provider.capabilities.concurrency)
-    gate.release(permits, [call_of(result) for result in results])
-    _note(provider.name, gate)
+    pool = _pool_of(provider.name, provider.capabilities.concurrency)
+    pool.release(permits, [load_signal(result) for result in results])
+    _note(provider.name, pool)
 
 
-def call_of(result: Result) -> Call:
+def load_signal(result: Result) -> Call:
     """Convert a result into the load signal for the concurrency limit."""
     match result.outcome:
         case Accepted() | Rejected():
@@ -68,7 +68,7 @@ def call_of(result: Result) -> Call:
             ending = Ending.NOTHING
         case _:
             assert_never(result.outcome)
-    # What was rejected before any call took no time.
+    # A rejection before any call has no latency.
     if ending is Ending.ANSWERED and not result.latency:
         ending = Ending.NOTHING
     return Call(ending, result.latency.total_seconds())
@@ -82,7 +82,7 @@ class _Waiter:
     granted: int = 0
 
 
-class Gate:
+class PermitPool:
     """The permits of one provider. Thread-safe."""
 
     def __init__(self, limit: Limit) -> None:
@@ -166,36 +166,36 @@ class Gate:
         now = clock.monotonic()
         if self._short_since is None:
             self._short_since = now
-            waiter.woken.notify()  # it may have been waiting for longer than a wave's time
+            waiter.woken.notify()  # the caller computes its wait anew, with the time of a wave
         return max(0, free) if now - self._short_since >= _WAVE_SECONDS else 0
 
 
-_gates: dict[str, Gate] = {}
+_pools: dict[str, PermitPool] = {}
 _making = threading.Lock()
 
 
-def _gate(provider: str, concurrency: int) -> Gate:
-    gate = _gates.get(provider)
-    if gate is None:
+def _pool_of(provider: str, concurrency: int) -> PermitPool:
+    pool = _pools.get(provider)
+    if pool is None:
         with _making:
             ceiling = min(concurrency, conf.current().calls_in_flight)
-            gate = _gates.setdefault(provider, Gate(Limit(ceiling=ceiling)))
-    return gate
+            pool = _pools.setdefault(provider, PermitPool(Limit(ceiling=ceiling)))
+    return pool
 
 
-def _note(provider: str, gate: Gate) -> None:
+def _note(provider: str, pool: PermitPool) -> None:
     """Update the metrics, at most once in `_NOTE_SECONDS`. Concurrent updates are harmless."""
     now = clock.monotonic()
-    if now - gate.noted_at >= _NOTE_SECONDS:
-        gate.noted_at = now
-        metric_counters.note_in_flight(provider, limit=gate.limit, in_flight=gate.in_flight)
+    if now - pool.noted_at >= _NOTE_SECONDS:
+        pool.noted_at = now
+        metric_counters.note_in_flight(provider, limit=pool.limit, in_flight=pool.in_flight)
 
 
 def forget() -> None:
     """Reset in the child of a fork: the parent's calls and locks do not exist in the child."""
     global _making  # noqa: PLW0603 - replaced as a whole, as the lock cannot be released here
     _making = threading.Lock()
-    _gates.clear()
+    _pools.clear()
 
 
 os.register_at_fork(after_in_child=forget)

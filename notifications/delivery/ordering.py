@@ -25,7 +25,7 @@ from notifications.store.postgres import ordering_queues
 from notifications.store.postgres.ordering_queues import Queue
 
 
-def find(jobs: Sequence[Job]) -> Mapping[UUID, Queue]:
+def mark_waiting(jobs: Sequence[Job]) -> Mapping[UUID, Queue]:
     """Mark deliveries behind a queue's head; returns the queues of all ordered deliveries."""
     ordered = [job for job in jobs if job.asked.ordering_key]
     if not ordered:
@@ -37,11 +37,11 @@ def find(jobs: Sequence[Job]) -> Mapping[UUID, Queue]:
     return queues
 
 
-def step(queues: Mapping[UUID, Queue]) -> list[Retry]:
+def publish_next(queues: Mapping[UUID, Queue]) -> list[Retry]:
     """Publish the next heads after a claim's commit. Safe to run late or never."""
     if not queues:
         return []
-    # After the other's commit: of two workers that leave and hold at the same moment at least one
-    # sees what the other did.
+    # Runs after the commit: if two workers finish and hold deliveries of a key at the same time,
+    # at least the later one sees the other's changes.
     _, woken = ordering_queues.advance(queues.values())
     return [Retry(each, clock.AT_ONCE) for each in woken]

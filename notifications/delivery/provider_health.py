@@ -65,7 +65,7 @@ def key_of(job: Job, provider: Provider) -> HealthKey:
     return HealthKey(provider.name, job.delivery.channel, endpoint)
 
 
-def report(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
+def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     """Report outcomes to the breakers; returns the outcomes to settle, in the same order."""
     by_key: dict[HealthKey, list[Pair]] = defaultdict(list)
     for pair in pairs:
@@ -75,14 +75,18 @@ def report(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
             if provider.capabilities.endpoint_of:
                 over_all = HealthKey(provider.name, job.delivery.channel, EVERY_ENDPOINT)
                 by_key[over_all].append(pair)
-    return_room((job for job, result in pairs if isinstance(result.outcome, NotStarted)), provider)
-    verdicts = circuit_breakers.report({key: tally(together) for key, together in by_key.items()})
+    return_capacity(
+        (job for job, result in pairs if isinstance(result.outcome, NotStarted)), provider
+    )
+    verdicts = circuit_breakers.report({
+        key: call_stats(together) for key, together in by_key.items()
+    })
     doubted: dict[UUID, Misconfigured] = {}
     for key, verdict in verdicts.items():
         if verdict.is_open:
             for job, result in by_key[key]:
                 job.is_probe |= isinstance(result.outcome, Unavailable)
-        doubted |= _beyond_belief(by_key[key], verdict)
+        doubted |= _doubted_rejections(by_key[key], verdict)
     if doubted:
         _alert(provider, {outcome.code for outcome in doubted.values()})
     return [
@@ -91,7 +95,7 @@ def report(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     ]
 
 
-def return_room(jobs: Iterable[Job], provider: Provider) -> None:
+def return_capacity(jobs: Iterable[Job], provider: Provider) -> None:
     """Release the endpoint capacity of calls that did not begin."""
     if provider.capabilities.endpoint_of is None:
         return
@@ -99,7 +103,7 @@ def return_room(jobs: Iterable[Job], provider: Provider) -> None:
     circuit_breakers.report({key: Tally(returned=count) for key, count in uncalled.items()})
 
 
-def tally(pairs: Iterable[Pair]) -> Tally:
+def call_stats(pairs: Iterable[Pair]) -> Tally:
     """Count the outcomes of calls, in the order in which the calls ended."""
     counts: Counter[str] = Counter()
     dead: set[int] = set()
@@ -135,7 +139,7 @@ COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
 """Outcome -> field of the counts, and the result of a probe. NotStarted is not counted."""
 
 
-def _beyond_belief(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Misconfigured]:
+def _doubted_rejections(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Misconfigured]:
     refused = [
         (job.delivery.id, result.outcome)
         for job, result in pairs

@@ -22,11 +22,11 @@ from notifications.store.templates import template_cache
 from providers.contract import Channel, Message
 
 Versions = Mapping[int, template_cache.TemplateVersion]
-LIFE: Final = dt.timedelta(days=90)
+SHORT_LINK_LIFETIME: Final = dt.timedelta(days=90)
 """Lifetime of a short link after its notification expired."""
 
 
-class Book:
+class ShortLinkBatch:
     """Short links of one wave: collected by rendering, stored before the send."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Book:
                 token=token,
                 delivery_id=job.delivery.id,
                 target=link,
-                expires_at=job.asked.expires_at + LIFE,
+                expires_at=job.asked.expires_at + SHORT_LINK_LIFETIME,
             )
             return settings.public_url + short_links.PATH + token
 
@@ -58,14 +58,14 @@ def versions_for(jobs: Iterable[Job]) -> Versions:
     return template_cache.by_id({job.asked.template for job in jobs if job.asked.template})
 
 
-def message(job: Job, versions: Versions, *, now: dt.datetime, links: Book) -> Message:
+def message(job: Job, versions: Versions, *, now: dt.datetime, links: ShortLinkBatch) -> Message:
     """Build the message of a delivery, and collect the short links in `links`.
 
     Raises:
         RenderError: template and variables do not match; a retry would fail as well.
     """
     unsubscribe_url = unsubscribe_links.url_for(job)
-    words = _words(job, versions, links, unsubscribe_url)
+    words = _text(job, versions, links, unsubscribe_url)
     delivery, asked, where = job.delivery, job.asked, job.destination
     is_webhook = delivery.channel is Channel.WEBHOOK
     return Message(
@@ -96,7 +96,7 @@ def _collapse_key(asked: Asked) -> str:
     return f"{asked.producer_id}-{asked.collapse_key}" if asked.collapse_key else ""
 
 
-def _words(job: Job, versions: Versions, links: Book, unsubscribe_url: str) -> Rendered:
+def _text(job: Job, versions: Versions, links: ShortLinkBatch, unsubscribe_url: str) -> Rendered:
     if job.asked.content is not None:
         return wording.fitted(job.delivery.channel, _raw(job.asked.content))
     version = versions.get(job.asked.template or 0)

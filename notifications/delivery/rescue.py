@@ -94,7 +94,7 @@ def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decisio
         )
     if decision.reason == Reason.UNANSWERED:
         decision = replace(decision, reason=Reason.WORKER_LOST)
-    # The waits of the policy and of a resend have passed while the lease ran.
+    # The wait of a retry or a resend has passed with the lease.
     if decision.transition is rules.RETRY:
         return replace(decision, transition=rules.RESCUE, due_in=clock.AT_ONCE)
     if decision.transition is rules.LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
@@ -131,7 +131,7 @@ def _call(row: Row, outcome: Outcome) -> attempts.Call:
     )
 
 
-def reconsider(rows: Iterable[Row]) -> int:
+def resend_or_close(rows: Iterable[Row]) -> int:
     """Resend urgent `unknown` rows once; close other rows with a dead letter."""
     resend, close = [], []
     for row in rows:

@@ -30,20 +30,20 @@ _NULL: Final = dry_run.DryRun()
 
 
 @functools.cache
-def configured() -> Mapping[str, Provider]:
+def providers_by_name() -> Mapping[str, Provider]:
     """Return the adapters configured by the environment, by name."""
     return registry.configured(os.environ)
 
 
 def forget() -> None:
     """Clear the caches of adapters and routes."""
-    configured.cache_clear()
+    providers_by_name.cache_clear()
     provider_routes.forget()
 
 
 def provider_named(name: str) -> Provider | None:
     """Return the configured adapter or the null provider with a name."""
-    return _NULL if name == dry_run.NAME else configured().get(name)
+    return _NULL if name == dry_run.NAME else providers_by_name().get(name)
 
 
 class _Place(NamedTuple):
@@ -71,7 +71,7 @@ def choose_providers(batch: Batch) -> None:
         job.providers = choice.order(job.delivery.id)
 
 
-def takers(channel: Channel) -> list[Provider]:
+def live_providers(channel: Channel) -> list[Provider]:
     """Return the providers of live deliveries on a channel."""
     settings = conf.current()
     names = {rule.provider for rule in provider_routes.current().get(channel, ())}
@@ -96,12 +96,12 @@ def _among(rules: Sequence[Rule], place: _Place) -> Choice:
         rule
         for rule in rules
         if (found := provider_named(rule.provider)) is not None
-        and takes(found, channel=place.channel, kind=place.kind)
+        and takes_address(found, channel=place.channel, kind=place.kind)
     ]
     return routing.choose(usable, address=place.beginning, kind=place.kind)
 
 
-def takes(provider: Provider, *, channel: Channel, kind: str) -> bool:
+def takes_address(provider: Provider, *, channel: Channel, kind: str) -> bool:
     """Return True if a provider takes an address; an unknown kind counts as any kind."""
     able = provider.capabilities
     known = not able.address_kinds or not kind or kind in able.address_kinds

@@ -37,7 +37,7 @@ from notifications import clock, stopping
 from notifications.delivery import failover, in_flight, provider_health, render, settle, withholding
 from notifications.delivery.batch import Batch
 from notifications.delivery.claimed import Job
-from notifications.delivery.render import Book
+from notifications.delivery.render import ShortLinkBatch
 from notifications.rules.lane import PACE
 from notifications.rules.language.templating import RenderError
 from notifications.rules.outcomes import RETURN_GRACE, Decision
@@ -120,15 +120,15 @@ class _Sending:
 
     def run(self) -> None:
         while self._waiting and not self._error and self._may_begin():
-            self._guarded(self._begin_wave)
-            self._guarded(self._take_arrivals)
+            self._run_step(self._begin_wave)
+            self._run_step(self._handle_arrivals)
         while self._waves or self._unsettled:
-            self._guarded(self._take_arrivals)
+            self._run_step(self._handle_arrivals)
         if self._error:
             raise self._error
         self._return_waiting()
 
-    def _guarded(self, step: Callable[[], None]) -> None:
+    def _run_step(self, step: Callable[[], None]) -> None:
         """Run a step and keep the first error: `run` settles begun calls, then raises."""
         try:
             step()
@@ -155,25 +155,25 @@ class _Sending:
             return
         messages: list[Message] = []
         try:
-            messages = self._ready([self._waiting.popleft() for _ in range(permits)])
+            messages = self._prepare([self._waiting.popleft() for _ in range(permits)])
         finally:
             in_flight.release(self._provider, permits - len(messages), ())
         if messages:
             wave = _Wave({each.delivery_id for each in messages})
             self._waves.append(wave)
-            # The thread calls the adapter too, so that an error of the call ends the wave.
+            # The thread also calls the adapter, so an error of the call ends the wave.
             send = functools.partial(self._provider.send, messages, deadline=self._pace.deadline)
             threading.Thread(
                 target=_collect, args=(send, wave, self._arrived), name="provider", daemon=True
             ).start()
 
-    def _ready(self, jobs: Sequence[Job]) -> list[Message]:
+    def _prepare(self, jobs: Sequence[Job]) -> list[Message]:
         """Render deliveries and mark the calls as begun; returns messages of valid leases."""
-        messages, broken = self._rendered(jobs)
-        settle.give_up(self._batch, broken, reason=Reason.RENDER_ERROR)
+        messages, broken = self._render(jobs)
+        settle.dead_letter(self._batch, broken, reason=Reason.RENDER_ERROR)
         ids = [each.delivery_id for each in messages]
-        # Tried again after an error: a lost COMMIT must not leave rows that look as if called.
-        calls = self._until_taken(
+        # Retried after an error: a lost COMMIT must not leave rows marked as called.
+        calls = self._write_with_retries(
             lambda: claims.renew(ids, token=self._batch.token, provider=self._provider.name),
             within=_RENEW_WITHIN,
         )
@@ -183,11 +183,11 @@ class _Sending:
                 self._called[job.delivery.id] = job
         return [each for each in messages if each.delivery_id in calls]
 
-    def _rendered(self, jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
+    def _render(self, jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
         versions = render.versions_for(jobs)
         messages: list[Message] = []
         broken: list[tuple[Job, str]] = []
-        links = Book()
+        links = ShortLinkBatch()
         now = self._batch.now
         for job in jobs:
             try:
@@ -198,24 +198,24 @@ class _Sending:
             except DatabaseError:
                 raise
             except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
-                raise withholding.without_values(error) from None
+                raise withholding.loggable_error(error) from None
             if message.channel is Channel.SMS:
                 job.segments = sms_segments.measured(message.body).segments
             messages.append(message)
         links.store()
         return messages, broken
 
-    def _take_arrivals(self) -> None:
+    def _handle_arrivals(self) -> None:
         """Receive outcomes, and settle them when enough have arrived."""
         if self._waves:
-            self._take(timeout=self._patience())
+            self._take(timeout=self._wait_limit())
         is_late = clock.monotonic() - self._settled_at >= _SETTLE_AFTER
         if self._unsettled and (not self._waves or is_late or len(self._unsettled) >= _SETTLE_AT):
             results, self._unsettled = self._unsettled, []
             self._settle(results)
             self._settled_at = clock.monotonic()
 
-    def _patience(self) -> float | None:
+    def _wait_limit(self) -> float | None:
         """Return the seconds to wait for an outcome before the next settle is due."""
         look_again = _LOOK_AGAIN if self._waiting else None
         if not self._unsettled:
@@ -231,10 +231,10 @@ class _Sending:
         for arrival in _group(self._arrived, timeout=timeout, linger=linger):
             if arrival.result is None:
                 self._waves.remove(arrival.wave)
-                results += self._never_reported(arrival.wave)
+                results += self._unanswered_results(arrival.wave)
             else:
                 arrival.wave.unanswered.discard(arrival.result.delivery_id)
-                results.append(self._keepable(arrival.result))
+                results.append(self._loggable(arrival.result))
         if not results:
             return
         self._unsettled += results
@@ -245,14 +245,14 @@ class _Sending:
             for each in results
         )
 
-    def _keepable(self, result: Result) -> Result:
+    def _loggable(self, result: Result) -> Result:
         has_secrets = self._called[result.delivery_id].asked.sealed is not None
-        return withholding.without_words(result) if has_secrets else result
+        return withholding.without_provider_text(result) if has_secrets else result
 
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
 
-    def _never_reported(self, wave: _Wave) -> list[Result]:
+    def _unanswered_results(self, wave: _Wave) -> list[Result]:
         """Return `Unanswered` for calls without a result, because the message may be sent."""
         if wave.error is not None:
             self._error = self._error or wave.error
@@ -264,20 +264,22 @@ class _Sending:
 
     def _settle(self, results: Sequence[Result]) -> None:
         provider = self._provider
-        pairs = provider_health.report(self._pairs(results), provider=provider)
-        final = self._until_taken(lambda: failover.take_onward(pairs, provider=provider))
+        pairs = provider_health.record(self._pairs(results), provider=provider)
+        final = self._write_with_retries(lambda: failover.fail_over(pairs, provider=provider))
         try:
             self._settle_final(final)
         except Exception:  # noqa: BLE001 - whatever it is, it is raised again for its own outcome
-            # One outcome that cannot be written must not take the others with it.
+            # An outcome that cannot be stored must not block other outcomes.
             _log.warning("settled_one_by_one", provider=provider.name, count=len(final))
             for pair in final:
-                self._guarded(functools.partial(self._settle_final, [pair]))
+                self._run_step(functools.partial(self._settle_final, [pair]))
 
     def _settle_final(self, pairs: Sequence[settle.Pair]) -> None:
-        self._until_taken(lambda: settle.settle(self._batch, pairs, provider=self._provider))
+        self._write_with_retries(lambda: settle.settle(self._batch, pairs, provider=self._provider))
 
-    def _until_taken(self, write: Callable[[], Answer], *, within: float = float("inf")) -> Answer:
+    def _write_with_retries(
+        self, write: Callable[[], Answer], *, within: float = float("inf")
+    ) -> Answer:
         """Repeat a write until Postgres takes it; meanwhile, outcomes go to the ledger.
 
         Raises:
@@ -304,7 +306,7 @@ class _Sending:
             due_in=clock.AT_ONCE if stops else RETURN_GRACE,
             republish_in=None if stops else clock.AT_ONCE,
         )
-        provider_health.return_room(self._waiting, self._provider)
+        provider_health.return_capacity(self._waiting, self._provider)
         for job in self._waiting:
             self._batch.decide(job, decision)
         self._batch.commit()
@@ -318,7 +320,7 @@ def _collect(
         for result in send():
             arrived.put(_Arrival(wave, result))
     except Exception as error:  # noqa: BLE001 - raised again by the task's own thread
-        wave.error = withholding.without_values(error)
+        wave.error = withholding.loggable_error(error)
     finally:
         arrived.put(_Arrival(wave))
 

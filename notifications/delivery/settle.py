@@ -14,7 +14,7 @@ from uuid import UUID
 
 from notifications import clock, conf, telemetry
 from notifications.delivery import batch as batches
-from notifications.delivery.batch import Batch, Decided
+from notifications.delivery.batch import Batch, DeliveryDecision
 from notifications.delivery.claimed import Job
 from notifications.delivery.provider_health import NOT_BELIEVED
 from notifications.rules.alerts import AlertKind
@@ -54,18 +54,18 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
     if not pairs:
         return
     now = batch.now
-    perhaps_sent = _perhaps_sent_before(pairs)
+    perhaps_sent = _with_unanswered_call(pairs)
     entries = []
     for job, result in pairs:
         known = _circumstances(job, provider, now, perhaps_sent=job.delivery.id in perhaps_sent)
-        entries.append(batches.decided(job, decide(result.outcome, known)))
+        entries.append(batches.delivery_decision(job, decide(result.outcome, known)))
     moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
     batches.refund_caps(entries, moved=moved)
     batch.retries += batches.retries_of(entries, moved=moved)
     _log_calls(pairs, provider)
 
 
-def note(pairs: Sequence[Pair], *, provider: Provider) -> None:
+def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
     """Record the calls of deliveries that fail over, without settling the rows."""
     if not pairs:
         return
@@ -74,14 +74,14 @@ def note(pairs: Sequence[Pair], *, provider: Provider) -> None:
     _alert_if_misconfigured(pairs, provider)
 
 
-def give_up(batch: Batch, jobs: Iterable[tuple[Job, str]], *, reason: Reason) -> None:
+def dead_letter(batch: Batch, jobs: Iterable[tuple[Job, str]], *, reason: Reason) -> None:
     """Dead-letter unsendable deliveries with an explanation."""
     for job, why in jobs:
         batch.decide(job, Decision(transition=REJECT, reason=reason, detail=redacted(why)))
     batch.commit()
 
 
-def _perhaps_sent_before(pairs: Iterable[Pair]) -> set[UUID]:
+def _with_unanswered_call(pairs: Iterable[Pair]) -> set[UUID]:
     """Return deliveries with a failed call now and an earlier unanswered call."""
     called_before = [
         job.delivery.id
@@ -112,7 +112,7 @@ def _circumstances(
 
 
 def _write(
-    batch: Batch, pairs: Sequence[Pair], entries: Sequence[Decided], *, provider: Provider
+    batch: Batch, pairs: Sequence[Pair], entries: Sequence[DeliveryDecision], *, provider: Provider
 ) -> set[UUID]:
     made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
     attempts.record([_call(job, result) for job, result in made], provider=provider.name)
@@ -152,7 +152,7 @@ def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:
         alerts.raise_once(AlertKind.PROVIDER_MISCONFIGURED, provider.name, detail)
 
 
-def _name(outcome: object) -> str:
+def _outcome_name(outcome: object) -> str:
     return type(outcome).__name__.lower()
 
 
@@ -166,24 +166,24 @@ def _call(job: Job, result: Result) -> attempts.Call:
     return attempts.Call(
         delivery_id=job.delivery.id,
         number=job.call,
-        outcome=_name(outcome),
+        outcome=_outcome_name(outcome),
         code=said[0],
-        # A message id is the provider's own word and no address; anything else may quote one.
+        # Only a message id is safe to store: other texts of a provider may contain an address.
         detail=said[1][:500] if isinstance(outcome, Accepted) else redacted(said[1]),
         latency_ms=_milliseconds(result.latency),
         segments=job.segments,
         http_status=result.http_status,
-        retry_after_s=_asked_wait_s(result),
+        retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
     )
 
 
 def _log_calls(pairs: Sequence[Pair], provider: Provider) -> None:
     hash_key = conf.current().hash_key
-    telemetry.write_calls([_line(job, result, provider, hash_key) for job, result in pairs])
+    telemetry.write_calls([_log_fields(job, result, provider, hash_key) for job, result in pairs])
 
 
-def _line(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict[str, object]:
+def _log_fields(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict[str, object]:
     delivery, asked = job.delivery, job.asked
     return {
         "address_hash": address_hash(job.destination.address, key=hash_key),
@@ -195,18 +195,18 @@ def _line(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict
         "latency_ms": _milliseconds(result.latency),
         "mode": delivery.mode.label,
         "notification_id": asked.id,
-        "outcome": _name(result.outcome),
+        "outcome": _outcome_name(result.outcome),
         "priority": delivery.priority.name,
         "producer_id": asked.producer_id,
         "provider": provider.name,
-        "retry_after_s": _asked_wait_s(result),
+        "retry_after_s": _retry_after_s(result),
         "signed_with": result.signed_with,
         "trace_id": asked.traceparent[3:35],
         "type": asked.type,
     }
 
 
-def _asked_wait_s(result: Result) -> int | None:
+def _retry_after_s(result: Result) -> int | None:
     """Return the seconds to wait by the answer or the provider's documentation, rounded up."""
     wait = result.retry_after or getattr(result.outcome, "retry_after", None)
     return min(math.ceil(wait.total_seconds()), _LONGEST_WAIT_S) if wait else None

@@ -57,7 +57,7 @@ def url_for(job: Job) -> str:
 
 def token_of(link: Link) -> str:
     """Return the signed token of a link, in characters that a URL may contain."""
-    return signed_token.write(facts(link), key=_keys()[0])
+    return signed_token.write(token_fields(link), key=_keys()[0])
 
 
 def read(token: str) -> tuple[Link, Recipient]:
@@ -77,15 +77,15 @@ def read(token: str) -> tuple[Link, Recipient]:
     return link, recipient
 
 
-def facts(link: Link) -> list[str | int]:
+def token_fields(link: Link) -> list[str | int]:
     """Return the fields of a token: recipient, channel, topic."""
     return [link.recipient_id, int(link.channel), link.topic]
 
 
 def _keys() -> tuple[Key, ...]:
-    return _derived(settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return _keys_from(settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
 
 
 @functools.lru_cache(maxsize=4)
-def _derived(*secrets: str) -> tuple[Key, ...]:
+def _keys_from(*secrets: str) -> tuple[Key, ...]:
     return tuple(signed_token.key(secret, purpose=_PURPOSE) for secret in secrets)

@@ -25,7 +25,7 @@ OVERLAP: Final = dt.timedelta(days=7)
 """Time for which the previous secret also signs, so that a receiver can be changed."""
 
 
-class Signed(Protocol):
+class StoredSecret(Protocol):
     """The stored fields of a contact's secret: a model row or a query row."""
 
     @property
@@ -41,7 +41,7 @@ class Signed(Protocol):
         """Time until which the shared secret signs as well."""
 
 
-def keys_of(contact_id: int, stored: Signed, *, now: dt.datetime) -> tuple[bytes, ...]:
+def keys_of(contact_id: int, stored: StoredSecret, *, now: dt.datetime) -> tuple[bytes, ...]:
     """Return the keys that sign for a contact now, newest first."""
     versions = [stored.secret_version]
     if overlap_until(stored, now=now) is not None:
@@ -53,14 +53,14 @@ def keys_of(contact_id: int, stored: Signed, *, now: dt.datetime) -> tuple[bytes
     )
 
 
-def overlap_until(stored: Signed, *, now: dt.datetime) -> dt.datetime | None:
+def overlap_until(stored: StoredSecret, *, now: dt.datetime) -> dt.datetime | None:
     """Return the end of the previous secret's overlap; None outside an overlap."""
     changed_at = stored.secret_changed_at
     return changed_at + OVERLAP if changed_at and now < changed_at + OVERLAP else None
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ActiveSecret:
     """The public properties of a valid secret."""
 
     fingerprint: str
@@ -69,12 +69,12 @@ class Known:
     """None if the secret has no end."""
 
 
-def secrets_of(contact: Contact, *, now: dt.datetime) -> list[Known]:
+def secrets_of(contact: Contact, *, now: dt.datetime) -> list[ActiveSecret]:
     """Return the valid secrets of a webhook contact, newest first."""
     keys, until = keys_of(contact.pk, contact, now=now), overlap_until(contact, now=now)
     each_version = len(keys) // 2 if until else len(keys)
     return [
-        Known(
+        ActiveSecret(
             fingerprint(key),
             is_current=position == 0,
             signs_until=until if position >= each_version else None,
@@ -88,12 +88,12 @@ def fingerprint(key: bytes) -> str:
     return hashlib.sha256(key).hexdigest()[:16]
 
 
-def is_shared(stored: Signed, *, now: dt.datetime) -> bool:
+def is_shared(stored: StoredSecret, *, now: dt.datetime) -> bool:
     """Return True if the shared secret also signs for a contact."""
     return stored.shared_secret_until is not None and now < stored.shared_secret_until
 
 
-def renew(contact_id: int) -> Secret | None:
+def rotate(contact_id: int) -> Secret | None:
     """Rotate the secret of a webhook contact; the previous secret signs for OVERLAP.
 
     Returns:

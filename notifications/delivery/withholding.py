@@ -27,7 +27,7 @@ class CallFailed(Exception):
     """A bug in a render or an adapter raised an exception; names its type and location."""
 
 
-def without_words(result: Result) -> Result:
+def without_provider_text(result: Result) -> Result:
     """Return the result without the provider's text."""
     outcome = result.outcome
     if isinstance(outcome, Accepted) or not outcome.detail:
@@ -35,14 +35,14 @@ def without_words(result: Result) -> Result:
     return replace(result, outcome=replace(outcome, detail=NOT_KEPT))
 
 
-def without_values(error: BaseException) -> CallFailed:
+def loggable_error(error: BaseException) -> CallFailed:
     """Return a loggable exception for an exception that may quote a message or an address."""
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
     places = [f"{PurePath(each.filename).name}:{each.lineno} {each.name}" for each in frames]
     return CallFailed(f"{type(error).__name__} in {' > '.join(places)}")
 
 
-def with_sensitive(delivery_ids: Collection[UUID]) -> set[UUID]:
+def with_sensitive_variables(delivery_ids: Collection[UUID]) -> set[UUID]:
     """Return the deliveries whose template has sensitive variables."""
     if not delivery_ids:
         return set()

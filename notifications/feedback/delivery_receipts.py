@@ -123,7 +123,9 @@ def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
     """Apply receipts of a provider; returns the changed deliveries."""
     by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
-    secret = withholding.with_sensitive({each for receipt, each in told if receipt.detail})
+    secret = withholding.with_sensitive_variables({
+        each for receipt, each in told if receipt.detail
+    })
     for receipt, delivery_id in told:
         is_secret = delivery_id in secret
         said = (receipt.code, withholding.NOT_KEPT if is_secret else redacted(receipt.detail))

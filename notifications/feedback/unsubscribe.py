@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 from django.core.signing import BadSignature, TimestampSigner
 
-from notifications.delivery.unsubscribe_links import BadLink, Link, facts
+from notifications.delivery.unsubscribe_links import BadLink, Link, token_fields
 from notifications.models import Contact
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import recipients, suppressions
@@ -55,7 +55,7 @@ def leave(link: Link, choice: Choice) -> str:
     else:
         changed = _leave_channel(link)
     _log.info("unsubscribed", **_facts_of(link, choice), changed=changed)
-    return _undo_signer().sign_object([*facts(link), choice]) if changed else ""
+    return _undo_signer().sign_object([*token_fields(link), choice]) if changed else ""
 
 
 def undo(link: Link, undo_token: str) -> None:
@@ -68,7 +68,7 @@ def undo(link: Link, undo_token: str) -> None:
         *said, chosen = _undo_signer().unsign_object(undo_token, max_age=UNDO_FOR)
     except BadSignature as error:
         raise BadLink from error
-    if said != facts(link):
+    if said != token_fields(link):
         raise BadLink
     choice = Choice(chosen)
     category = _category(link, choice)

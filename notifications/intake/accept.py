@@ -184,7 +184,7 @@ def _run_group(singles: Sequence[Single]) -> Finished[_Outcome]:
     """Charge and accept a group in one transaction.
 
     Raises:
-        NothingStored: a request cannot be plan_request or stored, or waits for a key.
+        NothingStored: a request cannot be planned or stored, or waits for a key.
         django.db.Error: the database failed during the commit.
     """
     quotas = _charge(singles)

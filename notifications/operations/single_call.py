@@ -52,8 +52,10 @@ def adapter(name: str, message: Message) -> Provider:
     settings = conf.current()
     found = routing.provider_named(name)
     if found is None:
-        raise CannotSend(f"{name} is not configured. These are: {', '.join(routing.configured())}.")
-    if not routing.takes(found, channel=message.channel, kind=message.address_kind):
+        raise CannotSend(
+            f"{name} is not configured. These are: {', '.join(routing.providers_by_name())}."
+        )
+    if not routing.takes_address(found, channel=message.channel, kind=message.address_kind):
         raise CannotSend(f"{name} does not take {message.channel.label} to such an address.")
     if settings.allowed and not settings.allowed.allows(user_id="", address=message.address):
         raise CannotSend("NOTIFY_ALLOWED_RECIPIENTS does not list this address.")

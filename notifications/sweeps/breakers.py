@@ -43,7 +43,7 @@ def _resolve_closed() -> int:
 
 def _tell_of_endpoints() -> None:
     """Raise an alert for each provider with open endpoint breakers."""
-    for name, provider in routing.configured().items():
+    for name, provider in routing.providers_by_name().items():
         if provider.capabilities.endpoint_of is None:
             continue
         for channel in provider.capabilities.channels:

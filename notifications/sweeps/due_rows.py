@@ -33,4 +33,4 @@ def recheck_unknown(*, now: dt.datetime, limit: int) -> Swept:
     """Queue unanswered P0 and P1 for a single resend, and close other unanswered rows."""
     del now
     due = Due("recheck_unknown", Status.UNKNOWN, limit)
-    return rounds.work(due, lambda rows, _span: rescue.reconsider(rows))
+    return rounds.work(due, lambda rows, _span: rescue.resend_or_close(rows))

@@ -30,7 +30,7 @@ def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
 
     A lane without quota is left out.
     """
-    providers = {lane: routing.takers(lane.channel) for lane in depths if _is_watched(lane)}
+    providers = {lane: routing.live_providers(lane.channel) for lane in depths if _is_watched(lane)}
     found = breaker_status.of_pairs({
         (each.name, lane.channel) for lane, taking in providers.items() for each in taking
     })
@@ -46,7 +46,7 @@ def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
 
 def used(lane: Lane, count: int) -> None:
     """Charge published rows to the lane's providers, at their rates."""
-    if _is_watched(lane) and (taking := routing.takers(lane.channel)):
+    if _is_watched(lane) and (taking := routing.live_providers(lane.channel)):
         _asked(lane, taking, charge=count)
 
 

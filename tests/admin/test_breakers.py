@@ -53,7 +53,7 @@ def test_of_many_resting_endpoints_the_board_counts_all_and_shows_some(
     hooks = DryRun()
     able = replace(hooks.capabilities, endpoint_of=str, channels=frozenset({Channel.WEBHOOK}))
     monkeypatch.setattr(DryRun, "capabilities", able)
-    monkeypatch.setattr(routing, "configured", lambda: {"hooks": hooks})
+    monkeypatch.setattr(routing, "providers_by_name", lambda: {"hooks": hooks})
     fault = Tally(fault="it refuses us: 401", faults=1, calls=1)
     names = [f"https://{number}.example:443" for number in range(150)]
     circuit_breakers.report({HealthKey("hooks", Channel.WEBHOOK, name): fault for name in names})

@@ -52,7 +52,7 @@ class _Mail(OneWay):
 @pytest.fixture
 def mail(monkeypatch: pytest.MonkeyPatch) -> _Mail:
     it = _Mail()
-    monkeypatch.setattr(routing, "configured", lambda: {"smtp": it})
+    monkeypatch.setattr(routing, "providers_by_name", lambda: {"smtp": it})
     return it
 
 

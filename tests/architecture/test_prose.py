@@ -37,7 +37,7 @@ class _Limits:
 
 _PACKAGES: Final = {
     "notifications": _Limits(participles=6.5),
-    "notifications/delivery": _Limits(participles=7.9),
+    "notifications/delivery": _Limits(),
     "notifications/intake": _Limits(),
     "notifications/feedback": _Limits(participles=16.7),
     "notifications/scheduling": _Limits(participles=9.9),

@@ -35,7 +35,7 @@ def main(name: str, webhook_url: str) -> None:
     person = Recipient.objects.create(mode=Mode.LIVE, user_id=f"{name}-webhook")
     contact = person.contacts.create(channel=Channel.WEBHOOK, address=webhook_url, is_primary=True)
     former = Secret(webhook_signing.keys_of(contact.pk, contact, now=clock.now())[0])
-    current = webhook_signing.renew(contact.pk)
+    current = webhook_signing.rotate(contact.pk)
     assert current is not None
     letter = DeadLetter.objects.create(
         delivery_id=uuid4(),

@@ -228,7 +228,7 @@ def test_a_worker_that_lost_its_lease_takes_nothing_back(reach: Reach, take: Acc
     assert lost.jobs == [job]
     Delivery.objects.update(status=Status.QUEUED, claim_token=None)
     assert _sent([row]) == [GOES]
-    settle.give_up(lost, [(job, "too late")], reason=Reason.RENDER_ERROR)
+    settle.dead_letter(lost, [(job, "too late")], reason=Reason.RENDER_ERROR)
     assert _counted(person) == 1
 
 

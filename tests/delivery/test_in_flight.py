@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from notifications.delivery import in_flight
-from notifications.delivery.in_flight import Gate
+from notifications.delivery.in_flight import PermitPool
 from notifications.rules.rate_limits.concurrency import Call, Ending, Limit
 from notifications.store.redis import metric_counters
 from providers.contract import (
@@ -32,8 +32,8 @@ LONG = 30.0
 """Seconds that no test waits."""
 
 
-def _gate(permits: int) -> Gate:
-    return Gate(Limit(start=permits, ceiling=permits))
+def _gate(permits: int) -> PermitPool:
+    return PermitPool(Limit(start=permits, ceiling=permits))
 
 
 def _until(condition: Callable[[], bool]) -> None:
@@ -173,12 +173,12 @@ def test_many_threads_share_it_and_lose_no_permit() -> None:
 )
 def test_each_outcome_says_what_it_can_of_the_load(outcome: Outcome, ending: Ending) -> None:
     result = Result(delivery_id=uuid4(), outcome=outcome, latency=dt.timedelta(seconds=2))
-    assert in_flight.call_of(result) == Call(ending, 2.0)
+    assert in_flight.load_signal(result) == Call(ending, 2.0)
 
 
 def test_a_message_refused_before_any_call_says_nothing() -> None:
     result = Result(delivery_id=uuid4(), outcome=Rejected(), latency=dt.timedelta(0))
-    assert in_flight.call_of(result).ending is Ending.NOTHING
+    assert in_flight.load_signal(result).ending is Ending.NOTHING
 
 
 @pytest.mark.django_db

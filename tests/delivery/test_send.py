@@ -277,7 +277,7 @@ def test_a_receipt_of_an_unanswered_call_counts_while_the_resend_is_held(
     scripted.answer = lambda batch: ((each, Unanswered(code="timeout")) for each in batch)
     deliver.deliver([row])
     assert _statuses([row]) == [Status.UNKNOWN]
-    assert rescue.reconsider([_lapse(row)]) == 1
+    assert rescue.resend_or_close([_lapse(row)]) == 1
     assert _statuses([row]) == [Status.QUEUED]
     held = {"status": Status.SCHEDULED, "reason": "breaker"}
     Delivery.objects.filter(id=row).update(**held)
@@ -313,6 +313,6 @@ def test_silence_that_no_receipt_ends_becomes_a_dead_letter(
     [row] = _rows(take, 1)
     scripted.answer = lambda batch: ((each, Unanswered(code="timeout")) for each in batch)
     deliver.deliver([row])
-    rescue.reconsider([_lapse(row)])
+    rescue.resend_or_close([_lapse(row)])
     assert _statuses([row]) == [Status.UNKNOWN]
     assert DeadLetter.objects.get().reason == "closed_unanswered"

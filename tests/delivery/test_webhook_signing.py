@@ -66,7 +66,7 @@ def test_no_receiver_holds_a_secret_that_verifies_another_ones_webhooks(
     endpoint: HttpFake, take: Accept, contacts: list[Contact]
 ) -> None:
     ann, ben = contacts
-    of_ann, of_ben = webhook_signing.renew(ann.pk), webhook_signing.renew(ben.pk)
+    of_ann, of_ben = webhook_signing.rotate(ann.pk), webhook_signing.rotate(ben.pk)
     assert _verifies(endpoint, take, ann, of_ann)
     assert _verifies(endpoint, take, ben, of_ben)
     assert not _verifies(endpoint, take, ben, of_ann)
@@ -77,7 +77,7 @@ def test_the_secret_before_signs_for_a_week_more(
     endpoint: HttpFake, take: Accept, contacts: list[Contact]
 ) -> None:
     ann, _ = contacts
-    old, new = webhook_signing.renew(ann.pk), webhook_signing.renew(ann.pk)
+    old, new = webhook_signing.rotate(ann.pk), webhook_signing.rotate(ann.pk)
     assert _verifies(endpoint, take, ann, old)
     assert _verifies(endpoint, take, ann, new)
     _changed_ago(ann, webhook_signing.OVERLAP)
@@ -89,7 +89,7 @@ def test_a_receiver_of_before_verifies_with_the_common_secret_until_its_time_is_
     endpoint: HttpFake, take: Accept, contacts: list[Contact]
 ) -> None:
     ann, _ = contacts
-    own, soon = webhook_signing.renew(ann.pk), clock.now() + dt.timedelta(days=1)
+    own, soon = webhook_signing.rotate(ann.pk), clock.now() + dt.timedelta(days=1)
     Contact.objects.filter(pk=ann.pk).update(shared_secret_until=soon)
     assert _verifies(endpoint, take, ann, Secret.parse(SECRET))
     assert _verifies(endpoint, take, ann, own)
@@ -101,7 +101,7 @@ def test_secrets_hold_while_their_encryption_key_is_configured(
     endpoint: HttpFake, take: Accept, contacts: list[Contact], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann, _ = contacts
-    secret, old = webhook_signing.renew(ann.pk), conf.current().encryption_keys[0]
+    secret, old = webhook_signing.rotate(ann.pk), conf.current().encryption_keys[0]
     settings = replace(conf.current(), encryption_keys=(Fernet.generate_key().decode(), old))
     try:
         monkeypatch.setattr(conf, "current", lambda: settings)
@@ -114,5 +114,5 @@ def test_secrets_hold_while_their_encryption_key_is_configured(
 
 def test_only_a_webhook_has_a_signing_secret(reach: Reach) -> None:
     mailbox = reach(email="maria@sandbox.example").contacts.get()
-    assert webhook_signing.renew(mailbox.pk) is None
-    assert webhook_signing.renew(0) is None
+    assert webhook_signing.rotate(mailbox.pk) is None
+    assert webhook_signing.rotate(0) is None

@@ -86,6 +86,6 @@ def test_other_texts_and_senders_change_nothing(text: str, number: str) -> None:
 def test_a_sandbox_that_only_serves_test_keys_stops_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("notifications.feedback.inbound_sms.routing.takers", lambda _channel: [])
+    monkeypatch.setattr("notifications.feedback.inbound_sms.routing.live_providers", lambda _channel: [])
     assert says("STOP", "1") == 0
     assert not Suppression.objects.exists()

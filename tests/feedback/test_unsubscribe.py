@@ -10,7 +10,7 @@ import pytest
 
 from notifications import clock
 from notifications.delivery import batch, deliver, render, unsubscribe_links
-from notifications.delivery.render import Book
+from notifications.delivery.render import ShortLinkBatch
 from notifications.feedback import unsubscribe
 from notifications.feedback.unsubscribe import Choice
 from notifications.intake.accept import Caller
@@ -32,7 +32,7 @@ def message_of(delivery: Delivery) -> Message:
     claim = claims.claim([delivery.pk], now=clock.now())
     [ready] = batch.load(claim).jobs
     versions = render.versions_for([ready])
-    return render.message(ready, versions, now=clock.now(), links=Book())
+    return render.message(ready, versions, now=clock.now(), links=ShortLinkBatch())
 
 
 def link_of(delivery: Delivery) -> str:

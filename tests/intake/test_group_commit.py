@@ -200,7 +200,7 @@ def test_a_call_that_cannot_be_planned_fails_alone(
             raise ZeroDivisionError
         return usual(ask, known)  # type: ignore[arg-type]  # whatever the caller gave
 
-    monkeypatch.setattr(accept, "planned", plan_request)
+    monkeypatch.setattr(accept, "plan_request", plan_request)
     good, bad = _single(caller), _single(caller, collapse_key="bad")
     with pytest.raises(NothingStored):
         accept._run_group([good, bad])

@@ -25,8 +25,8 @@ class _Smtp(DryRun):
 
 @pytest.fixture(autouse=True)
 def _smtp(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {**routing.configured(), "smtp": _Smtp()}
-    monkeypatch.setattr(routing, "configured", lambda: known)
+    known = {**routing.providers_by_name(), "smtp": _Smtp()}
+    monkeypatch.setattr(routing, "providers_by_name", lambda: known)
     provider_routes.forget()
 
 

@@ -68,7 +68,7 @@ def test_resting_endpoints_are_one_alert_while_they_last(monkeypatch: pytest.Mon
     hooks = DryRun()
     able = replace(hooks.capabilities, endpoint_of=str, channels=frozenset({Channel.WEBHOOK}))
     monkeypatch.setattr(DryRun, "capabilities", able)
-    monkeypatch.setattr(routing, "configured", lambda: {"hooks": hooks})
+    monkeypatch.setattr(routing, "providers_by_name", lambda: {"hooks": hooks})
     keys = [HealthKey("hooks", Channel.WEBHOOK, name) for name in ("one", "two")]
     circuit_breakers.report(dict.fromkeys(keys, FAULT))
     sweep.run_once(now=clock.now(), limit=10)

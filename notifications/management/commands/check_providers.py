@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
 
 def _findings() -> Iterator[tuple[str, str, str, str]]:
-    for name, provider in sorted(routing.configured().items()):
+    for name, provider in sorted(routing.providers_by_name().items()):
         found = list(provider.check(deadline=_PATIENCE))
         for each in found:
             yield name, each.subject, "good" if each.is_good else "BAD", each.detail

@@ -17,7 +17,7 @@ class Command(BaseCommand):
         """Print `name channel channel ...`, sorted by name."""
         channels: dict[str, list[str]] = {}
         for channel in Channel:
-            for provider in routing.takers(channel):
+            for provider in routing.live_providers(channel):
                 channels.setdefault(provider.name, []).append(channel.label)
         for name, labels in sorted(channels.items()):
             self.stdout.write(" ".join([name, *sorted(labels)]))
