@@ -33,7 +33,7 @@ class NotificationsConfig(AppConfig):
         post_migrate.connect(_keep_roles, sender=self)
         checks.register(_check_session_settings, checks.Tags.database)
         request_started.connect(_drop_broken_connection)
-        gc.freeze()  # what is loaded by now stays: no need to look at it again
+        gc.freeze()  # loaded modules stay for ever, so exclude them from garbage collection
         gc.set_threshold(_GARBAGE_AT)
 
 
@@ -54,7 +54,7 @@ def _check_session_settings(
     try:
         found = session_settings.missing() if databases else {}
     except Error:
-        return []  # the database is away, which is another message's subject
+        return []  # another check reports an unreachable database
     return [
         checks.Warning(
             f"the database session has {name}={value}, not {session_settings.WANTED[name]}",

@@ -1,7 +1,7 @@
 """The broker's availability, checked in the background so that requests do not wait for a timeout.
 
     takes_messages()   the last known state; no I/O
-    failed()           records that a publish failed
+    record_failure()   records that a publish failed
     probe()            writes once to the broker; a worker probes every second
 
 After a failure a thread probes every second until the broker takes a write. A broker that answers
@@ -39,7 +39,7 @@ class Away(Exception):
     """The broker took no message; unpublished rows stay due in Postgres."""
 
 
-class _Knowledge:
+class _BrokerState:
     """The known state of the broker. A fork inherits the state without the probe thread."""
 
     def __init__(self) -> None:
@@ -50,10 +50,10 @@ class _Knowledge:
     @property
     def is_away(self) -> bool:
         if self._is_away and (self._prober is None or self._prober[0] != os.getpid()):
-            self.learn(takes=False)  # a fork: the thread stayed behind
+            self.record(takes=False)  # a fork has no probe thread
         return self._is_away
 
-    def learn(self, *, takes: bool) -> None:
+    def record(self, *, takes: bool) -> None:
         with self._lock:
             self._is_away = not takes
             if takes or (self._prober and self._prober[0] == os.getpid()):
@@ -73,23 +73,23 @@ class _Knowledge:
                     return
 
 
-_knowledge: Final = _Knowledge()
+_state: Final = _BrokerState()
 
 
 def takes_messages() -> bool:
     """Return True if the last message or probe succeeded, or before the first."""
-    return not _knowledge.is_away
+    return not _state.is_away
 
 
-def failed() -> None:
+def record_failure() -> None:
     """Record that the broker did not take a message."""
-    _knowledge.learn(takes=False)
+    _state.record(takes=False)
 
 
 def probe() -> bool:
     """Write to the broker, within `TIMEOUT` seconds; records and returns the result."""
     takes = _write()
-    _knowledge.learn(takes=takes)
+    _state.record(takes=takes)
     return takes
 
 
@@ -144,7 +144,7 @@ def _redis() -> redis.Redis:
         url(),
         socket_timeout=TIMEOUT,
         socket_connect_timeout=TIMEOUT,
-        retry=Retry(NoBackoff(), 1),  # a socket that the last restart closed
+        retry=Retry(NoBackoff(), 1),  # a restarted broker has closed the socket
     )
 
 

@@ -48,7 +48,7 @@ class _Anchor:
     steady: float
 
 
-class _Reckoning:
+class _ClockState:
     """The last comparison with Postgres's clock."""
 
     anchor: _Anchor | None = None
@@ -56,12 +56,12 @@ class _Reckoning:
     """Maximum difference of the host's clock; None if the process does not check its clock."""
 
 
-_reckoning: Final = _Reckoning()
+_state: Final = _ClockState()
 
 
 def now() -> dt.datetime:
     """Return the current time in UTC, by Postgres's clock after the first comparison."""
-    anchor = _reckoning.anchor
+    anchor = _state.anchor
     if anchor is None:
         return host()
     return anchor.at + dt.timedelta(seconds=steady() - anchor.steady)
@@ -74,28 +74,28 @@ def compare(database: dt.datetime, *, at: float) -> None:
         database: Postgres's time.
         at: `steady()` at the time of the query.
     """
-    _reckoning.anchor = _Anchor(database, at)
+    _state.anchor = _Anchor(database, at)
 
 
 def watch(*, limit: dt.timedelta) -> None:
     """Trust the host's clock only within `limit` of Postgres's clock."""
-    _reckoning.limit = limit
+    _state.limit = limit
 
 
 def forget() -> None:
     """Delete the comparison and the limit."""
-    _reckoning.anchor = _reckoning.limit = None
+    _state.anchor = _state.limit = None
 
 
 def skew() -> dt.timedelta:
     """Return how far the host's clock is ahead of Postgres; zero without a comparison."""
-    return host() - now() if _reckoning.anchor is not None else AT_ONCE
+    return host() - now() if _state.anchor is not None else AT_ONCE
 
 
 def is_trusted() -> bool:
     """Return True if the host's clock is within the limit, or if there is no limit."""
-    limit = _reckoning.limit
-    return limit is None or (_reckoning.anchor is not None and abs(skew()) <= limit)
+    limit = _state.limit
+    return limit is None or (_state.anchor is not None and abs(skew()) <= limit)
 
 
 def monotonic() -> float:

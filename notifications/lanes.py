@@ -26,21 +26,21 @@ URGENT_CHUNK: Final = 50
 BrokerAway: Final = broker.Away
 """The broker took no message; unpublished rows stay due in Postgres."""
 
-_resting: Final[set[str]] = set()
+_paused: Final[set[str]] = set()
 """Paused queues: the process has more messages of these queues than free slots. Without the pause,
 a backlog of one channel would be fetched and requeued, message by message."""
 
 
-def rest(name: str) -> None:
-    """Stop consuming a queue until `wake`; queues of P0 and P1 are never paused."""
+def pause_queue(name: str) -> None:
+    """Stop consuming a queue until `resume_queues`; queues of P0 and P1 are never paused."""
     if WeightedOrder.rank(name, p3_first=False) >= _P2_RANK:
-        _resting.add(name)
+        _paused.add(name)
 
 
-def wake(parts: Collection[str]) -> None:
+def resume_queues(parts: Collection[str]) -> None:
     """Resume paused queues by a part of the name, after a slot became free."""
-    _resting.difference_update([
-        name for name in _resting if not set(parts).isdisjoint(name.split("."))
+    _paused.difference_update([
+        name for name in _paused if not set(parts).isdisjoint(name.split("."))
     ])
 
 
@@ -62,7 +62,7 @@ class WeightedOrder(round_robin_cycle):
     def consume(self, n: int) -> list[str]:
         """Return queue names in order; kombu takes a message from the first non-empty queue."""
         p3_first = self._turn % self._TURNS == self._TURNS - 1
-        awake = [name for name in self.items[:n] if name not in _resting]
+        awake = [name for name in self.items[:n] if name not in _paused]
         return sorted(awake or self.items[:n], key=lambda name: self.rank(name, p3_first=p3_first))
 
     def rotate(self, last_used: str) -> str:
@@ -90,7 +90,7 @@ def task_name(channel: Channel) -> str:
     return f"deliver_{channel.label}"
 
 
-def described(lane: str, count: int) -> str:
+def describe(lane: str, count: int) -> str:
     """Return Flower's text for a task's arguments: `p1.push, 37 deliveries`."""
     return f"{lane}, {count} deliver{'y' if count == 1 else 'ies'}"
 
@@ -113,11 +113,11 @@ def publish(lane: Lane, delivery_ids: Iterable[Sequence[UUID]]) -> None:
                     queue=lane.name,
                     producer=producer,
                     retry=False,
-                    argsrepr=described(lane.name, len(chunk)),
+                    argsrepr=describe(lane.name, len(chunk)),
                     kwargsrepr="",
                 )
     except broker.errors() as error:
-        broker.failed()
+        broker.record_failure()
         raise BrokerAway from error
 
 
@@ -143,14 +143,14 @@ def depths(names: Sequence[str]) -> dict[str, int]:
     quick = broker.connection()
     try:
         with pools.connections[quick].acquire(block=True, timeout=1) as connection:
-            # After an error kombu's pool keeps the closed connection, and a channel fails on it.
+            # Reconnect: after an error kombu's pool keeps the closed connection.
             connection.ensure_connection(max_retries=1, interval_start=0)
             with connection.channel() as channel:
                 if isinstance(channel, RedisChannel):
                     return _lengths(channel, names)
-                return {name: _declared_depth(connection, name) for name in names}
+                return {name: _depth_of_queue(connection, name) for name in names}
     except broker.errors() as error:
-        broker.failed()
+        broker.record_failure()
         raise BrokerAway from error
 
 
@@ -167,11 +167,11 @@ def _lengths(channel: RedisChannel, names: Sequence[str]) -> dict[str, int]:
     return dict(zip(names, map(int, found), strict=True))
 
 
-def _declared_depth(connection: Connection, name: str) -> int:
+def _depth_of_queue(connection: Connection, name: str) -> int:
     try:
-        # A channel of its own: RabbitMQ closes the channel on which a queue was not found.
+        # Use a new channel, because RabbitMQ closes a channel after a queue was not found.
         with connection.channel() as channel:
             waiting: int = channel.queue_declare(name, passive=True).message_count
     except connection.channel_errors:
-        return 0  # no such queue, so nothing waits in it
+        return 0  # the queue does not exist, so no message waits
     return waiting

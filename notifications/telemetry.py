@@ -22,7 +22,7 @@ from notifications import clock
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
 """Maximum bytes in the queue: some seconds of a busy worker."""
-_LAST_WORDS: Final = 2.0
+_DRAIN_SECONDS: Final = 2.0
 """Seconds that an ending process waits until its lines are written."""
 _CALLS: Final = {"event": "provider_call", "level": "info", "logger": "notifications.calls"}
 _REQUEST: Final = {"event": "request", "level": "info", "logger": "notifications.api"}
@@ -45,7 +45,7 @@ class Lines:
         self._changed = threading.Condition()
         self._writer: threading.Thread | None = None
         os.register_at_fork(after_in_child=self._forget)
-        atexit.register(self.drain, _LAST_WORDS)
+        atexit.register(self.drain, _DRAIN_SECONDS)
 
     def write(self, text: str) -> int:
         """Queue text; returns its length. Text over the limit is dropped and counted."""
@@ -87,16 +87,16 @@ class Lines:
                 self._is_writing = False
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: bool(self._waiting))
-                together = [*self._waiting, *self._told_drops()]
+                together = [*self._waiting, *self._drop_notice()]
                 self._waiting.clear()
                 self._bytes = 0
                 self._is_writing = True
             try:
                 _write_all(self._descriptor, b"".join(together))
             except OSError:
-                continue  # nobody can be told that standard error is closed
+                continue  # standard error is closed, so the error cannot be reported
 
-    def _told_drops(self) -> list[bytes]:
+    def _drop_notice(self) -> list[bytes]:
         if not self._dropped:
             return []
         count, self._dropped = self._dropped, 0

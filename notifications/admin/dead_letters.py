@@ -197,7 +197,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
                         renews_ttl=form.cleaned_data["renews_ttl"],
                     )
                     made.append(job)
-            except replay.Refused as error:
+            except replay.ReplayRefused as error:
                 self.message_user(request, str(error), messages.ERROR)
             else:
                 page = reverse("admin:notifications_replayjob_change", args=[job.pk])

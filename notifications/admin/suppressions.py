@@ -185,18 +185,18 @@ class SuppressionAdmin(AuditedAdmin):
     def download(self, request: HttpRequest) -> HttpResponseBase:
         """All that is in force, as a file that `upload` takes."""
         del request
-        lines = suppression_csv.written(Suppression.objects.filter(undone_at=None))
+        lines = suppression_csv.export_lines(Suppression.objects.filter(undone_at=None))
         answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="suppressions.csv"'
         return answer
 
-    def _read(self, request: HttpRequest, form: UploadForm) -> suppression_csv.Imported | None:
+    def _read(self, request: HttpRequest, form: UploadForm) -> suppression_csv.ImportResult | None:
         try:
             with transaction.atomic():
-                done = suppression_csv.read(form.cleaned_data["file"], by=name_of(request))
+                done = suppression_csv.import_text(form.cleaned_data["file"], by=name_of(request))
                 counted = {"added": done.added, "known": done.known, "refused": done.refused}
                 audit.record(name_of(request), "import_suppressions", Suppression(), after=counted)
-        except suppression_csv.NoTable as error:
+        except suppression_csv.InvalidFile as error:
             form.add_error("file", str(error))
             return None
         return done

@@ -177,7 +177,7 @@ class Replay(Door):
                     renews_ttl=wanted.renew_ttl,
                 )
                 made.append(job)
-        except replay.Refused as refused:
+        except replay.ReplayRefused as refused:
             refuse(refused.problem)
         return Response(ReplayJobAnswer.model_validate(job).wire(), status=202)
 

@@ -61,7 +61,7 @@ class Receipts(OpenDoor):
         said = _parsed(adapter, request)
         receipts = [each for each in said if isinstance(each, Receipt)]
         texts = [each for each in said if isinstance(each, InboundText)]
-        inbound_sms.take(adapter.name, texts)
+        inbound_sms.process(adapter.name, texts)
         if texts and not receipts:
             # What a vendor finds in the answer to a text, it may send to the person.
             return Response(status=204)

@@ -163,7 +163,7 @@ class Suppressions(Door):
         query = asked(request, SuppressionQuery)
         found = _found(query)
         if request.accepted_renderer.media_type == CSV:
-            lines = suppression_csv.written(found)
+            lines = suppression_csv.export_lines(found)
             return StreamingHttpResponse(lines, content_type=f"{CSV}; charset=utf-8")
         if query.cursor is not None:
             found = found.filter(pk__lt=query.cursor)
@@ -256,12 +256,12 @@ def _found(query: SuppressionQuery) -> QuerySet[Suppression]:
 def _imported(raw: bytes, *, by: str) -> SuppressionsImported:
     try:
         with transaction.atomic():
-            done = suppression_csv.read(raw.decode(), by=by)
+            done = suppression_csv.import_text(raw.decode(), by=by)
             counted = {"added": done.added, "known": done.known, "refused": done.refused}
             audit.record(by, "import_suppressions", Suppression(), after=counted)
     except UnicodeDecodeError:
         refuse(Problem(Kind.MALFORMED, "the file is not UTF-8"))
-    except suppression_csv.NoTable as error:
+    except suppression_csv.InvalidFile as error:
         refuse(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
     return SuppressionsImported.model_validate(done)
 

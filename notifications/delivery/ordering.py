@@ -1,8 +1,8 @@
 """Ordering: deliveries with the same ordering key and channel leave one after another.
 
-    accept  inserts deliveries into the ordering queue, in the transaction that stores them
-    find    marks claimed deliveries behind the head of the queue; the last gate holds them
-    step    removes finished deliveries and publishes the next head, after the commit
+    accept          inserts deliveries into the ordering queue, in the transaction that stores them
+    mark_waiting    marks claimed deliveries behind the head of the queue; the last gate holds them
+    publish_next    removes finished deliveries and publishes the next head, after the commit
 
 Provider calls follow the order of acceptance; a retry keeps its position. A head leaves the queue
 early if its outcome is unknown, or if it is held for more than a minute; the timeline shows the

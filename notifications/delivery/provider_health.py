@@ -86,7 +86,7 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
         if verdict.is_open:
             for job, result in by_key[key]:
                 job.is_probe |= isinstance(result.outcome, Unavailable)
-        doubted |= _doubted_rejections(by_key[key], verdict)
+        doubted |= _rejections_in_doubt(by_key[key], verdict)
     if doubted:
         _alert(provider, {outcome.code for outcome in doubted.values()})
     return [
@@ -139,7 +139,7 @@ COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
 """Outcome -> field of the counts, and the result of a probe. NotStarted is not counted."""
 
 
-def _doubted_rejections(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Misconfigured]:
+def _rejections_in_doubt(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Misconfigured]:
     refused = [
         (job.delivery.id, result.outcome)
         for job, result in pairs

@@ -231,7 +231,7 @@ class _Sending:
         for arrival in _group(self._arrived, timeout=timeout, linger=linger):
             if arrival.result is None:
                 self._waves.remove(arrival.wave)
-                results += self._unanswered_results(arrival.wave)
+                results += self._results_of_silent_calls(arrival.wave)
             else:
                 arrival.wave.unanswered.discard(arrival.result.delivery_id)
                 results.append(self._loggable(arrival.result))
@@ -252,7 +252,7 @@ class _Sending:
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
         return [(self._called[each.delivery_id], each) for each in results]
 
-    def _unanswered_results(self, wave: _Wave) -> list[Result]:
+    def _results_of_silent_calls(self, wave: _Wave) -> list[Result]:
         """Return `Unanswered` for calls without a result, because the message may be sent."""
         if wave.error is not None:
             self._error = self._error or wave.error

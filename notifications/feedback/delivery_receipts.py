@@ -62,41 +62,41 @@ def record(provider: str, receipts: Sequence[Receipt]) -> int:
     return _group.run(_Callback(provider, receipts)) if receipts else 0
 
 
-def _together(callbacks: Sequence[_Callback]) -> Finished[int]:
+def _run_group(callbacks: Sequence[_Callback]) -> Finished[int]:
     """Apply the receipts of a group.
 
     Raises:
         NothingStored: the group failed; each callback is safe to run again in any case.
     """
     if len(callbacks) == 1:
-        return [_alone(callbacks[0])], lambda: None
+        return [_run_alone(callbacks[0])], lambda: None
     try:
         with transaction.atomic():
             db.be_patient(_PATIENCE)
-            return _recorded(callbacks), lambda: None
+            return _record(callbacks), lambda: None
     except Error as error:
         raise NothingStored from error
 
 
-def _alone(callback: _Callback) -> int:
-    return _recorded([callback])[0]
+def _run_alone(callback: _Callback) -> int:
+    return _record([callback])[0]
 
 
-_group: Final = GroupCommit(_together, _alone)
+_group: Final = GroupCommit(_run_group, _run_alone)
 
 
-def _recorded(callbacks: Sequence[_Callback]) -> list[int]:
+def _record(callbacks: Sequence[_Callback]) -> list[int]:
     moved: dict[str, set[UUID]] = {}
     targets = _targets(callbacks)
     for provider in dict.fromkeys(each.provider for each in callbacks):
-        told = [
+        applicable = [
             (receipt, delivery_id)
             for callback, ids_ in zip(callbacks, targets, strict=True)
             if callback.provider == provider
             for receipt, delivery_id in zip(callback.receipts, ids_, strict=True)
             if delivery_id is not None
         ]
-        moved[provider] = _applied(provider, told)
+        moved[provider] = _apply(provider, applicable)
     counts = []
     for callback, ids_ in zip(callbacks, targets, strict=True):
         mine = moved[callback.provider].intersection(ids_)
@@ -112,21 +112,21 @@ def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
     unnamed = [
         receipt for each in callbacks for receipt in each.receipts if receipt.delivery_id is None
     ]
-    known = _resolved(unnamed)
+    known = _find_by_message_id(unnamed)
     return [
         [each.delivery_id or known.get(each.provider_message_id) for each in callback.receipts]
         for callback in callbacks
     ]
 
 
-def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
+def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
     """Apply receipts of a provider; returns the changed deliveries."""
     by_kind: dict[ReceiptKind, dict[UUID, Move]] = defaultdict(dict)
     dead: dict[Cause, dict[UUID, str]] = defaultdict(dict)
     secret = withholding.with_sensitive_variables({
-        each for receipt, each in told if receipt.detail
+        each for receipt, each in applicable if receipt.detail
     })
-    for receipt, delivery_id in told:
+    for receipt, delivery_id in applicable:
         is_secret = delivery_id in secret
         said = (receipt.code, withholding.NOT_KEPT if is_secret else redacted(receipt.detail))
         by_kind[receipt.kind][delivery_id] = Move(
@@ -148,7 +148,7 @@ def _applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
     return moved
 
 
-def _resolved(receipts: Sequence[Receipt]) -> dict[str, UUID]:
+def _find_by_message_id(receipts: Sequence[Receipt]) -> dict[str, UUID]:
     """Find deliveries by the provider's message id, for providers that do not echo our id."""
     wanted = [each.provider_message_id for each in receipts if each.provider_message_id]
     if not wanted:

@@ -32,7 +32,7 @@ from providers.contract import Channel, InboundText
 _log = structlog.get_logger(__name__)
 
 
-def take(provider: str, texts: Sequence[InboundText]) -> int:
+def process(provider: str, texts: Sequence[InboundText]) -> int:
     """Process texts; returns the number of suppression list changes. Safe to run twice.
 
     Texts of a sandbox that serves only test mode are ignored: test mode must not change live data.
@@ -46,7 +46,7 @@ def take(provider: str, texts: Sequence[InboundText]) -> int:
         keyword = keyword_in(text.text)
         # Senders can also be short codes and names, which are not phone numbers.
         is_number = not address_fault(Channel.SMS, text.from_address)
-        effect = is_number and _act(provider, text, keyword)
+        effect = is_number and _process(provider, text, keyword)
         changed += effect
         _log.info(
             "text_received",
@@ -58,25 +58,27 @@ def take(provider: str, texts: Sequence[InboundText]) -> int:
     return changed
 
 
-def _act(provider: str, text: InboundText, keyword: Keyword | None) -> bool:
+def _process(provider: str, text: InboundText, keyword: Keyword | None) -> bool:
     if keyword is None or keyword is Keyword.HELP:
         return False
     with transaction.atomic():
         message_id = text.provider_message_id
         if message_id and not received_texts.remember(provider, message_id):
             return False
-        return _obey(provider, text, keyword)
+        return _update_suppressions(provider, text, keyword)
 
 
-def _obey(provider: str, text: InboundText, keyword: Literal[Keyword.STOP, Keyword.START]) -> bool:
-    number, told = text.from_address, f"text {text.provider_message_id}"[:LONGEST_NOTE]
+def _update_suppressions(
+    provider: str, text: InboundText, keyword: Literal[Keyword.STOP, Keyword.START]
+) -> bool:
+    number, note = text.from_address, f"text {text.provider_message_id}"[:LONGEST_NOTE]
     match keyword:
         case Keyword.STOP:
             cause = Cause.STOP_KEYWORD
-            entry = Entry(channel=Channel.SMS, address=number, cause=cause, note=told)
+            entry = Entry(channel=Channel.SMS, address=number, cause=cause, note=note)
             return suppressions.add([entry], by=provider, provider=provider) > 0
         case Keyword.START:
             rows = suppressions.of_address(Channel.SMS, number).filter(reason=Cause.STOP_KEYWORD)
-            return suppressions.undo(rows, by=f"the recipient, {provider}", note=told) > 0
+            return suppressions.undo(rows, by=f"the recipient, {provider}", note=note) > 0
         case _:
             assert_never(keyword)

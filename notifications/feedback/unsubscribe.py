@@ -54,7 +54,7 @@ def leave(link: Link, choice: Choice) -> str:
         changed = recipients.leave_category(link.recipient_id, category=category)
     else:
         changed = _leave_channel(link)
-    _log.info("unsubscribed", **_facts_of(link, choice), changed=changed)
+    _log.info("unsubscribed", **_log_fields(link, choice), changed=changed)
     return _undo_signer().sign_object([*token_fields(link), choice]) if changed else ""
 
 
@@ -65,10 +65,10 @@ def undo(link: Link, undo_token: str) -> None:
         BadLink: the undo token is forged, belongs to another link, or is older than UNDO_FOR.
     """
     try:
-        *said, chosen = _undo_signer().unsign_object(undo_token, max_age=UNDO_FOR)
+        *fields, chosen = _undo_signer().unsign_object(undo_token, max_age=UNDO_FOR)
     except BadSignature as error:
         raise BadLink from error
-    if said != token_fields(link):
+    if fields != token_fields(link):
         raise BadLink
     choice = Choice(chosen)
     category = _category(link, choice)
@@ -76,7 +76,7 @@ def undo(link: Link, undo_token: str) -> None:
         changed = recipients.return_to_category(link.recipient_id, category=category)
     else:
         changed = _return_to_channel(link)
-    _log.info("unsubscribe_undone", **_facts_of(link, choice), changed=changed)
+    _log.info("unsubscribe_undone", **_log_fields(link, choice), changed=changed)
 
 
 def _category(link: Link, choice: Choice) -> str:
@@ -90,7 +90,7 @@ def _category(link: Link, choice: Choice) -> str:
             return ""
 
 
-def _facts_of(link: Link, choice: Choice) -> dict[str, object]:
+def _log_fields(link: Link, choice: Choice) -> dict[str, object]:
     """Return the fields of the log line of a choice."""
     return {
         "recipient_id": link.recipient_id,

@@ -43,7 +43,7 @@ answer or drop the message as a duplicate."""
 WIPED: Final = "its sensitive variables were wiped"
 
 
-class Refused(Exception):
+class ReplayRefused(Exception):
     """An impossible replay; `problem` explains it."""
 
     def __init__(self, problem: Problem) -> None:
@@ -121,8 +121,8 @@ def resolve_unknown(delivery_ids: Sequence[UUID], *, as_sent: bool, by: str) -> 
 def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
     """Replay or skip locked dead letters; returns the number of replays."""
     notifications = _notifications_of(letters)
-    reached = {} if job.forced else _reached(notifications)
-    revived: dict[UUID, DeadLetter] = {}
+    reached = {} if job.forced else _channels_reached(notifications)
+    replayable: dict[UUID, DeadLetter] = {}
     skipped: dict[str, list[DeadLetter]] = defaultdict(list)
     replayed = 0
     for letter in letters:
@@ -132,13 +132,13 @@ def _replay(job: ReplayJob, letters: Sequence[DeadLetter]) -> int:
         elif obstacle := _obstacle(letter, notification, reached=reached.get(notification.id)):
             skipped[obstacle].append(letter)
         else:
-            revived[letter.delivery_id] = letter
+            replayable[letter.delivery_id] = letter
     if job.renews_ttl:
-        _renew_ttl(revived, notifications)
+        _renew_ttl(replayable, notifications)
     detail = f"replay job {job.id} by {job.requested_by}"
-    moved = set(transitions.replay(_revivals(list(revived.values())), detail=detail))
-    dead_letters.resolve([revived[each] for each in moved], "replayed")
-    skipped["moved on meanwhile"] = [revived[each] for each in revived.keys() - moved]
+    moved = set(transitions.replay(_replays(list(replayable.values())), detail=detail))
+    dead_letters.resolve([replayable[each] for each in moved], "replayed")
+    skipped["moved on meanwhile"] = [replayable[each] for each in replayable.keys() - moved]
     for obstacle, stayed in skipped.items():
         dead_letters.resolve(stayed, f"skipped: {obstacle}"[:32])
     return replayed + len(moved)
@@ -153,7 +153,7 @@ def _notifications_of(letters: Iterable[DeadLetter]) -> dict[UUID, Notification]
     return within.in_bulk(list(wanted))
 
 
-def _reached(notification_ids: Collection[UUID]) -> dict[UUID, set[int]]:
+def _channels_reached(notification_ids: Collection[UUID]) -> dict[UUID, set[int]]:
     """Return the channels on which notifications reached the recipient, if any."""
     if not notification_ids:
         return {}
@@ -194,7 +194,7 @@ def _refuse_if_wiped(letters: Sequence[DeadLetter]) -> None:
         and _is_wiped(letter, found)
     ]
     if wiped and len(wiped) == len(letters):
-        raise Refused(Problem(Kind.CONFLICT, f"{WIPED}; ask its producer to send a new one"))
+        raise ReplayRefused(Problem(Kind.CONFLICT, f"{WIPED}; ask its producer to send a new one"))
 
 
 def _renew_ttl(delivery_ids: Iterable[UUID], notifications: Mapping[UUID, Notification]) -> None:
@@ -209,7 +209,7 @@ def _renew_ttl(delivery_ids: Iterable[UUID], notifications: Mapping[UUID, Notifi
         Notification.objects.filter(id__in=notification_ids).update(expires_at=expires_at)
 
 
-def _revivals(letters: Sequence[DeadLetter]) -> list[Revival]:
+def _replays(letters: Sequence[DeadLetter]) -> list[Revival]:
     """Build the replays of dead letters, with the recipients' current contacts.
 
     A repaired address is used as it is; a dead address is replaced by the recipient's valid

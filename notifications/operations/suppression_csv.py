@@ -24,7 +24,7 @@ from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 
 COLUMNS: Final = ("channel", "address", "reason", "provider", "note", "created_at", "created_by")
-FAULTS_TOLD: Final = 100
+MAX_FAULTS: Final = 100
 """Maximum number of wrong lines in the response; further wrong lines are only counted."""
 _MOST_COLUMNS: Final = 32
 """Maximum columns of a file: exports of other systems have a dozen, and each column costs time."""
@@ -38,7 +38,7 @@ apostrophe at export, which the import removes. Phone numbers stay unchanged."""
 _APOSTROPHE: Final = "'"
 
 
-class NoTable(ValueError):
+class InvalidFile(ValueError):
     """The file is not CSV, or its first line does not name `channel` and `address`."""
 
 
@@ -51,7 +51,7 @@ class LineFault:
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportResult:
     """The result of an import."""
 
     added: int = 0
@@ -61,20 +61,20 @@ class Imported:
     faults: list[LineFault] = field(default_factory=list)
 
 
-def read(text: str, *, by: str) -> Imported:
+def import_text(text: str, *, by: str) -> ImportResult:
     """Import the addresses of a file.
 
     Raises:
-        NoTable: the file cannot be parsed; no address was imported.
+        InvalidFile: the file cannot be parsed; no address was imported.
     """
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
-    done = Imported()
+    done = ImportResult()
     try:
         places = _places(next(lines, []))
         numbered = ((lines.line_num, cells) for cells in lines if cells)
         entries = list(_entries(numbered, places, done))
     except csv.Error as error:
-        raise NoTable(f"line {lines.line_num} is no CSV: {error}") from error
+        raise InvalidFile(f"line {lines.line_num} is no CSV: {error}") from error
     for start in range(0, len(entries), _AT_ONCE):
         done.added += suppressions.add(entries[start : start + _AT_ONCE], by=by)
     done.known = len(entries) - done.added
@@ -85,18 +85,18 @@ def _places(names: list[str]) -> dict[str, int]:
     """Return the positions of the known columns in the first line.
 
     Raises:
-        NoTable: the line has too many columns, or lacks `channel` or `address`.
+        InvalidFile: the line has too many columns, or lacks `channel` or `address`.
     """
     if len(names) > _MOST_COLUMNS:
-        raise NoTable(f"a file may have {_MOST_COLUMNS} columns, and this one has {len(names)}")
+        raise InvalidFile(f"a file may have {_MOST_COLUMNS} columns, and this one has {len(names)}")
     places = {name: place for place, name in enumerate(names) if name in COLUMNS}
     if not {"channel", "address"} <= places.keys():
-        raise NoTable("the first line must name the columns, channel and address among them")
+        raise InvalidFile("the first line must name the columns, channel and address among them")
     return places
 
 
 def _entries(
-    numbered: Iterable[tuple[int, list[str]]], places: Mapping[str, int], done: Imported
+    numbered: Iterable[tuple[int, list[str]]], places: Mapping[str, int], done: ImportResult
 ) -> Iterator[Entry]:
     for number, cells in numbered:
         given = {name: cells[place] for name, place in places.items() if place < len(cells)}
@@ -105,13 +105,13 @@ def _entries(
             yield found
             continue
         done.refused += 1
-        if len(done.faults) < FAULTS_TOLD:
+        if len(done.faults) < MAX_FAULTS:
             done.faults.append(LineFault(number, found))
 
 
 def _entry(row: Mapping[str, str]) -> Entry | str:
     """Return the entry of a line, or the error text."""
-    given = {name: _unguarded(row.get(name, "").strip()) for name in COLUMNS}
+    given = {name: _unescape_formula(row.get(name, "").strip()) for name in COLUMNS}
     try:
         channel = Channel.from_label(given["channel"])
     except KeyError:
@@ -122,31 +122,31 @@ def _entry(row: Mapping[str, str]) -> Entry | str:
     return Entry(channel=channel, address=given["address"], cause=Cause.IMPORT, note=note)
 
 
-def written(found: QuerySet[Suppression]) -> Iterator[str]:
+def export_lines(found: QuerySet[Suppression]) -> Iterator[str]:
     """Return the lines of the file with line ends, newest entry first.
 
     No cursor is open between two pages, so a slow reader holds no connection.
     """
     yield _line(COLUMNS)
-    for row in _paged(found):
+    for row in _pages(found):
         channel = Channel(row.channel)
-        address = row.address if channel is Channel.SMS else _guarded(row.address)
-        said = (channel.label, address, row.reason, row.provider, _guarded(row.note))
+        address = row.address if channel is Channel.SMS else _escape_formula(row.address)
+        said = (channel.label, address, row.reason, row.provider, _escape_formula(row.note))
         yield _line((*said, row.created_at.isoformat(), row.created_by))
 
 
-def _paged(found: QuerySet[Suppression]) -> Iterator[Suppression]:
+def _pages(found: QuerySet[Suppression]) -> Iterator[Suppression]:
     page = list(found.order_by("-pk")[:_PER_READ])
     while page:
         yield from page
         page = list(found.filter(pk__lt=page[-1].pk).order_by("-pk")[:_PER_READ])
 
 
-def _guarded(text: str) -> str:
+def _escape_formula(text: str) -> str:
     return _APOSTROPHE + text if text.startswith(_FORMULA) else text
 
 
-def _unguarded(text: str) -> str:
+def _unescape_formula(text: str) -> str:
     bare = text.removeprefix(_APOSTROPHE)
     return bare if bare.startswith(_FORMULA) else text
 

@@ -108,12 +108,12 @@ def _merge(
         made = _digest(rows, template=templates[rows[0]["type"]])
         if made is not None:
             by_producer[rows[0]["producer_id"], rows[0]["mode"]].append(made)
-    told = [
+    moves = [
         move
         for (producer_id, mode), digests in by_producer.items()
-        for move in _accepted(digests, producer_id=producer_id, mode=Mode(mode))
+        for move in _accept(digests, producer_id=producer_id, mode=Mode(mode))
     ]
-    moved = transitions.apply(SUPPRESS, told, ANYONE)
+    moved = transitions.apply(SUPPRESS, moves, ANYONE)
     secret_variables.wipe({ids.notification_of(each) for each in moved})
     if moved:
         _log.info("digested", merged=len(moved))
@@ -122,15 +122,15 @@ def _merge(
 
 def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None:
     """Build a digest of rows; None for a single notification or mismatching variables."""
-    told = {
+    moves = {
         ids.notification_of(row["id"]): Told(
             orjson.loads(row["variables"]), is_digest=row["template_id"] == template.template_id
         )
         for row in rows
     }
     first = rows[0]
-    variables = rules.variables(list(told.values()), type_=first["type"])
-    if len(told) == 1 or not _fits(template, Channel(first["channel"]), variables):
+    variables = rules.variables(list(moves.values()), type_=first["type"])
+    if len(moves) == 1 or not _fits(template, Channel(first["channel"]), variables):
         return None
     # The digest expires with the last of its originals.
     life = max(row["expires_at"] for row in rows) - clock.now()
@@ -164,7 +164,7 @@ def _fits(template: TemplateVersion, channel: Channel, variables: Mapping[str, A
     return bool(texts)
 
 
-def _accepted(digests: Sequence[_Digest], *, producer_id: int, mode: Mode) -> list[Move]:
+def _accept(digests: Sequence[_Digest], *, producer_id: int, mode: Mode) -> list[Move]:
     """Accept digests of a producer; returns the moves of the merged deliveries."""
     caller = accept.Caller(
         producer_id=producer_id,

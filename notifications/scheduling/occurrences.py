@@ -88,7 +88,7 @@ def body_of(schedule: Schedule) -> dict[str, Any]:
         raise Unreadable(said) from error
 
 
-def set_aside(schedule_id: int, *, problem: str, until: dt.datetime) -> None:
+def record_failure(schedule_id: int, *, problem: str, until: dt.datetime) -> None:
     """Store the error of a schedule, and the time of the next try.
 
     `due_at` stays, so the next try also creates missed occurrences, as after any delay.
@@ -133,7 +133,7 @@ def zone_of(schedule: Schedule) -> str:
     return reach.timezone if reach else ""
 
 
-def stand(schedule: Schedule, following: Pair | None) -> None:
+def set_next_occurrence(schedule: Schedule, following: Pair | None) -> None:
     """Set the next occurrence; None ends the schedule. Does not save."""
     schedule.problem, schedule.retry_at = "", None
     schedule.next_local = following[0].isoformat(timespec="seconds") if following else ""
@@ -163,17 +163,17 @@ def _materialise(schedule: Schedule, *, now: dt.datetime) -> int:
         else:
             following = pair
             break
-    paid = _paid(producer, schedule, due, now=now)
+    paid = _charge(producer, schedule, due, now=now)
     following = following if paid == len(due) else due[paid]
     due = missed + due[:paid]
-    _make(_Making(schedule, _caller(producer, schedule), body, zone), due, now=now)
-    stand(schedule, following)
+    _accept(_OccurrenceSource(schedule, _caller(producer, schedule), body, zone), due, now=now)
+    set_next_occurrence(schedule, following)
     schedule.save(update_fields=["next_local", "due_at", "problem", "retry_at"])
     return len(due)
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
+class _OccurrenceSource:
     """The request of an occurrence, with schedule, caller and timezone."""
 
     schedule: Schedule
@@ -182,7 +182,7 @@ class _Making:
     zone: str
 
 
-def _make(making: _Making, due: Sequence[Pair], *, now: dt.datetime) -> None:
+def _accept(source: _OccurrenceSource, due: Sequence[Pair], *, now: dt.datetime) -> None:
     """Accept the occurrences.
 
     Raises:
@@ -190,31 +190,36 @@ def _make(making: _Making, due: Sequence[Pair], *, now: dt.datetime) -> None:
     """
     if not due:
         return
-    answers = accept.accept(making.caller, [_asked(making.body, at, now=now) for _, at in due])
+    answers = accept.accept(source.caller, [_request_at(source.body, at, now=now) for _, at in due])
     rows = []
     for (local, at), answer in zip(due, answers, strict=True):
         if isinstance(answer, Refused) and answer.problem.kind is Kind.IN_PROGRESS:
             raise _Busy
-        rows.append(_occurrence(making, local, at, answer))
+        rows.append(_occurrence(source, local, at, answer))
     Occurrence.objects.bulk_create(rows)
 
 
 def _occurrence(
-    making: _Making, local: dt.datetime, at: dt.datetime, answer: AcceptedRequest | Refused
+    source: _OccurrenceSource,
+    local: dt.datetime,
+    at: dt.datetime,
+    answer: AcceptedRequest | Refused,
 ) -> Occurrence:
-    row = Occurrence(schedule=making.schedule, local_at=local.isoformat(timespec="seconds"), at=at)
+    row = Occurrence(schedule=source.schedule, local_at=local.isoformat(timespec="seconds"), at=at)
     if isinstance(answer, Refused):
         row.problem = answer.problem.detail[:300]
         return row
     row.notification_id = UUID(answer.response["notification_id"])
-    if not making.schedule.timezone:
+    if not source.schedule.timezone:
         Notification.objects.filter(id=row.notification_id).update(
-            local_at=local.isoformat(timespec="minutes"), local_zone=making.zone
+            local_at=local.isoformat(timespec="minutes"), local_zone=source.zone
         )
     return row
 
 
-def _asked(body: NotificationRequest, at: dt.datetime, *, now: dt.datetime) -> NotificationRequest:
+def _request_at(
+    body: NotificationRequest, at: dt.datetime, *, now: dt.datetime
+) -> NotificationRequest:
     """Build the request of an occurrence, with a shortened time to live for a late occurrence."""
     changed: dict[str, object] = {"scheduled_at": at}
     if at <= now:
@@ -231,7 +236,9 @@ def _time_to_live(body: NotificationRequest) -> dt.timedelta:
     return conf.current().times_to_live[known if body.priority is None else body.priority]
 
 
-def _paid(producer: Producer, schedule: Schedule, due: Sequence[Pair], *, now: dt.datetime) -> int:
+def _charge(
+    producer: Producer, schedule: Schedule, due: Sequence[Pair], *, now: dt.datetime
+) -> int:
     """Charge the producer's rate limit; returns the number of occurrences to create now.
 
     Occurrences within `_SOON` are always created. Later occurrences use at most half of the

@@ -58,7 +58,7 @@ _READ: Final = (
 
 
 @dataclass(slots=True)
-class _Resolved:
+class _ReleasePlan:
     """The changes of a release."""
 
     contacts: dict[UUID, int] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class _Group:
             self.taken.add(row["channel"])
 
 
-def back_to_queue(rows: Sequence[Row], transition: Transition, *, reason: Reason) -> int:
+def requeue(rows: Sequence[Row], transition: Transition, *, reason: Reason) -> int:
     """Queue held rows that have a contact, in fair order among producers.
 
     Safe to run twice: the transition expects the row's status.
@@ -120,33 +120,33 @@ def resolve(rows: Sequence[Row]) -> int:
 def _resolve(delivery_ids: Sequence[UUID]) -> int:
     wanted = sorted({ids.notification_of(each) for each in delivery_ids})
     span = id_ranges.around(wanted)
-    notifications = _locked(wanted, span)
-    erased = _absent(set(wanted) - notifications.keys(), span)
+    notifications = _lock(wanted, span)
+    erased = _missing(set(wanted) - notifications.keys(), span)
     groups = _groups([*notifications, *erased], span)
     reaches = reads.reaches_by_id({each.recipient_id for each in notifications.values()})
-    resolved = _Resolved()
+    plan = _ReleasePlan()
     for notification_id, group in groups.items():
         notification = notifications.get(notification_id)
         reach = reaches.get(notification.recipient_id) if notification else None
         if notification is None or reach is None:
-            resolved.stop_all(group.waiting, Reason.NO_CONTACT, detail="erased")
+            plan.stop_all(group.waiting, Reason.NO_CONTACT, detail="erased")
             continue
-        moved_to = _where_they_are(notification, reach)
-        if moved_to is None or not _postponed(notification, moved_to):
+        moved_to = _current_local_time(notification, reach)
+        if moved_to is None or not _postpone(notification, moved_to):
             chosen = _targets(notification, reach)
-            _place(resolved, group, chosen, detail=_lateness(notification, moved_to))
-    moved = _write(resolved, _due_in(resolved, notifications))
-    _join_keys(notifications, resolved)
+            _place(plan, group, chosen, detail=_delay_text(notification, moved_to))
+    moved = _write(plan, _due_in(plan, notifications))
+    _enqueue_ordered(notifications, plan)
     return moved
 
 
-def _locked(notification_ids: Iterable[UUID], span: Span) -> dict[UUID, Notification]:
+def _lock(notification_ids: Iterable[UUID], span: Span) -> dict[UUID, Notification]:
     """Lock notifications in id order, without already locked notifications."""
     free = Notification.objects.select_for_update(skip_locked=True).order_by("id")
     return {row.id: row for row in _within(free, notification_ids, span).only(*_READ)}
 
 
-def _absent(notification_ids: Iterable[UUID], span: Span) -> list[UUID]:
+def _missing(notification_ids: Iterable[UUID], span: Span) -> list[UUID]:
     """Return missing notifications, whose recipients were erased."""
     wanted = set(notification_ids)
     if not wanted:
@@ -181,20 +181,20 @@ def _groups(notification_ids: Sequence[UUID], span: Span) -> dict[UUID, _Group]:
     }
 
 
-def _where_they_are(row: Notification, reach: Reach) -> When | None:
+def _current_local_time(row: Notification, reach: Reach) -> When | None:
     """Return the local time in the recipient's current timezone; None without a timezone change."""
     if not row.local_at or row.local_zone == reach.timezone:
         return None
     return When.by_wall_clock(dt.datetime.fromisoformat(row.local_at), reach.timezone)
 
 
-def _postponed(row: Notification, when: When) -> bool:
+def _postpone(row: Notification, when: When) -> bool:
     """Postpone a notification whose local time is ahead in the new timezone."""
     detail = f"the recipient's zone is {when.zone or 'unknown'} by now"
     return when.at > clock.now() and reschedule.postpone(row, when, detail=detail)
 
 
-def _lateness(row: Notification, when: When | None) -> str:
+def _delay_text(row: Notification, when: When | None) -> str:
     """Return the timeline's text for a local time that passed before the release."""
     if when is None or row.scheduled_at is None or when.at >= row.scheduled_at:
         return ""
@@ -213,35 +213,33 @@ def _targets(notification: Notification, reach: Reach) -> list[Target]:
     )
 
 
-def _place(resolved: _Resolved, group: _Group, targets: Sequence[Target], *, detail: str) -> None:
+def _place(plan: _ReleasePlan, group: _Group, targets: Sequence[Target], *, detail: str) -> None:
     """Assign the waiting row of its channel to a target; further devices get additional rows."""
     free: dict[int, Row] = {}
     for row in group.waiting:
         if row["channel"] in free or row["channel"] in group.taken:
-            resolved.stop_all([row], Reason.OPTED_OUT, detail="its channel has a delivery")
+            plan.stop_all([row], Reason.OPTED_OUT, detail="its channel has a delivery")
         else:
             free[row["channel"]] = row
     for target in targets:
         waiting = free.pop(target.channel, None)
         if target.contact_id is None:
             if waiting is not None:
-                resolved.stop_all([waiting], target.stop or Reason.NO_CONTACT, detail="")
+                plan.stop_all([waiting], target.stop or Reason.NO_CONTACT, detail="")
         elif waiting is not None:
-            resolved.contacts[waiting["id"]] = target.contact_id
-            resolved.channels[waiting["id"]] = target.channel
+            plan.contacts[waiting["id"]] = target.contact_id
+            plan.channels[waiting["id"]] = target.channel
             go = Move(id=waiting["id"], reason=Reason.RELEASED, detail=detail, due_in=clock.AT_ONCE)
-            resolved.go.append(go)
+            plan.go.append(go)
         elif target.channel not in group.taken:
             group.last += 1
-            new = _beside(group.waiting[0], target, number=group.last)
-            resolved.more.append(new)
-            resolved.channels[new.id] = target.channel
-    resolved.stop_all(
-        free.values(), Reason.OPTED_OUT, detail="another channel was chosen at release"
-    )
+            new = _additional_delivery(group.waiting[0], target, number=group.last)
+            plan.more.append(new)
+            plan.channels[new.id] = target.channel
+    plan.stop_all(free.values(), Reason.OPTED_OUT, detail="another channel was chosen at release")
 
 
-def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:
+def _additional_delivery(row: Row, target: Target, *, number: int) -> NewDelivery:
     return NewDelivery(
         id=ids.delivery_id(ids.notification_of(row["id"]), number),
         mode=row["mode"],
@@ -257,11 +255,11 @@ def _beside(row: Row, target: Target, *, number: int) -> NewDelivery:
 
 
 def _due_in(
-    resolved: _Resolved, notifications: Mapping[UUID, Notification]
+    plan: _ReleasePlan, notifications: Mapping[UUID, Notification]
 ) -> dict[UUID, dt.timedelta]:
     """Return the due times of P2 and P3 among other producers' rows; zero or negative."""
     asks = {}
-    for delivery_id, channel in resolved.channels.items():
+    for delivery_id, channel in plan.channels.items():
         row = notifications[ids.notification_of(delivery_id)]
         lane = Lane(Mode(row.mode), Priority(row.priority), Channel(channel))
         if not lane.priority.is_urgent:
@@ -269,29 +267,29 @@ def _due_in(
     return fair_queue.intervals(asks)
 
 
-def _write(resolved: _Resolved, due_in: Mapping[UUID, dt.timedelta]) -> int:
-    if resolved.contacts:
-        claims.set_contacts(resolved.contacts)
-    go = [move._replace(due_in=due_in.get(move.id, move.due_in)) for move in resolved.go]
+def _write(plan: _ReleasePlan, due_in: Mapping[UUID, dt.timedelta]) -> int:
+    if plan.contacts:
+        claims.set_contacts(plan.contacts)
+    go = [move._replace(due_in=due_in.get(move.id, move.due_in)) for move in plan.go]
     moved = transitions.apply(RELEASE, go, STILL_DUE)
-    moved += transitions.apply(SUPPRESS, resolved.stop, STILL_DUE)
-    if resolved.more:
-        of = [ids.notification_of(each.id) for each in resolved.more]
+    moved += transitions.apply(SUPPRESS, plan.stop, STILL_DUE)
+    if plan.more:
+        of = [ids.notification_of(each.id) for each in plan.more]
         now = clock.now()
         more = [
-            each._replace(due_at=now + due_in.get(each.id, clock.AT_ONCE)) for each in resolved.more
+            each._replace(due_at=now + due_in.get(each.id, clock.AT_ONCE)) for each in plan.more
         ]
         inserts.deliveries(more, notification_ids=of, now=now)
-    return len(moved) + len(resolved.more)
+    return len(moved) + len(plan.more)
 
 
-def _join_keys(notifications: Mapping[UUID, Notification], resolved: _Resolved) -> None:
+def _enqueue_ordered(notifications: Mapping[UUID, Notification], plan: _ReleasePlan) -> None:
     """Insert released deliveries with an ordering key into their ordering queues.
 
     A delivery whose key has a different priority by now gets no position, because a key has one
     lane.
     """
-    released = [move.id for move in resolved.go] + [new.id for new in resolved.more]
+    released = [move.id for move in plan.go] + [new.id for new in plan.more]
     wanted: dict[tuple[int, int], list[tuple[UUID, Notification]]] = defaultdict(list)
     for delivery_id in sorted(released):
         row = notifications.get(ids.notification_of(delivery_id))
@@ -302,7 +300,7 @@ def _join_keys(notifications: Mapping[UUID, Notification], resolved: _Resolved) 
         named = {row.ordering_key: Priority(row.priority) for _, row in rows}
         keys = ordering_queues.keys(producer_id, Mode(mode), named)
         places += [
-            (keys[row.ordering_key].id, resolved.channels[delivery_id], delivery_id)
+            (keys[row.ordering_key].id, plan.channels[delivery_id], delivery_id)
             for delivery_id, row in rows
             if keys[row.ordering_key].priority == row.priority
         ]

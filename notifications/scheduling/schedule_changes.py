@@ -40,9 +40,9 @@ def create(caller: Caller, fields: Mapping[str, Any]) -> Schedule | Problem:
         # Lock the producer, so that two concurrent calls cannot exceed the limit.
         Producer.objects.select_for_update(no_key=True).get(pk=caller.producer_id)
         if _mine(caller).count() >= MAX_SCHEDULES:
-            said = f"this producer has {MAX_SCHEDULES} schedules, the most there may be"
-            return Problem(Kind.CONFLICT, f"{said}; delete one first")
-        return _saved(made)
+            detail = f"this producer has {MAX_SCHEDULES} schedules, the most there may be"
+            return Problem(Kind.CONFLICT, f"{detail}; delete one first")
+        return _save(made)
 
 
 def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Schedule | Problem:
@@ -59,7 +59,7 @@ def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Sched
         if problem is not None:
             return problem
         _withdraw(found)
-        return _saved(found)
+        return _save(found)
 
 
 def remove(caller: Caller, schedule_id: int) -> bool:
@@ -80,7 +80,7 @@ def set_paused(schedules: Iterable[Schedule], *, to: bool) -> None:
         for each in locked.order_by("id"):
             each.paused = to
             _withdraw(each)
-            _saved(each)
+            _save(each)
 
 
 def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem | None:
@@ -91,20 +91,20 @@ def _problem_of(caller: Caller, schedule: Schedule, *, is_new: bool) -> Problem 
     """
     if (wrong := _problem_of_times(schedule)) is not None:
         return wrong
-    asked = _asked(schedule)
+    asked = _parse_request(schedule)
     if isinstance(asked, Problem):
         return asked
     if (wrong := _problem_of_request(asked)) is not None:
         return wrong
     if is_new and (hidden := _sensitive(asked)):
-        said = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
-        return _invalid("/notification/variables", said)
+        detail = f"{', '.join(hidden)} is sensitive: what is kept for long cannot hold it"
+        return _invalid("/notification/variables", detail)
     ask = validation.IntakeRequest(caller, asked)
     planned = plan.plan_request(ask, validation.look_up([ask]))
     return _within(planned) if isinstance(planned, Problem) else None
 
 
-def _asked(schedule: Schedule) -> NotificationRequest | Problem:
+def _parse_request(schedule: Schedule) -> NotificationRequest | Problem:
     try:
         asked = request.parse(occurrences.body_of(schedule))
     except occurrences.Unreadable as error:
@@ -114,11 +114,11 @@ def _asked(schedule: Schedule) -> NotificationRequest | Problem:
 
 def _problem_of_request(asked: NotificationRequest) -> Problem | None:
     if asked.idempotency_key or asked.scheduled_at or asked.send_at_local:
-        said = "leave idempotency_key, scheduled_at and send_at_local out: the rule says when"
-        return _invalid("/notification", said)
+        detail = "leave idempotency_key, scheduled_at and send_at_local out: the rule says when"
+        return _invalid("/notification", detail)
     if asked.to is not None:
-        said = "a schedule needs user_id: register the recipient first"
-        return _invalid("/notification/to", said)
+        detail = "a schedule needs user_id: register the recipient first"
+        return _invalid("/notification/to", detail)
     return None
 
 
@@ -136,16 +136,16 @@ def _problem_of_times(schedule: Schedule) -> Problem | None:
     return None
 
 
-def _saved(schedule: Schedule) -> Schedule | Problem:
+def _save(schedule: Schedule) -> Schedule | Problem:
     """Save a schedule with its next occurrence."""
     following = occurrences.occurrences(schedule, occurrences.zone_of(schedule), after=clock.now())
-    occurrences.stand(schedule, None if schedule.paused else next(following, None))
+    occurrences.set_next_occurrence(schedule, None if schedule.paused else next(following, None))
     try:
         with transaction.atomic():
             schedule.save()
     except IntegrityError:
-        said = f"there is a schedule with the name {schedule.name}"
-        return Problem(Kind.CONFLICT, said, (FieldError("/name", said),))
+        detail = f"there is a schedule with the name {schedule.name}"
+        return Problem(Kind.CONFLICT, detail, (FieldError("/name", detail),))
     return schedule
 
 
@@ -173,8 +173,8 @@ def _mine(caller: Caller) -> QuerySet[Schedule]:
     return Schedule.objects.filter(producer_id=caller.producer_id, mode=caller.mode)
 
 
-def _invalid(pointer: str, said: str) -> Problem:
-    return Problem(Kind.INVALID, said, (FieldError(pointer, said),))
+def _invalid(pointer: str, detail: str) -> Problem:
+    return Problem(Kind.INVALID, detail, (FieldError(pointer, detail),))
 
 
 def _within(problem: Problem) -> Problem:

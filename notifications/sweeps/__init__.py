@@ -126,11 +126,11 @@ def run(name: str, *, every: dt.timedelta | None = None) -> Swept:
             every = (rhythm and rhythm.every) or sweep.every
         if not sweep_runs.begin(name, every=every * _EARLY):
             return Swept()
-        swept, detail = _fenced(sweep)
+        swept, detail = _run_safely(sweep)
         ended = sweep_runs.end(name, moved=swept.moved, failed=swept.failed)
         _report(name, swept, detail, ended)
     except Error:
-        # Also of an alert: the database is away, of which the web process tells.
+        # The alert can fail as well: the database is away, and the web process reports it.
         _log.exception("sweep_not_reported", sweep=name)
         connection.close()
         return Swept(failed=1)
@@ -149,7 +149,7 @@ def help_out(name: str) -> Swept:
     if not _helping.acquire(blocking=False):
         return Swept()
     try:
-        swept, _ = _fenced(SWEEPS[name]) if _is_on(name) else (Swept(), "")
+        swept, _ = _run_safely(SWEEPS[name]) if _is_on(name) else (Swept(), "")
     except Error:
         _log.exception("sweep_failed", sweep=name)
         connection.close()
@@ -166,7 +166,7 @@ def _is_on(name: str) -> bool:
     return rhythm is None or rhythm.is_on
 
 
-def _fenced(sweep: Sweep) -> tuple[Swept, str]:
+def _run_safely(sweep: Sweep) -> tuple[Swept, str]:
     """Run a sweep and catch exceptions; also returns the alert's text."""
     try:
         swept = sweep.run_once(now=clock.now(), limit=sweep.limit)

@@ -24,7 +24,7 @@ _EVENTS_KEPT: Final = 10_000
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Resolve alerts and delete up to `limit` old events. Safe at any time."""
     alerts.resolve(AlertKind.BEAT_DEAD, BEAT)
-    _tell_of_endpoints()
+    _alert_on_endpoints()
     newest = BreakerEvent.objects.values_list("id", flat=True).first() or 0
     past = BreakerEvent.objects.filter(id__lte=newest - _EVENTS_KEPT).values("id")[:limit]
     trimmed, _ = BreakerEvent.objects.filter(id__in=past).delete()
@@ -41,7 +41,7 @@ def _resolve_closed() -> int:
     return len(over)
 
 
-def _tell_of_endpoints() -> None:
+def _alert_on_endpoints() -> None:
     """Raise an alert for each provider with open endpoint breakers."""
     for name, provider in routing.providers_by_name().items():
         if provider.capabilities.endpoint_of is None:
@@ -50,8 +50,8 @@ def _tell_of_endpoints() -> None:
             subject = f"{name} {channel.label}"
             count = breaker_status.endpoints((name, channel), limit=0).count
             if count:
-                said = f"{count} endpoints rest; deliveries to them wait"
-                alerts.raise_once(AlertKind.ENDPOINTS_REST, subject, said)
+                detail = f"{count} endpoints rest; deliveries to them wait"
+                alerts.raise_once(AlertKind.ENDPOINTS_REST, subject, detail)
             else:
                 alerts.resolve(AlertKind.ENDPOINTS_REST, subject)
 

@@ -31,11 +31,11 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         alerts.raise_once(AlertKind.DEAD_LETTERS_GROW, "", detail)
     else:
         alerts.resolve(AlertKind.DEAD_LETTERS_GROW, "")
-    _tell_of_urgent()
+    _alert_on_urgent()
     return Swept(letters.discard_older_than(conf.current().dead_letters_kept, limit=limit))
 
 
-def _tell_of_urgent() -> None:
+def _alert_on_urgent() -> None:
     """Raise an alert while dead letters of P0 or P1 are open."""
     urgent = DeadLetter.objects.filter(
         resolved_at=None, mode=Mode.LIVE, priority__lte=Priority.P1

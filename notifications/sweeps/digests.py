@@ -48,4 +48,4 @@ def merge_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
         return 0
     merged = digests.merge(rows, bounds=span)
     left = [row for row in rows if row["id"] not in merged]
-    return len(merged) + release.back_to_queue(left, RELEASE, reason=Reason.HOLD_OVER)
+    return len(merged) + release.requeue(left, RELEASE, reason=Reason.HOLD_OVER)

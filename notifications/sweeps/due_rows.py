@@ -25,7 +25,7 @@ def retry(*, now: dt.datetime, limit: int) -> Swept:
     del now
     due = Due("retry", Status.RETRYING, limit, grace=rounds.retry_grace())
     return rounds.work(
-        due, lambda rows, _span: release.back_to_queue(rows, REQUEUE, reason=Reason.RETRY_DUE)
+        due, lambda rows, _span: release.requeue(rows, REQUEUE, reason=Reason.RETRY_DUE)
     )
 
 

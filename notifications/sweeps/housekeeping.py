@@ -38,7 +38,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: _delete_old_alerts(now, limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),
-        lambda: late_encryption.work_off(limit=limit),  # last: an exception of it stops no other
+        lambda: late_encryption.work_off(limit=limit),  # last, because its exceptions end the run
     ]
     done = Swept()
     while deletions:

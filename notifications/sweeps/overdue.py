@@ -45,7 +45,7 @@ def look() -> list[Trouble]:
     """Find current problems; raise their alerts, and resolve the alerts of past problems."""
     runs = {run.name: run for run in SweepRun.objects.filter(name__in=SWEEPS)}
     now = clock.now()
-    found = [*_unfinished(now), *_troubles(runs, periodic_tasks.rhythms(), now=now)]
+    found = [*_hanging(now), *_troubles(runs, periodic_tasks.rhythms(), now=now)]
     for trouble in found:
         alerts.raise_once(trouble.kind, trouble.subject, trouble.text)
     current = {(trouble.kind.value, trouble.subject) for trouble in found}
@@ -57,7 +57,7 @@ def look() -> list[Trouble]:
     return found
 
 
-def _unfinished(now: dt.datetime) -> list[Trouble]:
+def _hanging(now: dt.datetime) -> list[Trouble]:
     return [
         Trouble(
             AlertKind.SWEEP_UNFINISHED,

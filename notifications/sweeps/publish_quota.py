@@ -25,32 +25,32 @@ from notifications.store.redis import state
 from providers.contract import Channel, Provider
 
 
-def of(depths: Mapping[Lane, int]) -> dict[Lane, int]:
+def quotas(depths: Mapping[Lane, int]) -> dict[Lane, int]:
     """Return the quota of rows by lane, from the number of messages in the broker.
 
     A lane without quota is left out.
     """
-    providers = {lane: routing.live_providers(lane.channel) for lane in depths if _is_watched(lane)}
+    providers = {lane: routing.live_providers(lane.channel) for lane in depths if _has_quota(lane)}
     found = breaker_status.of_pairs({
         (each.name, lane.channel) for lane, taking in providers.items() for each in taking
     })
-    rooms = {}
+    result = {}
     for lane, depth in depths.items():
-        room = (conf.current().broker_messages - depth) * lanes.chunk_size(lane)
+        quota = (conf.current().broker_messages - depth) * lanes.chunk_size(lane)
         if taking := providers.get(lane):
-            room = min(room, _for_breakers(lane, depth, taking, found), _asked(lane, taking))
-        if room > 0:
-            rooms[lane] = room
-    return rooms
+            quota = min(quota, _for_breakers(lane, depth, taking, found), _charge(lane, taking))
+        if quota > 0:
+            result[lane] = quota
+    return result
 
 
-def used(lane: Lane, count: int) -> None:
+def charge_published(lane: Lane, count: int) -> None:
     """Charge published rows to the lane's providers, at their rates."""
-    if _is_watched(lane) and (taking := routing.live_providers(lane.channel)):
-        _asked(lane, taking, charge=count)
+    if _has_quota(lane) and (taking := routing.live_providers(lane.channel)):
+        _charge(lane, taking, charge=count)
 
 
-def _is_watched(lane: Lane) -> bool:
+def _has_quota(lane: Lane) -> bool:
     return lane.mode is Mode.LIVE and not lane.priority.is_urgent
 
 
@@ -60,10 +60,10 @@ def _for_breakers(
     providers: Iterable[Provider],
     found: Mapping[tuple[str, Channel], Standing],
 ) -> int:
-    theirs = [found[each.name, lane.channel] for each in providers]
-    if not all(each.is_open for each in theirs):
+    states = [found[each.name, lane.channel] for each in providers]
+    if not all(each.is_open for each in states):
         return _NO_LIMIT
-    due = any(each.forced is not Forced.OPEN and not each.wait for each in theirs)
+    due = any(each.forced is not Forced.OPEN and not each.wait for each in states)
     return int(due and not depth)
 
 
@@ -71,7 +71,7 @@ _NO_LIMIT: Final = 1_000_000_000
 _SECOND_US: Final = 1_000_000
 
 
-def _asked(lane: Lane, providers: Iterable[Provider], *, charge: int = 0) -> int:
+def _charge(lane: Lane, providers: Iterable[Provider], *, charge: int = 0) -> int:
     """Charge rows to a lane's providers; returns the number of rows that may be published now.
 
     The counters are in the state Redis, so that all relays share a rate, and a throttling provider
@@ -87,7 +87,7 @@ def _asked(lane: Lane, providers: Iterable[Provider], *, charge: int = 0) -> int
     set_by_operators = provider_overrides.current().paces
     for each in providers:
         if each.capabilities.endpoint_of:
-            return _NO_LIMIT  # a pace of each endpoint is no limit for all of them together
+            return _NO_LIMIT  # a rate for each endpoint does not limit the provider
         pace = set_by_operators.get(each.name, each.capabilities.pace)
         keys += [
             f"relay_pace:{each.name}",

@@ -63,7 +63,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     except lanes.BrokerAway:
         _log.warning("broker_away", waiting_lanes=len(names))
         return Swept()
-    rooms = publish_quota.of({lane: depths[lane.name] for lane, _ in waiting})
+    quotas = publish_quota.quotas({lane: depths[lane.name] for lane, _ in waiting})
     done = Swept()
     for lane, span in sorted(waiting, key=itemgetter(0)):
         try:
@@ -71,12 +71,12 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
                 urgent = lane.priority.is_urgent
                 older_than = URGENT_LOST_AFTER if urgent else LOST_AFTER
                 make_lost_due(lane, span, limit=limit, older_than=older_than)
-            published = _publish(lane, span, rooms.get(lane, 0), is_recent=span is recent)
+            published = _publish(lane, span, quotas.get(lane, 0), is_recent=span is recent)
         except rounds.DATABASE_TROUBLE as error:
             _log.warning("lane_not_relayed", lane=lane.name, error=str(error))
             done += Swept(failed=1)
         else:
-            rooms[lane] = rooms.get(lane, 0) - published
+            quotas[lane] = quotas.get(lane, 0) - published
             done += Swept(published)
     return done
 
@@ -107,7 +107,7 @@ def take(lane: Lane, span: Span, free: int, *, is_recent: bool) -> list[Sequence
     if is_recent and not lane.priority.is_urgent:
         fair_queue.note_published(lane, last=rows[-1]["place"] if len(rows) == free else None)
     if rows:
-        publish_quota.used(lane, len(rows))
+        publish_quota.charge_published(lane, len(rows))
     return _messages(lane, rows)
 
 

@@ -38,7 +38,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
 def release_rows(rows: Sequence[dict[str, Any]], span: Span) -> int:
     """Release rows of `due.sql`; returns the number of changed and new rows."""
     held = [row for row in rows if row["contact_id"] is not None]
-    return release.back_to_queue(held, RELEASE, reason=Reason.HOLD_OVER) + _resolve(rows, span)
+    return release.requeue(held, RELEASE, reason=Reason.HOLD_OVER) + _resolve(rows, span)
 
 
 def _resolve(rows: Sequence[dict[str, Any]], _span: Span) -> int:

@@ -25,14 +25,14 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     Safe to run twice: dead letters are locked and closed. Several processes share a job. A job with
     an exception stops no other job; the next run tries it again.
     """
-    del now  # a letter's age does not matter
+    del now  # the age of a dead letter does not matter
     ends_at, done = rounds.deadline(), Swept()
     failed: set[int] = set()
     while True:
         jobs = ReplayJob.objects.filter(finished_at=None).exclude(id__in=failed).order_by("id")
         before = done.moved
         for job in jobs[:_JOBS]:
-            swept = _worked(job, limit=limit)
+            swept = _run_job(job, limit=limit)
             failed |= {job.pk} if swept.failed else set()
             done += swept
         if done.moved == before:
@@ -41,7 +41,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
             return done + Swept(more=True)
 
 
-def _worked(job: ReplayJob, *, limit: int) -> Swept:
+def _run_job(job: ReplayJob, *, limit: int) -> Swept:
     try:
         return Swept(replay.run(job, limit=limit))
     except rounds.DATABASE_TROUBLE:

@@ -50,7 +50,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
             key = circuit_breakers.health_of(name.decode())
             by_pair[key.pair].add(key.endpoint)
         if by_pair:
-            # an operator's word may be younger than what this process knows
+            # an operator's override may be newer than the cache
             provider_overrides.forget()
         return Swept(sum(_resume(pair, names, limit=limit) for pair, names in by_pair.items()))
     except state.Away:
@@ -64,9 +64,9 @@ def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
     moved, is_all = 0, True
     for span in id_ranges.current() if closed else ():
         if "" in closed:
-            count = _released(pair[1], span, limit=limit)
+            count = _release(pair[1], span, limit=limit)
         else:
-            count = _released_of(pair, closed, span, limit=limit)
+            count = _release_of_endpoints(pair, closed, span, limit=limit)
         moved += count
         is_all = is_all and count < limit
     if is_all:
@@ -75,9 +75,9 @@ def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
     return moved
 
 
-def _released(channel: Channel, span: Span, *, limit: int) -> int:
+def _release(channel: Channel, span: Span, *, limit: int) -> int:
     parameters = {
-        **_held(channel, span),
+        **_hold_parameters(channel, span),
         "priorities": _URGENT,
         "reasons": [Reason.BREAKER, Reason.ENDPOINT],
         "limit": limit,
@@ -85,7 +85,7 @@ def _released(channel: Channel, span: Span, *, limit: int) -> int:
     return len(db.alone("resume", parameters))
 
 
-def _released_of(pair: Pair, endpoints: Collection[str], span: Span, *, limit: int) -> int:
+def _release_of_endpoints(pair: Pair, endpoints: Collection[str], span: Span, *, limit: int) -> int:
     """Release rows with an address of these endpoints."""
     provider = routing.provider_named(pair[0])
     name_of = provider.capabilities.endpoint_of if provider else None
@@ -96,7 +96,7 @@ def _released_of(pair: Pair, endpoints: Collection[str], span: Span, *, limit: i
         after, after_id = clock.now(), _FIRST_ID
         while moved < limit:
             parameters = {
-                **_held(pair[1], span),
+                **_hold_parameters(pair[1], span),
                 "priority": priority,
                 "reason": Reason.ENDPOINT,
                 "after": after,
@@ -112,7 +112,7 @@ def _released_of(pair: Pair, endpoints: Collection[str], span: Span, *, limit: i
     return moved
 
 
-def _held(channel: Channel, span: Span) -> dict[str, object]:
+def _hold_parameters(channel: Channel, span: Span) -> dict[str, object]:
     return {
         **span,
         "channel": channel,

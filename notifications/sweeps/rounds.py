@@ -126,14 +126,14 @@ def _batch(due: Due, lane: Lane, span: Span, act: Act) -> tuple[Swept, bool]:
     try:
         with transaction.atomic():
             rows = db.rows(due.statement, _parameters(due, lane, span))
-            swept = _acted(due, rows, span, act)
+            swept = _act_on(due, rows, span, act)
     except DATABASE_TROUBLE as error:
         _log.warning("lane_not_swept", sweep=due.sweep, lane=lane.name, error=str(error))
         return Swept(failed=1), False
     return swept, len(rows) == due.limit and swept.moved > 0
 
 
-def _acted(due: Due, rows: Sequence[Row], span: Span, act: Act) -> Swept:
+def _act_on(due: Due, rows: Sequence[Row], span: Span, act: Act) -> Swept:
     if not rows:
         return Swept()
     try:
@@ -147,7 +147,7 @@ def _acted(due: Due, rows: Sequence[Row], span: Span, act: Act) -> Swept:
             return Swept(failed=1)
         _log.warning("batch_halved", sweep=due.sweep, rows=len(rows), error=type(error).__name__)
     half = len(rows) // 2
-    return _acted(due, rows[:half], span, act) + _acted(due, rows[half:], span, act)
+    return _act_on(due, rows[:half], span, act) + _act_on(due, rows[half:], span, act)
 
 
 def _parameters(due: Due, lane: Lane, span: Span) -> dict[str, object]:

@@ -37,7 +37,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     seen: set[int] = set()
     while batch := list(_due(now, seen)[:limit]):
         for schedule_id, had_problem in batch:
-            done += _one(schedule_id, now=now, had_problem=had_problem)
+            done += _run_schedule(schedule_id, now=now, had_problem=had_problem)
             seen.add(schedule_id)
         if clock.monotonic() > ends_at:
             break
@@ -55,7 +55,7 @@ def _due(now: dt.datetime, seen: Collection[int]) -> QuerySet[Schedule, tuple[in
     return fresh.order_by("due_at", "id").values_list("id", "had_problem")
 
 
-def _one(schedule_id: int, *, now: dt.datetime, had_problem: bool) -> Swept:
+def _run_schedule(schedule_id: int, *, now: dt.datetime, had_problem: bool) -> Swept:
     try:
         made = occurrences.materialise(schedule_id, now=now)
     except DATABASE_TROUBLE:
@@ -63,7 +63,7 @@ def _one(schedule_id: int, *, now: dt.datetime, had_problem: bool) -> Swept:
     except Exception as error:  # noqa: BLE001 - whatever one schedule causes, it must not stop the others
         problem = str(error) if isinstance(error, occurrences.Unreadable) else type(error).__name__
         _log.exception("schedule_failed", schedule=schedule_id)
-        occurrences.set_aside(schedule_id, problem=problem, until=now + _RETRY_EVERY)
+        occurrences.record_failure(schedule_id, problem=problem, until=now + _RETRY_EVERY)
         alerts.raise_once(
             AlertKind.SCHEDULE_FAILED, str(schedule_id), f"schedule {schedule_id}: {problem}"
         )

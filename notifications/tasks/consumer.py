@@ -28,7 +28,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - Celery's protocol
         super().__init__(*args, **kwargs)
-        # Requests get these as well: what they log instead of raising when they acknowledge.
+        # Requests also use the errors: an acknowledgement logs them instead of raising.
         self.connection_errors = (*self.conninfo.connection_errors, RedisError, AttributeError)
 
     @property
@@ -46,7 +46,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 - Celery's protocol
         """Connect, with retries until the worker shuts down."""
         connected = conn.ensure_connection(
-            self._tell,
+            self._log_error,
             interval_start=_FIRST_PAUSE,
             interval_step=_FIRST_PAUSE,
             interval_max=_LONGEST_PAUSE,
@@ -55,5 +55,5 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # untyped
         self.first_connection_attempt = False
         return connected
 
-    def _tell(self, error: Exception, pause: float) -> None:
+    def _log_error(self, error: Exception, pause: float) -> None:
         _log.warning("broker_away", reason=repr(error), again_in_seconds=pause)

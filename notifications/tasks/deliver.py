@@ -19,7 +19,7 @@ from notifications.tasks.slots import Slots
 from providers.contract import Channel
 
 _log = structlog.get_logger(__name__)
-_FULL_HOUSE: Final = 0.25
+_SLOT_RETRY_SECONDS: Final = 0.25
 """Seconds until a task without a free slot runs again."""
 SLOTS: Final = Slots()
 """The slots of the process."""
@@ -51,43 +51,45 @@ def _deliver(self: Task[Any, Any], delivery_ids: list[str]) -> None:
     if stopping.is_stopping():
         raise Reject(requeue=True)
     lane: str = (self.request.delivery_info or {}).get("routing_key", "")
-    with SLOTS.taken(lane) as free:
+    with SLOTS.hold(lane) as free:
         if not free:
-            raise _again(self, lane, delivery_ids, countdown=_FULL_HOUSE) or Ignore()
+            raise (
+                _publish_again(self, lane, delivery_ids, countdown=_SLOT_RETRY_SECONDS) or Ignore()
+            )
         groups = deliver.deliver([UUID(each) for each in delivery_ids])
     retry: Retry | None = None
     for group in groups:
         later = [each.hex for each in group.delivery_ids]
-        # Each further group gets an id of its own, so that Flower shows them side by side.
+        # Each further group gets a new id, so that Flower shows all groups.
         options = {"task_id": str(uuid4())} if retry else {}
         seconds = group.countdown.total_seconds()
-        retry = _again(self, lane, later, countdown=seconds, **options) or retry
+        retry = _publish_again(self, lane, later, countdown=seconds, **options) or retry
     if retry:
         raise retry
 
 
-def _again(
+def _publish_again(
     task: Task[Any, Any], lane: str, delivery_ids: list[str], *, countdown: float, **options: str
 ) -> Retry | None:
     """Publish deliveries again after a wait; returns the exception to raise, which Flower shows.
 
     Returns None if publishing failed: the rows come due in Postgres, a little later.
     """
-    told = lanes.described(lane, len(delivery_ids))
+    text = lanes.describe(lane, len(delivery_ids))
     if not broker.takes_messages():
         return None
     try:
         return task.retry(
             args=(delivery_ids,),
             countdown=countdown,
-            exc=TryAgain(f"{told} in {countdown:g} s"),
+            exc=TryAgain(f"{text} in {countdown:g} s"),
             throw=False,
-            argsrepr=told,
+            argsrepr=text,
             kwargsrepr="",
             **options,
         )
     except Reject:
-        broker.failed()
+        broker.record_failure()
         _log.warning("retry_not_published", count=len(delivery_ids), countdown=countdown)
         return None
 

@@ -100,7 +100,7 @@ class Direct:
         return self._look_at_sweeps() + self._look_at_lanes(self._lanes)
 
     def _look_at_lanes(self, among: AbstractSet[Lane]) -> int:
-        if not among or not clock.is_trusted():  # as the consumer, which takes nothing meanwhile
+        if not among or not clock.is_trusted():  # the consumer is paused as well
             return 0
         recent, *older = id_ranges.current()
         begun = self._look_at(recent, among, is_recent=True)
@@ -167,8 +167,8 @@ def _due(span: Span, among: AbstractSet[Lane]) -> Iterator[tuple[Lane, int]]:
     """Return lanes with a due row, urgent lanes first, and their publish quota."""
     due = rounds.lanes_due(Status.QUEUED, span, within=rounds.NO_GRACE)
     found = [lane for lane in due if lane in among]
-    rooms = publish_quota.of(dict.fromkeys(found, 0)) if found else {}
-    yield from ((lane, rooms[lane]) for lane in found if lane in rooms)
+    quotas = publish_quota.quotas(dict.fromkeys(found, 0)) if found else {}
+    yield from ((lane, quotas[lane]) for lane in found if lane in quotas)
 
 
 def _take(lane: Lane, span: Span, most: int, *, is_recent: bool) -> list[Sequence[UUID]]:
@@ -201,7 +201,7 @@ def watch(direct: Direct, is_connected: Callable[[], bool]) -> None:
     while not pause.wait(seconds) and not stopping.is_stopping():
         was_away = is_away
         try:
-            # While it is away a thread of `broker` probes: a silent broker must not delay a look.
+            # While the broker is away a thread of `broker` probes: a hanging probe delays no query.
             takes = broker.takes_messages() if was_away else broker.probe()
             is_away = not (takes and is_connected())
             if is_away and not was_away:

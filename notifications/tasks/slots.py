@@ -70,7 +70,7 @@ class Slots:
         self._idle_bulk = slots if is_bulk_only else max(quarter, patient - quarter)
 
     @contextmanager
-    def taken(self, lane: str) -> Iterator[bool]:
+    def hold(self, lane: str) -> Iterator[bool]:
         """Hold a slot for a lane; yields False if the channel or priority has no free slot."""
         free = self.take(lane, patience_seconds=self._patience)
         try:
@@ -79,7 +79,7 @@ class Slots:
             if free:
                 self.give_back(lane)
             else:
-                lanes.rest(lane)
+                lanes.pause_queue(lane)
 
     def take(self, lane: str, *, patience_seconds: float = 0.0) -> bool:
         """Take a slot for a lane within `patience_seconds`; release it with `give_back`."""
@@ -97,7 +97,7 @@ class Slots:
         groups = self._groups(lane)
         with self._changed:
             self._busy.subtract(groups)
-            lanes.wake(groups)
+            lanes.resume_queues(groups)
             self._changed.notify_all()
 
     def _groups(self, lane: str) -> list[str]:

@@ -36,14 +36,14 @@ class _Limits:
 
 
 _PACKAGES: Final = {
-    "notifications": _Limits(participles=6.5),
+    "notifications": _Limits(),
     "notifications/delivery": _Limits(),
     "notifications/intake": _Limits(),
-    "notifications/feedback": _Limits(participles=16.7),
-    "notifications/scheduling": _Limits(participles=9.9),
-    "notifications/operations": _Limits(participles=11.2),
-    "notifications/sweeps": _Limits(participles=13.0),
-    "notifications/tasks": _Limits(participles=2.6),
+    "notifications/feedback": _Limits(),
+    "notifications/scheduling": _Limits(),
+    "notifications/operations": _Limits(),
+    "notifications/sweeps": _Limits(),
+    "notifications/tasks": _Limits(),
     "notifications/store": _Limits(
         pronouns=9.4, who=0.77, participles=9.6, openings=41, repeated_classes=5
     ),

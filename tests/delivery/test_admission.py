@@ -259,27 +259,27 @@ def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest() -> None:
     urgent = Lane(Mode.LIVE, Priority.P1, Channel.PUSH)
     test = Lane(Mode.TEST, Priority.P2, Channel.PUSH)
     depths = dict.fromkeys((P2_PUSH, urgent, test), 0)
-    unlimited = publish_quota.of(depths)
+    unlimited = publish_quota.quotas(depths)
     assert unlimited[P2_PUSH] == conf.current().broker_messages * 500
     _trip(PUSH)
-    assert publish_quota.of(depths) == {each: unlimited[each] for each in (urgent, test)}
+    assert publish_quota.quotas(depths) == {each: unlimited[each] for each in (urgent, test)}
     age(PROBE_EVERY)
-    assert publish_quota.of(depths)[P2_PUSH] == 1
-    assert P2_PUSH not in publish_quota.of({P2_PUSH: 1})  # it is on its way
+    assert publish_quota.quotas(depths)[P2_PUSH] == 1
+    assert P2_PUSH not in publish_quota.quotas({P2_PUSH: 1})  # it is on its way
     circuit_breakers.force(PUSH.pair, Forced.OPEN, by="tests")
-    assert P2_PUSH not in publish_quota.of(depths)
+    assert P2_PUSH not in publish_quota.quotas(depths)
 
 
 @pytest.mark.usefixtures("caller")
 def test_the_relays_together_are_no_faster_than_the_providers() -> None:
     _slow(100, 10)
     depths = dict.fromkeys(LANES, 0)
-    assert publish_quota.of(depths)[P2_PUSH] == 100
-    publish_quota.used(P2_PUSH, 100)
-    assert P2_PUSH not in publish_quota.of(depths)
+    assert publish_quota.quotas(depths)[P2_PUSH] == 100
+    publish_quota.charge_published(P2_PUSH, 100)
+    assert P2_PUSH not in publish_quota.quotas(depths)
     [account] = state.client().keys("relay_pace:*")
     state.client().decrby(account, 2_000_000)  # two seconds later
-    assert publish_quota.of(depths)[P2_PUSH] == 16  # four fifths of ten a second
+    assert publish_quota.quotas(depths)[P2_PUSH] == 16  # four fifths of ten a second
 
 
 @pytest.mark.usefixtures("caller")
@@ -287,14 +287,14 @@ def test_the_relay_hands_a_throttling_provider_no_more_than_its_lowered_pace() -
     depths = dict.fromkeys(LANES, 0)
     circuit_breakers.report({PUSH: Tally(throttled=1, calls=1)})
     # Without a stated pace the base is the least, and throttling halves it.
-    assert publish_quota.of(depths)[P2_PUSH] == 5
+    assert publish_quota.quotas(depths)[P2_PUSH] == 5
     _slow(20, 10)
-    assert publish_quota.of(depths)[P2_PUSH] == 10
-    publish_quota.used(P2_PUSH, 10)
+    assert publish_quota.quotas(depths)[P2_PUSH] == 10
+    publish_quota.charge_published(P2_PUSH, 10)
     [account] = state.client().keys("relay_pace:*")
     state.client().decrby(account, 2_000_000)  # two seconds later
     assert (
-        8 <= publish_quota.of(depths)[P2_PUSH] < 12
+        8 <= publish_quota.quotas(depths)[P2_PUSH] < 12
     )  # four fifths of five a second, of ten it were 16
 
 
@@ -343,9 +343,9 @@ def test_only_while_all_rest_something_is_held(reach: Reach, take: Accept) -> No
     reach(sms="+15551234567")
     [row] = deliveries_of(take(channels=["sms"]))
     _trip(SMS)
-    assert publish_quota.of({lane: 0})[lane] > 1
+    assert publish_quota.quotas({lane: 0})[lane] > 1
     _trip(HealthKey("sandbox", Channel.SMS))
-    assert lane not in publish_quota.of({lane: 0})
+    assert lane not in publish_quota.quotas({lane: 0})
     deliver.deliver([row.id])
     assert _reasons([row]) == [(Status.SCHEDULED, "breaker")]
 

@@ -279,7 +279,7 @@ def test_a_replay_without_its_secrets_is_refused(reach: Reach, take: Accept) -> 
     letter = DeadLetter.objects.get()
     assert Notification.objects.get(id=row.notification_id).secrets is not None
     Notification.objects.filter(id=row.notification_id).update(secrets=None)
-    with pytest.raises(replay.Refused, match="wiped"):
+    with pytest.raises(replay.ReplayRefused, match="wiped"):
         replay.start(
             LetterFilter(ids=(letter.pk,)), requested_by="tests", forced=False, renews_ttl=False
         )

@@ -22,7 +22,7 @@ def says(text: str, message_id: str, number: str = NUMBER) -> int:
     reply = InboundText(
         from_address=number, to_address="1", text=text, provider_message_id=message_id
     )
-    return inbound_sms.take("sandbox", [reply])
+    return inbound_sms.process("sandbox", [reply])
 
 
 @pytest.mark.usefixtures("outbox")
@@ -86,6 +86,8 @@ def test_other_texts_and_senders_change_nothing(text: str, number: str) -> None:
 def test_a_sandbox_that_only_serves_test_keys_stops_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("notifications.feedback.inbound_sms.routing.live_providers", lambda _channel: [])
+    monkeypatch.setattr(
+        "notifications.feedback.inbound_sms.routing.live_providers", lambda _channel: []
+    )
     assert says("STOP", "1") == 0
     assert not Suppression.objects.exists()

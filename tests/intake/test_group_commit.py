@@ -326,7 +326,7 @@ def test_receipts_of_a_group_are_counted_for_the_callback_that_told_them(
     Delivery.objects.filter(id__in=ids).update(status=Status.SENT, provider="mailer", due_at=None)
     told = [Receipt(kind=ReceiptKind.DELIVERED, delivery_id=each) for each in ids]
     stranger = Receipt(kind=ReceiptKind.DELIVERED, provider_message_id="never heard of")
-    counts, _ = delivery_receipts._together([
+    counts, _ = delivery_receipts._run_group([
         delivery_receipts._Callback("mailer", told[:1]),
         delivery_receipts._Callback("mailer", [*told, stranger]),
         delivery_receipts._Callback("somebody else", told),
@@ -339,20 +339,20 @@ def test_receipts_of_a_group_are_counted_for_the_callback_that_told_them(
 
 @pytest.mark.usefixtures("caller")
 def test_a_callback_that_cannot_be_applied_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = delivery_receipts._applied
+    usual = delivery_receipts._apply
 
     def applied(provider: str, told: Sequence[tuple[Receipt, UUID]]) -> set[UUID]:
         if provider == "broken":
             raise OperationalError("canceling statement due to lock timeout")
         return usual(provider, told)
 
-    monkeypatch.setattr(delivery_receipts, "_applied", applied)
+    monkeypatch.setattr(delivery_receipts, "_apply", applied)
     fine, broken = (
         delivery_receipts._Callback("mailer", []),
         delivery_receipts._Callback("broken", []),
     )
     with pytest.raises(NothingStored):
-        delivery_receipts._together([fine, broken])
-    assert delivery_receipts._alone(fine) == 0
+        delivery_receipts._run_group([fine, broken])
+    assert delivery_receipts._run_alone(fine) == 0
     with pytest.raises(OperationalError):
-        delivery_receipts._alone(broken)
+        delivery_receipts._run_alone(broken)

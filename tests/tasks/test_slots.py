@@ -17,14 +17,14 @@ def slots_of(*channels: str, priorities: Sequence[str] = ("p1", "p3")) -> Slots:
     """Slots of a process that serves these lanes; other priorities have work at the moment."""
     slots = Slots(patience_seconds=0.01)
     slots.limit(SLOTS, queues=[f"{each}.{channel}" for each in priorities for channel in channels])
-    with slots.taken("p1.push"):
+    with slots.hold("p1.push"):
         return slots
 
 
 @contextmanager
 def all_taken(slots: Slots, lanes: Sequence[str]) -> Iterator[list[bool]]:
     with ExitStack() as held:
-        yield [held.enter_context(slots.taken(lane)) for lane in lanes]
+        yield [held.enter_context(slots.hold(lane)) for lane in lanes]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_many_slots_for_urgent_messages_are_not_more_for_patient_ones(
     slots = Slots(patience_seconds=0.0)
     queues = [f"{each}.{channel}" for each in ("p1", "p2", "p3") for channel in ("push", "sms")]
     slots.limit(64, queues=queues)
-    with slots.taken("p1.push"):
+    with slots.hold("p1.push"):
         pass
     with all_taken(slots, [lane] * 40) as taken:
         assert taken.count(True) == share
@@ -71,7 +71,7 @@ def test_marketing_uses_what_is_idle_and_leaves_a_quarter_free() -> None:
     idle = SLOTS - SLOTS // 4
     with all_taken(slots, ["p3.email"] * SLOTS) as taken:
         assert taken == [True] * idle + [False] * (SLOTS - idle)
-        with slots.taken("p1.email") as free:
+        with slots.hold("p1.email") as free:
             assert free
     with all_taken(slots, ["p3.email"] * SLOTS) as taken:
         assert taken.count(True) == SLOTS // 4, "another priority came a moment ago"
@@ -91,7 +91,7 @@ def test_a_full_share_leaves_room_for_others() -> None:
     slots = slots_of("email", "sms")
     with all_taken(slots, ["p3.email"] * 2), all_taken(slots, ["p1.email"] * 3) as urgent:
         assert urgent == [True, True, False]
-        with slots.taken("p2.sms") as free:
+        with slots.hold("p2.sms") as free:
             assert free
 
 
@@ -101,11 +101,11 @@ def test_a_slot_that_comes_free_in_time_is_taken() -> None:
     taken: list[bool] = []
 
     def wait() -> None:
-        with slots.taken("p3.email") as free:
+        with slots.hold("p3.email") as free:
             taken.append(free)
 
     waiter = Thread(target=wait)
-    with slots.taken("p3.email"):
+    with slots.hold("p3.email"):
         waiter.start()
     waiter.join(5)
     assert taken == [True]

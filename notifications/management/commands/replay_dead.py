@@ -70,7 +70,7 @@ class Command(BaseCommand):
             job = replay.start(
                 wanted, requested_by="replay_dead", forced=forced, renews_ttl=renews_ttl
             )
-        except replay.Refused as error:
+        except replay.ReplayRefused as error:
             raise CommandError(str(error)) from error
         # The sweep works the job off too; doing it here needs no beat, and both at once do no harm.
         while replay.run(job, limit=_STEP):

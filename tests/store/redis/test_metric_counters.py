@@ -96,7 +96,7 @@ def test_who_unsubscribes_and_who_answers_stop_is_counted_once(
         for _ in range(2):
             unsubscribe.leave(link, Choice.TOPIC)
             unsubscribe.leave(link, Choice.CHANNEL)
-            inbound_sms.take("sandbox", [stop])
+            inbound_sms.process("sandbox", [stop])
     assert told("opt_outs") == [
         f'notifications_opt_outs_total{{cause="{cause}"}} 1.0'
         for cause in ("category", "stop_keyword", "unsubscribe_all")
