@@ -10,18 +10,17 @@ from typing import Any, Final
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
 
-_SECTION: Final = "Development"
 _LINK: Final = re.compile(r"\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)(?:#[^)\s]*)?\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Append each page that `nav` does not name, so that a new page cannot be forgotten."""
+    """Append each page that `nav` does not name to the last section of `nav`."""
     nav = config.nav or []
     named = set(_pages(nav))
     folder = Path(config.docs_dir)
     found = sorted(page.relative_to(folder).as_posix() for page in folder.rglob("*.md"))
-    others = [page for page in found if page not in named]
-    config.nav = [*nav, {_SECTION: others}] if others else nav
+    [last_section] = nav[-1].values()
+    last_section += [page for page in found if page not in named]
     return config
 
 

@@ -31,7 +31,7 @@ class Service:
     database: str
     key: str = field(repr=False)
     own_keys: list[str] = field(repr=False)
-    """Two that a test may rotate."""
+    """Three that a test may rotate."""
     narrow_key: str = field(repr=False)
     slow_key: str = field(repr=False)
     letters: list[int]

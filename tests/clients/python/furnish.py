@@ -41,7 +41,7 @@ def furnish() -> dict[str, object]:
     ]
     return {
         "key": api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1],
-        "own_keys": [api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1] for _ in range(2)],
+        "own_keys": [api_keys.issue(producer, mode=Mode.LIVE, scopes=scopes)[1] for _ in range(3)],
         "narrow_key": api_keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:read"])[1],
         "slow_key": api_keys.issue(poor, mode=Mode.LIVE, scopes=scopes)[1],
         "letters": letters,

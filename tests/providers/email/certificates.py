@@ -58,6 +58,12 @@ class Authority:
         pem = self._certificate.public_bytes(Encoding.PEM).decode()
         return ssl.create_default_context(cadata=pem)
 
+    def client_file(self) -> Path:
+        """The certificate of the authority, for SSL_CERT_FILE."""
+        file = self._folder / "authority.pem"
+        file.write_bytes(self._certificate.public_bytes(Encoding.PEM))
+        return file
+
     def server_context(
         self, *hosts: str, starts_in: timedelta = -DAY, self_signed: bool = False
     ) -> ssl.SSLContext:

@@ -21,6 +21,10 @@ _REFUSALS = {
     Act.UNAVAILABLE: (503, 20503, "Service is unavailable. Please try again."),
     Act.BAD_CREDENTIALS: (401, 20003, "Authenticate"),
 }
+_ACCOUNT = Answer(
+    status=200, body=orjson.dumps({"status": "active", "balance": "12.50", "currency": "USD"})
+)
+"""An account, and the balance of an account."""
 
 
 def form(request: Request) -> dict[str, str]:
@@ -67,7 +71,7 @@ def _created(given: dict[str, str]) -> Answer:
 def _words(act: Act, request: Request) -> Answer:
     given = form(request)
     if act is Act.ACCEPT:
-        return _created(given)
+        return _ACCOUNT if request.method == "GET" else _created(given)
     status, code, message = _REFUSALS[act]
     return refusal(status, code, message.format(to=given.get("To")))
 
