@@ -1,15 +1,15 @@
-"""The HTTP API: what producers, operators' tools and providers call.
+"""The HTTP API for producers, operators' tools and providers.
 
-    request -> request_slots (a thread that waits for a client holds no slot)
-            -> correlation (trace id, one log line)
+    request -> request_slots (a thread waiting for a client holds no slot)
+            -> correlation (trace id, log line)
             -> body_limits (size by path) -> address_limits (clients without a key)
             -> authentication (key, producer, mode) -> scope
-            -> throttle (each write costs; each answer tells what is left)
-            -> json_io (JSON in) -> schema (pydantic)
-            -> idempotency (POST: the first answer to a key) -> etags (If-Match)
-            -> one call into a stage or store/ -> json_io (JSON out)
+            -> throttle (rate limit of the producer)
+            -> json_io (JSON in) -> schemas (pydantic)
+            -> idempotency (POST) -> etags (If-Match)
+            -> a call into a stage or store/ -> json_io (JSON out)
 
-    notifications  recipients  schedules  templates     one file per noun: its schemas, its views
+    notifications  recipients  schedules  templates     a module per resource: schemas, views
     dead_letters  alerts  search  receipts  suppressions
     ..._schemas    the schemas of a noun that has many
     unsubscribe    the page behind the link in a mail, and one-click
@@ -18,17 +18,17 @@
     schemas        the words and answers that several of them share
     base_view      what all views share: scopes, limits, headers
     pagination     query strings and cursors
-    throttle       what a call costs its producer
-    idempotency    the first answer to a repeated POST
-    etags          conditions of reads and writes
-    deprecation    how an operation says that it will end
+    throttle       the cost of a call
+    idempotency    the stored response of a repeated POST
+    etags          If-Match and If-None-Match
+    deprecation    headers of deprecated operations
     me             the caller's own key
-    problems       every refusal as RFC 9457 problem details, and the pages that its `type` leads to
-    schema         the OpenAPI document, made from the same shapes that check the requests
-    operations     what the document adds to each operation: scope, problems, headers, examples
-    examples       the examples of every operation, which a test sends
+    problems       errors as RFC 9457 problem details, and their help pages
+    schema         the OpenAPI document, generated from the pydantic schemas
+    operations     additions to the document: scope, problems, headers, examples
+    examples       the examples of all operations; a test sends them
 
-The promises: a 2xx means that it is committed; no input makes a 5xx; another producer's objects are
-as absent as those that never were. An operator's scopes (`operations:*`) see every producer, but
-only the key's own mode.
+A 2xx response means a committed write. No input causes a 5xx. An object of another producer is
+answered with the same 404 as an unknown id. An operator's scopes (`operations:*`) see all
+producers, in the mode of the key only.
 """

@@ -1,10 +1,11 @@
-"""Limits for clients without a key, by address: 429 with Retry-After.
+"""Rate limits by address for clients without a key: 429 with Retry-After.
 
-    open paths                   each request counts
-    a wrong key or signature     counts; a good key or signature passes, however many failed
+    open paths                   every request counts
+    a wrong key or signature     counts; a valid key or signature always passes
 
-So a stranger can neither ask the database without end, nor keep out a caller who shares the
-stranger's address and was recognised by this process before.
+The limits bound the database queries of unknown clients. A client with a valid key is not blocked
+by the failures of another client at the same address, as soon as the process has recognised the key
+once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from notifications.store.rate_limits.address_limits import Bucket
 OPEN_PATHS: Final = (
     *("/l/", "/unsubscribe/", "/problems/", "/v1/schema", "/v1/docs", "/readyz", "/metrics"),
 )
-"""Beginnings of paths that work without a key or a session, and cost more than `/healthz`."""
+"""Prefixes of paths which need neither key nor session and cost more than `/healthz`."""
 
 
 class AddressLimits:
@@ -36,7 +37,7 @@ class AddressLimits:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer a request, or refuse it."""
+        """Answer the request, or answer 429 when the address is over the limit."""
         if request.path_info.startswith(OPEN_PATHS):
             waits = address_limits.take(Bucket.OPEN, _counted(request))
             if waits:
@@ -45,20 +46,20 @@ class AddressLimits:
 
 
 def refuse_failed(request: HttpRequest | Request, problem: Problem) -> NoReturn:
-    """Refuse a request whose key or signature is wrong, and count it.
+    """Refuse a request with a wrong key or signature, and count the failure.
 
     Raises:
-        Refusal: `problem`, or 429 where the address has failed too often.
+        Refusal: `problem`, or 429 when the address has failed too often.
     """
     waits = address_limits.take(Bucket.FAILED, _counted(request))
     refuse(_problem(waits) if waits else problem)
 
 
 def check_failures(request: HttpRequest | Request) -> None:
-    """Let an address that fails too often ask nothing more of the database.
+    """Refuse an address with too many failures before the database is queried.
 
     Raises:
-        Refusal: it must wait (429).
+        Refusal: the address must wait (429).
     """
     if waits := address_limits.wait(Bucket.FAILED, _counted(request)):
         refuse(_problem(waits))
@@ -69,5 +70,5 @@ def _counted(request: HttpRequest | Request) -> str:
 
 
 def _problem(waits: dt.timedelta) -> Problem:
-    said = "this address asks too often without a valid key"
+    said = "this address sends too many requests without a valid key"
     return Problem(Kind.RATE_LIMITED, said, (), waits)

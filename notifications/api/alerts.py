@@ -1,4 +1,4 @@
-"""`/v1/alerts`: what an operator must look at."""
+"""`/v1/alerts`: conditions which need an operator."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from notifications.store.postgres import audit
 
 
 class AlertQuery(NumberedPageQuery):
-    """Which alerts a list shows: open ones, unless `resolved`."""
+    """Filters of the list of alerts. The default is the open alerts."""
 
     resolved: bool = False
-    """`true`: the resolved alerts."""
+    """`true` lists resolved alerts instead of open alerts."""
 
 
 class AlertAnswer(Answer):
-    """Something an operator must look at."""
+    """A condition which needs an operator."""
 
     id: int
     kind: str
@@ -39,7 +39,7 @@ class AlertAnswer(Answer):
 
 
 class Alerts(Door):
-    """Many."""
+    """`/v1/alerts`: list alerts."""
 
     @extend_schema(
         operation_id="list_alerts",
@@ -49,7 +49,11 @@ class Alerts(Door):
         tags=["Operations"],
     )
     def get(self, request: Request) -> Response:
-        """One that lasts is listed once, with the instant at which it was last seen."""
+        """List alerts.
+
+        A condition which lasts is listed once; `seen_at` is the time of the last check that found
+        the condition.
+        """
         query = asked(request, AlertQuery)
         found = Alert.objects.filter(resolved_at__isnull=not query.resolved)
         if query.cursor is not None:
@@ -61,7 +65,7 @@ class Alerts(Door):
 
 
 class Resolve(Door):
-    """Closing one."""
+    """`/v1/alerts/{alert_id}/resolve`: resolve an alert."""
 
     @extend_schema(
         operation_id="resolve_alert",
@@ -72,7 +76,10 @@ class Resolve(Door):
     )
     @idempotent
     def post(self, request: Request, alert_id: int) -> Response:
-        """Resolving twice changes nothing; if its cause lasts, it is raised again."""
+        """Resolve an alert.
+
+        A second call changes nothing. The alert is raised again if the cause lasts.
+        """
         this = Alert.objects.filter(pk=min(alert_id, MAX_ID))
         with audit.changes(actor_of(request), "resolve_alert", this):
             this.filter(resolved_at=None).update(resolved_at=clock.now())

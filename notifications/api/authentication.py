@@ -1,7 +1,7 @@
-"""Who calls, and whether they may: bearer keys with scopes.
+"""Authentication with bearer keys, and authorization by scope.
 
-A key works within microseconds because the process remembers it for a second (see
-`store.postgres.api_keys`). Wrong keys are refused alike, whether the prefix exists or not.
+The process caches a recognised key for a second (see `store.postgres.api_keys`), so authentication
+takes microseconds. All wrong keys get the same response, whether the prefix exists or not.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 CALLER: Final = "notifications.caller"
-"""In a request's META: the prefix of the key that was recognised."""
+"""Key of `request.META` for the prefix of the recognised key."""
 
 
 class BearerKey(BaseAuthentication):
-    """`Authorization: Bearer nk_live_...`; the key becomes `request.auth`."""
+    """DRF authentication for `Authorization: Bearer nk_live_...`; sets `request.auth`."""
 
     def authenticate(self, request: Request) -> tuple[None, KnownKey]:
-        """Recognise the caller.
+        """Recognise the key of the request.
 
         Raises:
-            Refusal: no key, or none that is good (401); its producer is switched off (403); too
-                many wrong keys from the client's address (429).
+            Refusal: the key is missing or invalid (401); the producer is switched off (403); the
+                client's address sent too many wrong keys (429).
         """
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret:
@@ -57,20 +57,20 @@ class BearerKey(BaseAuthentication):
         return None, key
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - DRF's signature
-        """What a 401 asks for."""
+        """Return the scheme for the WWW-Authenticate header of a 401."""
         return "Bearer"
 
 
 class HasScope(BasePermission):
-    """The key may call the operation, by the table of `rules.access`."""
+    """DRF permission: the key may call the operation, by the table in `rules.access`."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Check it.
+        """Check the key's scope and mode for the operation.
 
         Raises:
-            Refusal: the key may not (403).
+            Refusal: the key may not call the operation (403).
         """
-        # A method without a line is refused, unless DRF refuses it anyway (405).
+        # A method without a rule is forbidden (403), unless DRF answers 405 for the method.
         if _rule(request) is None:
             return request.method not in view.allowed_methods
         permit(request)
@@ -78,7 +78,7 @@ class HasScope(BasePermission):
 
 
 def permit(request: Request, *, part: str = "") -> None:
-    """Check that the key may call the request's operation, or hand in this part of its body.
+    """Check the key's scope and mode for the operation, or for a part of the body.
 
     Raises:
         Refusal: the key lacks the scope, or has the wrong mode (403).
@@ -89,7 +89,7 @@ def permit(request: Request, *, part: str = "") -> None:
     if not key.grants(rule.needs):
         held = ", ".join(sorted(key.scopes)) or "no scope"
         challenge = f'error="insufficient_scope", scope="{rule.needs}"'
-        said = f"the key lacks the scope {rule.needs}; it has {held}"
+        said = f"the key lacks the scope {rule.needs}; the key has {held}"
         refuse(Problem(Kind.FORBIDDEN, said, challenge=challenge))
     if key.mode not in rule.modes:
         said = f"a {key.mode.label} key may not call this operation: {rule.why_live}"
@@ -102,18 +102,18 @@ def _rule(request: Request, *, part: str = "") -> Rule | None:
 
 
 def key_of(request: Request) -> KnownKey:
-    """The key that an authenticated request came with."""
+    """Return the API key of an authenticated request."""
     return cast("KnownKey", request.auth)
 
 
 def actor_of(request: Request) -> str:
-    """The key, as the audit log and the columns `created_by` and `undone_by` name it."""
+    """Return the name of the key for the audit log, `created_by` and `undone_by`."""
     key = key_of(request)
     return f"producer {key.producer_name} ({key.prefix})"
 
 
 def caller_of(request: Request) -> Caller:
-    """The producer behind that key, as the pipeline knows callers."""
+    """Return the producer of the request for the intake stage."""
     key = key_of(request)
     return Caller(
         producer_id=key.producer_id,

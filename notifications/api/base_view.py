@@ -1,4 +1,4 @@
-"""What all views of the API share."""
+"""The base classes of the API's views, and helpers for request bodies."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from notifications.store.postgres import host_clock
 Shape = TypeVar("Shape", bound=BaseModel)
 
 MAX_ID: Final = 2**63 - 1
-"""What a bigint holds; a larger id in a path names nothing."""
+"""The largest bigint. A larger id in a path matches no row."""
 _CLOCK_AGAIN: Final = dt.timedelta(seconds=5)
-"""When a caller may ask again after a refusal for the host's clock; another host may answer."""
+"""Retry-After of a 503 caused by the host's clock; another host may answer the retry."""
 
 
 _READS: Final = frozenset({"GET", "HEAD"})
 
 
 class Door(APIView):
-    """A view with a key; `rules.access` names the scope of each of its methods."""
+    """A view which requires an API key. `rules.access` has the scope of every method."""
 
     costs_itself: ClassVar[frozenset[str]] = frozenset()
-    """The methods that charge the producer themselves; each other write costs 1."""
+    """HTTP methods whose view charges the producer. Every other writing method costs 1."""
     needs_clock: ClassVar[bool] = True
-    """Whether it is refused while this host's clock is too far from the database's."""
-    # No OPTIONS: the schema describes the API, and browsers of other origins are no callers.
+    """Answer 503 while the host's clock differs too much from the database's clock."""
+    # No OPTIONS: the OpenAPI document describes the API, and cross-origin calls are not supported.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]  # noqa: RUF012 - Django's
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's signature
-        """Authenticate, check the scope and charge the producer, before the body is read.
+        """Authenticate, check the scope and charge the producer before the body is read.
 
         Raises:
-            Refusal: this host's clock is wrong, or the producer is over its rate limit.
+            Refusal: the host's clock is wrong, or the producer is over the rate limit.
         """
         if self.needs_clock and not clock.is_trusted():
             refuse(Problem(Kind.UNAVAILABLE, host_clock.said(), retry_after=_CLOCK_AGAIN))
@@ -55,17 +55,17 @@ class Door(APIView):
 
 
 class OpenDoor(Door):
-    """A view without a key."""
+    """A view without authentication."""
 
     authentication_classes = ()
     permission_classes = ()
 
 
 def shaped(body: object, shape: type[Shape]) -> Shape:
-    """Check a decoded body.
+    """Validate a decoded request body.
 
     Raises:
-        Refusal: with every place that is wrong (422).
+        Refusal: the body is invalid (422); `errors` has every invalid field.
     """
     try:
         return shape.model_validate(body)
@@ -74,5 +74,5 @@ def shaped(body: object, shape: type[Shape]) -> Shape:
 
 
 def absent(what: str) -> NoReturn:
-    """There is no such thing, or it is somebody else's: the same words for both."""
+    """Answer 404. An unknown object and another producer's object get the same text."""
     refuse(Problem(Kind.NOT_FOUND, f"there is no such {what}"))

@@ -1,8 +1,8 @@
-"""The largest body of a request, by path: checked before a byte of the body is read.
+"""The maximum body size by path, checked before the body is read.
 
-The table is the only place where a size is written. A path without a line takes no body. Whoever is
-not signed in sends small forms only: Django's CSRF check reads a form before anybody is recognised,
-and would spool each file of a multipart form to the disk.
+The table below is the only place with sizes. A path which is not in the table takes no body. A
+client without a session may send small forms only: Django's CSRF check parses a form before
+authentication, and writes files of a multipart form to disk.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from notifications.rules.problems import Kind, Problem
 KIBIBYTE: Final = 1024
 MEBIBYTE: Final = 1024 * KIBIBYTE
 BODY_LIMIT: Final = MEBIBYTE
-"""Bytes of one notification with its content: 600 kB at most, and some room for escapes."""
+"""Bytes of a notification with content: at most 600 kB, plus room for JSON escapes."""
 UNSUBSCRIBE_LIMIT: Final = 4 * KIBIBYTE
-"""The longest honest form has a few hundred bytes, also as multipart."""
+"""Bytes of the unsubscribe form. A regular form has a few hundred bytes, also as multipart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a path takes."""
+    """The body limit of a path."""
 
     size: int
-    """Bytes at most, by the Content-Length."""
+    """The maximum Content-Length in bytes."""
     multipart: bool = False
-    """Whether the body may be a multipart form."""
+    """Accept multipart forms."""
     signed_out: int | None = None
-    """Bytes at most without a session of an operator; None: the path asks for no session."""
+    """The maximum in bytes without an operator's session; None: the path needs no session."""
 
 
 _NOTHING: Final = Limit(0)
@@ -49,22 +49,22 @@ _TABLE: Final[tuple[tuple[str, Limit], ...]] = (
     ("/admin/login/", Limit(16 * KIBIBYTE, multipart=True)),
     ("/admin/", Limit(16 * MEBIBYTE, multipart=True, signed_out=16 * KIBIBYTE)),
 )
-"""Beginning of a path -> its limit; the first line that fits counts."""
+"""Prefix of a path -> limit. The first matching entry applies."""
 
 
 def limit_of(path: str) -> Limit:
-    """The limit of a path."""
+    """Return the limit of a path."""
     return next((limit for begin, limit in _TABLE if path.startswith(begin)), _NOTHING)
 
 
 def fault(path: str, *, length: str, media_type: str, chunked: bool) -> Problem | None:
-    """What the head of a request says against reading its body.
+    """Return the problem with the body of a request, judged by the headers; None if there is none.
 
     Args:
-        path: of the request.
-        length: the Content-Length, as it came.
-        media_type: the Content-Type, as it came.
-        chunked: whether the request has a Transfer-Encoding.
+        path: path of the request.
+        length: value of Content-Length.
+        media_type: value of Content-Type.
+        chunked: the request has a Transfer-Encoding.
     """
     if chunked:
         return Problem(Kind.MALFORMED, "send the body with Content-Length, not chunked")
@@ -72,20 +72,20 @@ def fault(path: str, *, length: str, media_type: str, chunked: bool) -> Problem 
         return None
     limit = limit_of(path)
     if not (length.isascii() and length.isdecimal()) or int(length[:20]) > limit.size:
-        return Problem(Kind.TOO_LARGE, f"the body may have {limit.size} bytes")
+        return Problem(Kind.TOO_LARGE, f"the body may have at most {limit.size} bytes")
     if not limit.multipart and media_type.lower().lstrip().startswith("multipart/"):
         return Problem(Kind.UNSUPPORTED_MEDIA_TYPE, "this path takes no multipart form")
     return None
 
 
 class BodyLimits:
-    """Middleware: refuses a body that its path does not take, by the head of the request."""
+    """Middleware: refuses a body larger than the limit of the path, before reading the body."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer a request, or refuse its body."""
+        """Answer the request, or refuse the body (400, 413, 415)."""
         length = request.META.get("CONTENT_LENGTH") or ""
         chunked = "HTTP_TRANSFER_ENCODING" in request.META
         if not length and not chunked:
@@ -100,17 +100,17 @@ class BodyLimits:
 
 
 def _fault_signed_out(request: HttpRequest, length: str) -> Problem | None:
-    """What is against reading a form of somebody without a session."""
+    """Return the problem with a large form from a client without a session."""
     limit = limit_of(request.path_info)
     if limit.signed_out is None or not length or length == "0":
         return None
     if int(length) <= limit.signed_out or _has_session(request):
         return None
-    return Problem(Kind.TOO_LARGE, "sign in first: without a session only small forms are read")
+    return Problem(Kind.TOO_LARGE, "sign in first: without a session only small forms are accepted")
 
 
 def _has_session(request: HttpRequest) -> bool:
-    """Whether the cookie names a session of an operator, asked from the store of sessions."""
+    """Return True if the session cookie belongs to a signed-in operator."""
     cookie = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
     store = import_module(settings.SESSION_ENGINE).SessionStore
     return bool(cookie) and "_auth_user_id" in store(cookie)

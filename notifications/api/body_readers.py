@@ -1,13 +1,13 @@
-"""How many threads of this process may wait for clients' bodies at the same time.
+"""Limits for the threads of a process which wait for request bodies.
 
-A burst of good callers is no attack: their bodies come at once, however many there are. So a thread
-counts against a limit only after it has waited for a moment. Of the threads that have,
+A burst of well-behaved callers must not be refused: their bodies arrive at once. Therefore a thread
+counts against a limit only after waiting for MOMENT_SECONDS. Of the slow threads
 
-    strangers (no key was recognised)   hold a quarter; one address a sixteenth
-    callers                             hold three eighths; one key a quarter
+    clients without a recognised key    may hold a quarter, a single address a sixteenth
+    callers with a key                  may hold three eighths, a single key a quarter
 
-and strangers never hold more than three quarters, however short they wait. What is refused was not
-read: the caller is told to come back in a second.
+and clients without a key never hold more than three quarters of all threads, slow or not. The body
+of a refused request is not read: the response is a 503 with Retry-After of a second.
 """
 
 from __future__ import annotations
@@ -21,38 +21,40 @@ from notifications.api.body_limits import KIBIBYTE, MEBIBYTE
 from notifications.api.problems import TooManyReaders
 
 MOMENT_SECONDS: Final = 0.25
-"""Within it the body of a caller who means well has come, also on a busy machine."""
+"""A body of a well-behaved caller arrives within this time, on a busy machine too."""
 _MOST_BYTES: Final = 256 * MEBIBYTE
-"""Bytes of large bodies that this process holds: sixteen of the largest."""
+"""Maximum bytes of large bodies in the memory of the process: sixteen bodies of the largest size.
+"""
 _SMALL: Final = 64 * KIBIBYTE
-"""Bytes of a body that is read however many large ones are held: an OTP is a thousandth of it."""
+"""A body up to this size in bytes is always read. A request for an OTP is a thousandth of the size.
+"""
 _STRANGERS: Final = "strangers"
 _CALLERS: Final = "callers"
 
 
 class Readers:
-    """Counts the threads that wait. Safe from several threads."""
+    """Counts the threads which wait for bodies. Thread-safe."""
 
     def __init__(self, threads: int) -> None:
-        """Share out the threads of this process."""
+        """Compute the limits from the number of threads of the process."""
         self._most = {_STRANGERS: threads // 4, _CALLERS: threads * 3 // 8}
         self._most_of_one = {_STRANGERS: max(1, threads // 16), _CALLERS: threads // 4}
         self._most_strangers = threads * 3 // 4
         self._bytes = 0
         self._since: defaultdict[str, list[float]] = defaultdict(list)
-        """Whoever waits -> when each of their threads began to, in monotonic seconds."""
+        """Name of the waiting client -> start times of the waits, in monotonic seconds."""
         self._lock = threading.Lock()
 
     def enter(self, *, caller: str, address: str, size: int) -> float:
-        """Begin to wait for a body; returns what `leave` wants to know.
+        """Count a thread which starts to wait for a body; return the start time for `leave`.
 
         Args:
-            caller: prefix of the key that was recognised; empty for a stranger.
-            address: of the client.
+            caller: prefix of the recognised key; empty without a key.
+            address: address of the client.
             size: bytes of the body.
 
         Raises:
-            TooManyReaders: this one would be one too many.
+            TooManyReaders: the limit is reached.
         """
         name, kind = (caller, _CALLERS) if caller else (address, _STRANGERS)
         now = clock.monotonic()
@@ -70,7 +72,7 @@ class Readers:
         return now
 
     def leave(self, since: float, *, caller: str, address: str) -> None:
-        """The body is there, or will not come."""
+        """Count a thread which has stopped waiting."""
         name, kind = (caller, _CALLERS) if caller else (address, _STRANGERS)
         with self._lock:
             self._since[kind].remove(since)
@@ -79,12 +81,12 @@ class Readers:
                 del self._since[name]
 
     def forget(self, size: int) -> None:
-        """The body of a request that was answered takes no memory any more."""
+        """Release the memory count of a body after the response."""
         with self._lock:
             self._bytes -= size
 
     def _slow(self, name: str, now: float) -> int:
-        """How many threads have waited for longer than a moment. The first began first."""
+        """Return the number of threads which have waited for longer than MOMENT_SECONDS."""
         waiting = self._since.get(name)
         if not waiting or waiting[0] > now - MOMENT_SECONDS:
             return 0

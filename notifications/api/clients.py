@@ -1,4 +1,4 @@
-"""Who calls, as an address: the client's own, also behind our proxies."""
+"""The address of the client, also behind trusted proxies."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Final
 from notifications import conf
 
 _NETWORK_BITS: Final = 64
-"""Of an IPv6 address: whoever has one address has a network of them."""
+"""Network bits of an IPv6 address: a client usually controls a whole /64 network."""
 
 
 def address_of(environ: Mapping[str, Any]) -> str:
-    """The address of the client, from a WSGI environ.
+    """Return the address of the client from a WSGI environ.
 
-    `X-Forwarded-For` is believed as far as proxies in NOTIFY_TRUSTED_PROXIES wrote it: from its
-    end, up to the first address that is none of them.
+    `X-Forwarded-For` is read from the end. Addresses in NOTIFY_TRUSTED_PROXIES are skipped; the
+    first address outside NOTIFY_TRUSTED_PROXIES is the client.
     """
     peer = str(environ.get("REMOTE_ADDR", ""))
     web = conf.current().web
@@ -29,7 +29,7 @@ def address_of(environ: Mapping[str, Any]) -> str:
 
 
 def counted_as(address: str) -> str:
-    """What limits count: an IPv4 address, or the 64 bits of an IPv6 network."""
+    """Return the key of an address for rate limits: an IPv4 address or an IPv6 /64 network."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,9 +1,9 @@
-"""One id for a request and for everything that follows from it, and one log line a request.
+"""The trace id of a request, and the log line of a request.
 
-A caller's W3C `traceparent` is continued, else a trace begins here. Its trace id is the answer's
-`X-Request-Id`, the `instance` of a problem, a field of every log line, and travels with the
-notification to the provider's call. The path of a request can name a person, so the log has the
-route instead.
+The service continues a caller's W3C `traceparent` or starts a new trace. The trace id is the
+response's `X-Request-Id`, the `instance` of a problem and a field of every log line. The trace id
+is stored with the notification, and the provider call carries the trace id too. The log has the
+route instead of the path, because a path can contain a person's id.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _log: Final = logging.getLogger("notifications.api")
 
 
 class Correlation:
-    """Middleware; the outermost, so that every answer has an id."""
+    """Middleware, the outermost: every response gets a trace id."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer a request."""
+        """Answer the request, and write the log line."""
         started = clock.monotonic()
         trace = trace_id(request)
         with structlog.contextvars.bound_contextvars(trace_id=trace):
@@ -50,7 +50,7 @@ class Correlation:
 
 
 def traceparent(request: HttpRequest) -> str:
-    """The trace context to pass on: the caller's trace, our own span."""
+    """Return the `traceparent` to pass on: the caller's trace id with a new span id."""
     known = request.META.get(_KEY)
     if known is None:
         came = _SHAPE.fullmatch(request.headers.get("traceparent", ""))
@@ -60,5 +60,5 @@ def traceparent(request: HttpRequest) -> str:
 
 
 def trace_id(request: HttpRequest) -> str:
-    """The 32 hexadecimal digits that name this request everywhere."""
+    """Return the trace id of the request: 32 hexadecimal digits."""
     return traceparent(request)[3:35]

@@ -1,4 +1,4 @@
-"""`/v1/dead-letters` and `/v1/replay-jobs`: what gave up, and bringing it back."""
+"""`/v1/dead-letters` and `/v1/replay-jobs`: list, replay and discard failed deliveries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ProviderName = Annotated[Text, Field(min_length=1, max_length=32)]
 
 
 class LetterQuery(NumberedPageQuery):
-    """Which letters a list shows: open ones, unless `resolved`."""
+    """Filters of the list of dead letters. The default is the open dead letters."""
 
     reason: AnyOf[Reason] = Field(default_factory=list)
     """Dead letters with any of these reasons."""
@@ -42,15 +42,15 @@ class LetterQuery(NumberedPageQuery):
     provider: AnyOf[ProviderName] = Field(default_factory=list)
     """Dead letters of any of these providers."""
     since: Instant | None = None
-    """Dead letters of this instant or later."""
+    """Dead letters created at or after this instant."""
     until: Instant | None = None
-    """Dead letters from before this instant."""
+    """Dead letters created before this instant."""
     resolved: bool = False
-    """`true`: those that were replayed or discarded."""
+    """`true` lists replayed and discarded dead letters instead of open ones."""
 
 
 class ReplayRequest(Asked):
-    """Which letters to replay: those named, or all open ones that match every filter given."""
+    """The dead letters to replay: `ids`, or all open dead letters which match the filters."""
 
     ids: Annotated[list[SmallId], Field(min_length=1, max_length=10_000)] | None = None
     reason: Reason | None = None
@@ -59,9 +59,9 @@ class ReplayRequest(Asked):
     since: Instant | None = None
     until: Instant | None = None
     force: bool = False
-    """Also what reached the person meanwhile by another way."""
+    """Also replay dead letters whose notification reached the person by another delivery."""
     renew_ttl: bool = False
-    """Start the time to live anew; never for P0."""
+    """Start the time to live again. Not applied to P0."""
 
     @model_validator(mode="after")
     def _check_that_it_narrows(self) -> Self:
@@ -72,7 +72,7 @@ class ReplayRequest(Asked):
 
 
 class DeadLetterAnswer(Answer):
-    """A delivery that gave up."""
+    """A delivery which failed for good."""
 
     id: int
     delivery_id: UUID
@@ -85,14 +85,14 @@ class DeadLetterAnswer(Answer):
     reason: str
     detail: str
     address_hash: str
-    """Keyed hash of the address, as logs show it; empty when the contact was erased."""
+    """Keyed hash of the address, as in logs; empty after erasure of the contact."""
     created_at: dt.datetime
     resolved_at: dt.datetime | None
     resolution: str
 
 
 class ReplayJobAnswer(Answer):
-    """How far a replay is."""
+    """The progress of a replay job."""
 
     id: int
     created_at: dt.datetime
@@ -106,7 +106,7 @@ class ReplayJobAnswer(Answer):
 
 
 class DeadLetters(Door):
-    """Many."""
+    """`/v1/dead-letters`: list dead letters."""
 
     @extend_schema(
         operation_id="list_dead_letters",
@@ -116,7 +116,7 @@ class DeadLetters(Door):
         tags=["Operations"],
     )
     def get(self, request: Request) -> Response:
-        """Of every producer, in the key's mode."""
+        """List the dead letters of all producers in the key's mode."""
         query = asked(request, LetterQuery)
         found = DeadLetter.objects.filter(mode=key_of(request).mode, **_narrowed(query))
         letters = list(found.order_by("-pk")[: query.limit + 1])
@@ -128,7 +128,7 @@ class DeadLetters(Door):
 
 
 class OneDeadLetter(Door):
-    """One."""
+    """`/v1/dead-letters/{letter_id}`: read a dead letter."""
 
     @extend_schema(
         operation_id="get_dead_letter",
@@ -137,7 +137,10 @@ class OneDeadLetter(Door):
         tags=["Operations"],
     )
     def get(self, request: Request, letter_id: int) -> Response:
-        """Of any producer, in the key's mode; resolved ones too, until retention."""
+        """Return a dead letter of any producer in the key's mode.
+
+        Resolved dead letters stay readable until retention removes them.
+        """
         mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key_of(request).mode)
         letter = mine.first()
         if letter is None:
@@ -146,7 +149,7 @@ class OneDeadLetter(Door):
 
 
 class Replay(Door):
-    """Bringing back."""
+    """`/v1/dead-letters/replay`: replay dead letters."""
 
     @extend_schema(
         operation_id="replay_dead_letters",
@@ -157,7 +160,11 @@ class Replay(Door):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Begins a job that runs all gates again, with a new attempt budget, at the lane's pace."""
+        """Start a replay job.
+
+        Every delivery passes all checks again, with a new attempt budget. The job is paced, so that
+        new traffic is not delayed.
+        """
         wanted, key = shaped(request.data, ReplayRequest), key_of(request)
         letters = LetterFilter(
             ids=None if wanted.ids is None else tuple(wanted.ids),
@@ -183,7 +190,7 @@ class Replay(Door):
 
 
 class Discard(Door):
-    """Giving up for good."""
+    """`/v1/dead-letters/{letter_id}/discard`: discard a dead letter."""
 
     @extend_schema(
         operation_id="discard_dead_letter",
@@ -194,7 +201,10 @@ class Discard(Door):
     )
     @idempotent
     def post(self, request: Request, letter_id: int) -> Response:
-        """It stays readable until retention; a replay no longer takes it."""
+        """Discard a dead letter.
+
+        The dead letter stays readable until retention removes it; later replays skip it.
+        """
         key = key_of(request)
         mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key.mode)
         if not mine.exists():
@@ -203,23 +213,23 @@ class Discard(Door):
             discarded = replay.discard([letter_id], by=key.prefix)
         letter = mine.get()
         if not discarded:
-            said = f"the letter is {letter.resolution or 'in the hands of a replay job'}"
+            said = f"the dead letter is {letter.resolution or 'part of a running replay job'}"
             refuse(Problem(Kind.CONFLICT, said))
         return Response(_letter(letter, dead_letters.address_hashes([letter])).wire())
 
 
 class ReplayJobs(Door):
-    """The jobs."""
+    """`/v1/replay-jobs`: list replay jobs."""
 
     @extend_schema(
         operation_id="list_replay_jobs",
-        summary="List replays, newest first",
+        summary="List replay jobs, newest first",
         parameters=schema.parameters(NumberedPageQuery),
         responses={200: schema.page_of(ReplayJobAnswer)},
         tags=["Operations"],
     )
     def get(self, request: Request) -> Response:
-        """Of the key's mode, whoever began them."""
+        """List the replay jobs of the key's mode, started by any caller."""
         query = asked(request, NumberedPageQuery)
         found = ReplayJob.objects.filter(mode=key_of(request).mode).order_by("-pk")
         if query.cursor is not None:
@@ -232,16 +242,16 @@ class ReplayJobs(Door):
 
 
 class OneReplayJob(Door):
-    """A job's progress."""
+    """`/v1/replay-jobs/{job_id}`: read a replay job."""
 
     @extend_schema(
         operation_id="get_replay_job",
-        summary="See how far a replay is",
+        summary="Read a replay job",
         responses={200: ReplayJobAnswer},
         tags=["Operations"],
     )
     def get(self, request: Request, job_id: int) -> Response:
-        """Finished when `finished_at` is set. A job belongs to the mode of its letters."""
+        """Return the progress of a replay job. The job is done when `finished_at` is set."""
         mine = ReplayJob.objects.filter(mode=key_of(request).mode)
         job = mine.filter(pk=min(job_id, MAX_ID)).first()
         if job is None:
@@ -250,7 +260,7 @@ class OneReplayJob(Door):
 
 
 def _narrowed(query: LetterQuery) -> dict[str, Any]:
-    """The query as filters of the ORM."""
+    """Return the query as keyword arguments of `QuerySet.filter`."""
     filters = {
         "reason__in": query.reason or None,
         "channel__in": query.channel or None,

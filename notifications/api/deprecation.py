@@ -1,11 +1,12 @@
-"""Deprecation: how an operation of the API tells its callers that it will end.
+"""Deprecation headers for operations of the API.
 
     @extend_schema(...)
     @deprecated(since=..., until=...)
     def get(self, request): ...
 
-Each answer then has `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to the API's page;
-the OpenAPI document marks the operation. It is served for at least six months after `since`.
+All responses of the operation then have `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link`
+to the API's documentation; the OpenAPI document marks the operation as deprecated. A deprecated
+operation works for at least six months after `since`.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ Arguments = ParamSpec("Arguments")
 Operation = Callable[Concatenate[View, Request, Arguments], Response]
 
 SERVED_FOR: Final = dt.timedelta(days=183)
-"""The least time between the notice and the end."""
+"""The minimum time between the announcement and the end of an operation."""
 _DOCS: Final = "/v1/docs"
 
 
 def deprecated(
     *, since: dt.datetime, until: dt.datetime
 ) -> Callable[[Operation[View, Arguments]], Operation[View, Arguments]]:
-    """Announce the end of an operation on each of its answers, refusals included.
+    """Add the deprecation headers to all responses of an operation, errors included.
 
     Args:
-        since: when it was announced.
-        until: when it ends.
+        since: time of the announcement.
+        until: end of the operation.
 
     Raises:
-        ValueError: that is less than SERVED_FOR.
+        ValueError: the time between `since` and `until` is shorter than SERVED_FOR.
     """
     if until - since < SERVED_FOR:
         msg = f"an operation is served for {SERVED_FOR.days} days after the notice"

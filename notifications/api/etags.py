@@ -1,11 +1,11 @@
-"""ETags: two people who change one object at once notice it, instead of the last one winning.
+"""ETags against lost updates: a writer notices a concurrent change.
 
-    GET    answers with an ETag; If-None-Match with the same one gets a 304
-    write  with If-Match is refused (412) when the object has changed since
+    GET    has an ETag in the response; If-None-Match with the same ETag gets a 304
+    write  with If-Match is refused (412) if the object has changed since
     PUT    with `If-None-Match: *` creates and never replaces
 
-Without these headers nothing is checked. A write looks at the object under a lock that it keeps
-until it has committed.
+Requests without these headers are not checked. A write computes the current ETag under a row lock,
+which is held until the commit.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ IF_MATCH: Final = OpenApiParameter(
     "If-Match",
     {"type": "string"},
     OpenApiParameter.HEADER,
-    description="The ETag of what was read: the call is refused when the object has changed since.",
+    description="The ETag from the last read: 412 if the object has changed since.",
 )
 IF_NONE_MATCH: Final = OpenApiParameter(
     "If-None-Match",
     {"type": "string"},
     OpenApiParameter.HEADER,
-    description="A read with the ETag of what is known answers 304; a PUT with `*` only creates.",
+    description="A GET with the current ETag gets a 304 response. A PUT with `*` only creates.",
 )
 
 
 def tag_of(told: Mapping[str, Any], *, without: Collection[str] = ()) -> str:
-    """The ETag of an answer, but for fields that change by themselves."""
+    """Return the ETag of a response body, ignoring the fields in `without`."""
     kept = {name: value for name, value in told.items() if name not in without}
     encoded = orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
     return f'"{hashlib.blake2b(encoded, digest_size=12).hexdigest()}"'
 
 
 def tagged(request: Request, told: Mapping[str, Any], tag: str, *, status: int = 200) -> Response:
-    """An answer with its ETag; to a read that has it already, a 304 without a body."""
+    """Return the response with an ETag, or a 304 if the client has the current version."""
     known = request.headers.get("If-None-Match")
     if request.method == "GET" and known is not None and _matches(known, tag):
         return Response(status=304, headers={"ETag": tag})
@@ -52,12 +52,12 @@ def tagged(request: Request, told: Mapping[str, Any], tag: str, *, status: int =
 
 
 def check(request: Request, current: Callable[[], str | None]) -> None:
-    """Refuse a write whose conditions do not hold.
+    """Refuse a write whose If-Match or If-None-Match condition fails.
 
     Args:
-        request: the call.
-        current: locks the object and returns its ETag, None where there is no object; it is called
-            only when there is a condition.
+        request: the request.
+        current: locks the object and returns the ETag, None without an object; called only when the
+            request has a condition.
 
     Raises:
         Refusal: the object has changed, or exists already (412).
@@ -68,9 +68,9 @@ def check(request: Request, current: Callable[[], str | None]) -> None:
         return
     tag = current()
     if wanted is not None and not _matches(wanted, tag):
-        refuse(_failed("If-Match", "the object is not what it was: read it again"))
+        refuse(_failed("If-Match", "the object has changed: read the object again"))
     if unwanted is not None and _matches(unwanted, tag):
-        refuse(_failed("If-None-Match", "the object exists already"))
+        refuse(_failed("If-None-Match", "the object already exists"))
 
 
 def _failed(header: str, said: str) -> Problem:

@@ -1,4 +1,4 @@
-"""What a browser asks for without being told: the front page and the icon."""
+"""The front page and the icon for browsers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _ICON = (
 
 @require_safe
 def index(_request: HttpRequest) -> HttpResponse:
-    """Lead to the API's documentation, which links to everything else."""
+    """Redirect to the documentation of the API."""
     return HttpResponseRedirect(reverse("docs"))
 
 
 @require_safe
 @cache_control(public=True, max_age=86_400)
 def icon(_request: HttpRequest) -> HttpResponse:
-    """A bell."""
+    """Return the service's icon, a bell."""
     return HttpResponse(_ICON, content_type="image/svg+xml")

@@ -6,7 +6,8 @@
   broker that is away, a dead beat or a lane that is behind leave accepting safe: 200, `degraded`,
   with what is wrong.
 
-A dead beat cannot tell of itself, so whoever asks here makes this process look and raise the alert.
+A stopped beat cannot raise an alert, so a request for `/readyz` or `/metrics` checks for overdue
+sweeps and raises the alert.
 """
 
 from __future__ import annotations
@@ -27,28 +28,29 @@ from notifications.store.rate_limits import breaker_status
 from notifications.sweeps import overdue
 
 BEHIND: Final = dt.timedelta(seconds=15)
-"""What is due is taken within a second or two; this is not a hiccup any more."""
+"""A queue is reported as behind after this time. Due deliveries are normally claimed within two
+seconds."""
 
 
 class Alive(OpenDoor):
-    """The process."""
+    """`/healthz`: liveness."""
 
     needs_clock = False
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
-        """It answers."""
+        """Answer 200 while the process works."""
         return Response({"status": "ok"})
 
 
 class Ready(OpenDoor):
-    """The service."""
+    """`/readyz`: readiness."""
 
     needs_clock = False
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
-        """What works and what does not."""
+        """Return the state of database, broker, sweeps and queues; 503 if nothing can be stored."""
         try:
             wrong = _what_stops()
             told = {"status": "unavailable", **wrong} if wrong else _look()
@@ -60,7 +62,7 @@ class Ready(OpenDoor):
 
 
 def _what_stops() -> dict[str, str]:
-    """Why this process can take no request; empty while it can."""
+    """Return the causes for which no request can succeed; empty if there is none."""
     if said := host_clock.said():
         return {"clock": said}
     if not db.is_writable():
@@ -77,7 +79,7 @@ def _look() -> dict[str, Any]:
     is_taking = broker.probe()
     wrong = [f"{name} is behind" for name, found in behind.items() if found.behind > BEHIND]
     wrong += [
-        f"{row} rests: {standing.why or 'an operator has opened its breaker'}"
+        f"{row} rests: {standing.why or 'an operator has opened the breaker'}"
         for row, standing in breaker_status.noted().values()
         if standing.is_open
     ]

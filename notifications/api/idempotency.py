@@ -1,11 +1,12 @@
-"""`Idempotency-Key`: a POST repeated with the same key and body gets the first answer again.
+"""`Idempotency-Key`: a repeated POST with the same key and body gets the first response again.
 
-One rule for every POST that takes a producer's key: 1 to 255 printable ASCII characters, 24 hours,
-per producer and mode. Notifications keep their keys themselves (`intake.accept`); `idempotent`
-does it for every other POST: the key's row, with the answer, is stored in the transaction of the
-write. A refused call stores nothing, so its key stays free.
+The rule is the same for every POST with a producer's key: a key has 1 to 255 printable ASCII
+characters and is kept for 24 hours, per producer and mode. `intake.accept` stores the keys of
+notifications; the decorator `idempotent` does the same for every other POST. The row with key and
+response is stored in the transaction of the write. A refused call stores nothing, so the key stays
+unused.
 
-The answer is kept encrypted, because it can hold addresses.
+The response is stored encrypted, because a response can contain addresses.
 """
 
 from __future__ import annotations
@@ -39,20 +40,20 @@ Arguments = ParamSpec("Arguments")
 Post = Callable[Concatenate[View, Request, Arguments], Response]
 
 REPLAYED: Final[Mapping[str, str]] = {"Idempotent-Replayed": "true"}
-"""The header of an answer that was given before."""
+"""The header of a repeated response."""
 _KEPT_HEADERS: Final = ("ETag", "Location")
 _UNREADABLE: Final = Problem(
     Kind.CONFLICT,
-    "the call was answered before, and the encryption key of that answer is gone;"
-    " read the object to see what was stored",
+    "the first call with this key succeeded, but the encryption key of the stored response was"
+    " removed; read the object to see the result",
 )
 
 
 def header(request: Request) -> str | None:
-    """The request's Idempotency-Key; None where it has none.
+    """Return the request's Idempotency-Key, None without the header.
 
     Raises:
-        Refusal: it is too long, has other characters, or begins like the service's own keys (422).
+        Refusal: the key is too long, has invalid characters or a reserved prefix (422).
     """
     key = request.headers.get("Idempotency-Key")
     if key is None:
@@ -60,7 +61,7 @@ def header(request: Request) -> str | None:
     if not 1 <= len(key) <= MAX_KEY or not key.isascii() or not key.isprintable():
         refuse(_wrong(f"must be 1 to {MAX_KEY} printable ASCII characters"))
     if key.startswith(RESERVED_KEYS):
-        refuse(_wrong(f"must not begin with {RESERVED_KEYS}: such keys are the service's own"))
+        refuse(_wrong(f"must not begin with {RESERVED_KEYS}: the service reserves this prefix"))
     return key
 
 
@@ -70,14 +71,14 @@ def _wrong(said: str) -> Problem:
 
 
 def canonical(body: object, *, before: str = "") -> Sensitive[bytes]:
-    """A decoded body as bytes: the same for the same JSON, whatever the order of its fields.
+    """Encode a decoded body with sorted keys: equal JSON values give equal bytes.
 
     Args:
-        body: what the request's JSON holds.
-        before: a text in front of the body's bytes.
+        body: the decoded JSON of the request, or raw bytes.
+        before: text placed before the encoded body.
 
     Raises:
-        Refusal: it nests too deep (400).
+        Refusal: the JSON is nested too deeply (400).
     """
     if isinstance(body, bytes):
         return Sensitive(before.encode() + body)
@@ -89,7 +90,7 @@ def canonical(body: object, *, before: str = "") -> Sensitive[bytes]:
 
 
 def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
-    """Let a view's `post` be repeated; its writes must be in the database alone."""
+    """Decorate a view's `post` with idempotency. The view may write to the database only."""
 
     @functools.wraps(post)
     def once(
@@ -113,10 +114,10 @@ def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
 
 
 def _taken(key: Key, fingerprint: Fingerprint) -> Entry | None:
-    """Take the key in the open transaction; returns what another call stored under it.
+    """Insert the key in the open transaction; return the stored entry of an earlier call.
 
     Raises:
-        Refusal: the other call is still running (409).
+        Refusal: the earlier call is still running (409).
         OperationalError: the database is away.
     """
     try:

@@ -1,7 +1,7 @@
-"""JSON in and out, by orjson: strict, bounded, and the cheapest there is.
+"""JSON parser and renderer with orjson.
 
-What orjson refuses (bad UTF-8, lone surrogates, NaN, numbers that are infinite as doubles, a
-thousand levels) is a 400. `body_limits` refuses a body that is too large before it is read.
+Input which orjson refuses (invalid UTF-8, lone surrogates, NaN, numbers beyond a double, more than
+a thousand levels) is a 400. `body_limits` refuses large bodies before parsing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from notifications.rules.problems import Kind, Problem
 
 
 class RawParser(BaseParser):
-    """Any media type, as bytes: what a provider signed must be checked as it came."""
+    """DRF parser for any media type: gives the raw bytes, to verify a provider's signature."""
 
     media_type = "*/*"
 
@@ -28,12 +28,12 @@ class RawParser(BaseParser):
         media_type: str | None = None,  # noqa: ARG002 - DRF's signature
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
     ) -> Any:  # noqa: ANN401 - DRF's signature
-        """Read the body; `body_limits` has checked its length."""
+        """Read the body; `body_limits` has checked the length."""
         return stream.read()
 
 
 class JsonParser(RawParser):
-    """JSON values of any type; whether it is the right one is the shape's business."""
+    """DRF parser for JSON. The pydantic schema checks the type of the decoded value."""
 
     media_type = "application/json"
 
@@ -46,7 +46,7 @@ class JsonParser(RawParser):
         """Decode the body.
 
         Raises:
-            Refusal: it is no JSON.
+            Refusal: the body is not valid JSON.
         """
         raw = super().parse(stream, media_type, parser_context)
         try:
@@ -56,7 +56,7 @@ class JsonParser(RawParser):
 
 
 class JsonRenderer(BaseRenderer):
-    """Compact JSON; instants in UTC end in Z."""
+    """DRF renderer for compact JSON. Instants are UTC with a trailing Z."""
 
     media_type = "application/json"
     format = "json"
@@ -68,7 +68,7 @@ class JsonRenderer(BaseRenderer):
         accepted_media_type: str | None = None,  # noqa: ARG002 - DRF's signature
         renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
     ) -> bytes:
-        """Encode an answer; one without a body (204, 304) has no bytes, rather than `null`."""
+        """Encode a response body; a response without a body (204, 304) has no bytes."""
         if data is None:
             return b""
         return orjson.dumps(data, option=orjson.OPT_UTC_Z)

@@ -1,4 +1,4 @@
-"""`/v1/keys`: a key changes itself into a new one."""
+"""`/v1/keys`: rotation of the caller's key."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ from notifications.store.postgres import api_keys, audit
 
 
 class RotateRequest(Asked):
-    """How long both keys work."""
+    """The overlap in which the old key and the new key work."""
 
     overlap_hours: Annotated[int, Field(ge=0, le=720)] = 24
-    """Hours that the old key works on."""
+    """Hours for which the old key continues to work."""
 
 
 class KeyRotated(Answer):
-    """The new key. It is shown once, and again to a repeat with the same Idempotency-Key."""
+    """The new key.
+
+    The response shows the key once; a repeat with the same Idempotency-Key shows the key again.
+    """
 
     key: str
     prefix: str
@@ -38,18 +41,21 @@ class KeyRotated(Answer):
 
 
 class Rotate(Door):
-    """Rotating."""
+    """`/v1/keys/rotate`: rotate the caller's key."""
 
     @extend_schema(
         operation_id="rotate_key",
-        summary="Rotate the key of this call",
+        summary="Rotate the caller's key",
         request=RotateRequest,
         responses={201: KeyRotated},
         tags=["Keys"],
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make a key with the same scopes. The key of this call works for `overlap_hours` more."""
+        """Create a key with the same scopes.
+
+        The key used for the call expires after `overlap_hours`.
+        """
         wanted = shaped(request.data, RotateRequest)
         rows = ApiKey.objects.filter(prefix=key_of(request).prefix)
         actor, overlap = actor_of(request), dt.timedelta(hours=wanted.overlap_hours)

@@ -1,7 +1,7 @@
-"""`GET /l/<token>`: a short link from an SMS, on its way to where it leads.
+"""`GET /l/<token>`: redirect of a short link in an SMS.
 
-It leads only where a text of ours did: the target is looked up, never taken from the request. It
-has no key, is no part of the API that producers call, and tells nothing but its target.
+The target comes from the database, never from the request, so only links of sent texts redirect.
+The path needs no key and is not part of the producers' API.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from notifications.store.postgres import short_links as store
 
 @require_safe
 def follow(request: HttpRequest, token: str) -> HttpResponse:
-    """Redirect, and count what looks like a person."""
+    """Redirect to the target, and count the click unless the client looks like a bot."""
     purpose = request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
     agent = request.headers.get("User-Agent", "")
     counts = short_links.is_a_person(method=request.method or "", agent=agent, purpose=purpose)

@@ -1,4 +1,4 @@
-"""`/v1/me`: what the caller's key is, may do, and has left of its limits."""
+"""`/v1/me`: properties, permissions and remaining limits of the caller's key."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from notifications.store.rate_limits import producer_limits
 
 
 class RateAnswer(Answer):
-    """The producer's rate limit, over all its keys of this mode."""
+    """The producer's rate limit, shared by all keys of the mode."""
 
     per_second: int
-    """Writes a second; a notification is one."""
+    """Writes per second. A notification is a write."""
     burst: int
-    """Writes at once after a pause."""
+    """Maximum writes at once after a pause."""
     remaining: int
-    """How many are left now."""
+    """Writes left now."""
     full_in_s: float
-    """Seconds until the burst is whole again."""
+    """Seconds until the full burst is available again."""
 
 
 class SchedulesLimit(Answer):
-    """How many schedules the producer may have in this mode."""
+    """The producer's limit of schedules in this mode."""
 
     limit: int
     used: int
 
 
 class MeAnswer(Answer):
-    """The key that the request came with."""
+    """The key of the request."""
 
     producer: str
     mode: ModeWord
@@ -48,26 +48,29 @@ class MeAnswer(Answer):
     expires_at: dt.datetime | None
     """null: the key does not expire."""
     priorities: list[PriorityWord]
-    """Those that the producer may use."""
+    """Priorities which the producer may use."""
     may_send_content: bool
-    """Whether the producer may send raw text instead of a template."""
+    """True if the producer may send raw content instead of a template."""
     rate: RateAnswer
     schedules: SchedulesLimit
 
 
 class Me(Door):
-    """The caller."""
+    """`/v1/me`: the caller's key."""
 
     permission_classes = ()  # any key may ask what it is
 
     @extend_schema(
         operation_id="get_me",
-        summary="Read what this key is, may do, and has left",
+        summary="Read the key's properties, permissions and limits",
         responses={200: MeAnswer},
         tags=["Keys"],
     )
     def get(self, request: Request) -> Response:
-        """Needs no scope."""
+        """Return the properties, permissions and remaining limits of the key.
+
+        The call works with a key of any scope.
+        """
         key = key_of(request)
         [quota] = producer_limits.take([throttle.charge_of(request, cost=0)])
         mine = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)

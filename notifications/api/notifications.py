@@ -1,4 +1,4 @@
-"""`/v1/notifications`: handing in one or many, and the list."""
+"""`/v1/notifications`: create notifications, singly or in batches, and list notifications."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ from notifications.store.postgres.secret_variables import Fingerprint
 from notifications.store.postgres.timelines import Line, Wanted
 
 Wish = NotificationRequest | Problem
-"""One item as it was understood."""
+"""A parsed item of a request: a notification, or the problem with the item."""
 
 RETENTION: Final = dt.timedelta(days=90)
-"""How far back a list goes; what is older has been dropped."""
+"""Age limit of the list; older notifications are deleted."""
 _MOST_NOTED: Final = 20
-"""Invalid items of one batch that are noted: a broken script makes a thousand of one kind."""
+"""Maximum number of invalid items of a batch written to the operators' log."""
 _RESULTS: Final = ("accepted", "duplicate", "rejected")
 
 
 class BatchRequest(Asked):
-    """Up to a thousand notifications; each is accepted or rejected by itself."""
+    """Up to 1000 notifications. Every item is accepted or rejected separately."""
 
     notifications: Annotated[list[NotificationRequest], Field(min_length=1, max_length=MAX_BATCH)]
 
 
 class _Envelope(Asked):
-    """A batch before its items are looked at: one bad item must not fail the others."""
+    """A batch before validation of the items: an invalid item must not fail the whole batch."""
 
     notifications: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
 
@@ -72,39 +72,39 @@ MetadataPair = Annotated[Text, StringConstraints(max_length=512, pattern=METADAT
 
 
 class ListQuery(DatedPageQuery):
-    """Filters of the list."""
+    """Filters of the list of notifications."""
 
     user_id: UserId | None = None
     """Notifications to this recipient."""
     type: AnyOf[Name] = Field(default_factory=list)
     """Notifications of any of these types."""
     status: AnyOf[StatusWord] = Field(default_factory=list)
-    """Notifications with a delivery in any of these states."""
+    """Notifications with a delivery in any of these statuses."""
     metadata: AnyOf[MetadataPair] = Field(default_factory=list)
-    """`order_id:ORD-1`: notifications whose metadata has this text under this name. Of several
-    pairs the metadata has each."""
+    """`order_id:ORD-1`: notifications whose metadata has the value `ORD-1` under `order_id`.
+    Several pairs must all match."""
     since: Instant | None = None
-    """Notifications that were accepted at this instant or later."""
+    """Notifications accepted at or after this instant."""
 
 
 class Notifications(Door):
-    """One in, many out."""
+    """`/v1/notifications`: create and list notifications."""
 
     costs_itself = frozenset({"POST"})
 
     @extend_schema(
         operation_id="create_notification",
-        summary="Hand in one notification",
+        summary="Create a notification",
         parameters=[schema.IDEMPOTENCY_KEY],
         request=NotificationRequest,
         responses={202: NotificationAccepted},
         tags=["Notifications"],
     )
     def post(self, request: Request) -> Response:
-        """Store it; it will be delivered, or you are told why not.
+        """Accept a notification and store the notification durably.
 
-        With an idempotency key the call can be repeated for 24 hours: the same body gets the first
-        answer again.
+        The response has the planned deliveries. A call with an idempotency key can be repeated for
+        24 hours: the same body gets the first response again.
         """
         wanted = self._understood(request)
         ask = IntakeRequest(caller_of(request), wanted, correlation.traceparent(request))
@@ -117,10 +117,10 @@ class Notifications(Door):
         return Response(taken.response, status=202, headers=_replayed(taken.replayed))
 
     def _understood(self, request: Request) -> NotificationRequest:
-        """The body and the header, checked; what cannot be understood is charged here.
+        """Parse body and header; an invalid request is charged here.
 
         Raises:
-            Refusal: it is no notification, or over the limit.
+            Refusal: the body is no valid notification, or the producer is over the rate limit.
         """
         try:
             if isinstance(request.data, dict) and request.data.get("to") is not None:
@@ -143,9 +143,9 @@ class Notifications(Door):
         tags=["Notifications"],
     )
     def get(self, request: Request) -> Response:
-        """Those of this key's producer and mode.
+        """List the notifications of the key's producer and mode.
 
-        A page can hold fewer than its limit and still have a next one.
+        A page can have fewer results than `limit` and still have a next page.
         """
         query, key = asked(request, ListQuery), key_of(request)
         recipient_id = None
@@ -172,23 +172,25 @@ class Notifications(Door):
 
 
 class Batch(Door):
-    """Many in."""
+    """`/v1/notifications/batch`: create many notifications."""
 
     costs_itself = frozenset({"POST"})
 
     @extend_schema(
         operation_id="create_notifications",
-        summary="Hand in up to 1000 notifications",
+        summary="Create up to 1000 notifications",
         parameters=[schema.IDEMPOTENCY_KEY],
         request=BatchRequest,
         responses={202: BatchAccepted},
         tags=["Notifications"],
     )
     def post(self, request: Request) -> Response:
-        """Each item gets its own result; one bad item never fails the others.
+        """Accept up to 1000 notifications.
 
-        The Idempotency-Key header covers the whole call, the `idempotency_key` of an item that
-        item.
+        Every item gets a separate result; an invalid item never fails the batch.
+
+        The Idempotency-Key header covers the whole call. The `idempotency_key` of an item covers
+        the item.
         """
         items = shaped(request.data, _Envelope).notifications
         throttle.charge(self, request, cost=len(items))
@@ -228,7 +230,7 @@ def _accepted(request: Request, wanted: Sequence[Wish]) -> BatchResult:
 def _note_what_is_invalid(
     request: Request, items: Sequence[object], wanted: Sequence[Wish]
 ) -> None:
-    """Tell the operators' log of items that are no notifications; the first ones tell the story."""
+    """Write the first invalid items of a batch to the operators' log."""
     pairs = zip(items, wanted, strict=True)
     invalid = ((item, found) for item, found in pairs if isinstance(found, Problem))
     for item, found in islice(invalid, _MOST_NOTED):
@@ -253,7 +255,7 @@ def _results(results: Sequence[AcceptedRequest | Refused]) -> Iterator[dict[str,
             word = "duplicate" if result.replayed else "accepted"
             yield {"result": word, "notification": result.response}
             continue
-        # Each rejected item has its first error; more only while the answer stays readable.
+        # A rejected item always has the first error; further errors are limited per batch.
         errors = result.problem.errors[: max(1, left)]
         left -= len(errors)
         problem = dataclasses.replace(result.problem, errors=errors)

@@ -32,7 +32,7 @@ from notifications.store.postgres.timelines import DeliveryView, Timeline
 
 
 class RescheduleRequest(Asked):
-    """Another time: exactly one of the two."""
+    """The new time: exactly one of `scheduled_at` and `send_at_local`."""
 
     scheduled_at: Instant | None = None
     send_at_local: LocalTime | None = None
@@ -46,16 +46,16 @@ class RescheduleRequest(Asked):
 
 
 class One(Door):
-    """A notification."""
+    """`/v1/notifications/{notification_id}`: read and reschedule a notification."""
 
     @extend_schema(
         operation_id="get_notification",
-        summary="Read one notification with its deliveries, attempts and timeline",
+        summary="Read a notification with deliveries, attempts and timeline",
         responses={200: NotificationDetail},
         tags=["Notifications"],
     )
     def get(self, request: Request, notification_id: UUID) -> Response:
-        """Everything that became of it, in order."""
+        """Return a notification with all deliveries, provider calls and the timeline in order."""
         key, timeline = key_of(request), timelines.of(notification_id)
         if timeline is None or (timeline.notification.producer_id, timeline.notification.mode) != (
             key.producer_id,
@@ -66,13 +66,16 @@ class One(Door):
 
     @extend_schema(
         operation_id="reschedule_notification",
-        summary="Move a scheduled notification to another time",
+        summary="Reschedule a notification",
         request=RescheduleRequest,
         responses={200: NotificationDetail},
         tags=["Notifications"],
     )
     def patch(self, request: Request, notification_id: UUID) -> Response:
-        """Until it leaves: then it is a 409. Its time to live begins at the new time."""
+        """Reschedule a notification.
+
+        The call fails with 409 after sending has started. The time to live starts at the new time.
+        """
         wanted, key = shaped(request.data, RescheduleRequest), key_of(request)
         local = wanted.send_at_local
         problem = reschedule.reschedule(
@@ -88,18 +91,21 @@ class One(Door):
 
 
 class Cancel(Door):
-    """Stopping what has not left."""
+    """`/v1/notifications/{notification_id}/cancel`: cancel a notification."""
 
     @extend_schema(
         operation_id="cancel_notification",
-        summary="Stop what has not left",
+        summary="Cancel a notification",
         request=None,
         responses={200: NotificationCancelled},
         tags=["Notifications"],
     )
     @idempotent
     def post(self, request: Request, notification_id: UUID) -> Response:
-        """What is being sent gets no retry. Cancelling twice does nothing the second time."""
+        """Stop all deliveries which have not been sent.
+
+        A delivery which is being sent gets no retry. A second call changes nothing.
+        """
         key = key_of(request)
         stopped = cancel.cancel(notification_id, producer_id=key.producer_id, mode=key.mode)
         timeline = timelines.of(notification_id)

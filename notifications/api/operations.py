@@ -1,7 +1,7 @@
-"""What the OpenAPI document says of each operation besides its shapes.
+"""Additions to the operations of the OpenAPI document: scopes, problems, headers, examples.
 
-Scopes come from `rules.access`, problems and headers from what the operation takes, examples from
-`examples`: each is written once and added here, instead of at every view.
+Scopes come from `rules.access`, examples from `examples`; problems and headers follow from the
+parameters and the body of an operation. The views do not repeat these facts.
 """
 
 from __future__ import annotations
@@ -23,46 +23,55 @@ from notifications.rules.problems import Kind
 Operation = dict[str, Any]
 
 TAGS: Final[Mapping[str, str]] = {
-    "Keys": "What the caller's own key is and may do, and its rotation.",
-    "Notifications": "Handing notifications in, reading what became of them, stopping them.",
-    "Operations": "Dead letters, replays, alerts and search, for the people who run the service.",
-    "Receipts": "What providers call, with a signature instead of a key.",
-    "Recipients": "Who is reached where, what each person allows, erasure, suppressed addresses.",
-    "Schedules": "Notifications that recur.",
-    "Templates": "Drafting, previewing and publishing the texts.",
+    "Keys": "Properties, permissions and rotation of the caller's key.",
+    "Notifications": "Create, read, reschedule and cancel notifications.",
+    "Operations": "Dead letters, replays, alerts and search, for operators.",
+    "Receipts": "Callbacks for providers, signed by the provider instead of a key.",
+    "Recipients": "Recipients, contacts, preferences, erasure and suppressed addresses.",
+    "Schedules": "Recurring notifications.",
+    "Templates": "Draft, preview and publish templates.",
 }
 PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "alert_id": "The `id` of an alert.",
     "contact_id": "The `id` of one of the recipient's contacts.",
     "job_id": "The `id` of the job.",
     "letter_id": "The `id` of a dead letter.",
-    "notification_id": "The `notification_id` that the service answered with.",
-    "provider": "The provider's name, as `docs/providers.md` spells it.",
+    "notification_id": "The `notification_id` from the response to the create call.",
+    "provider": "The provider's name, as in `docs/providers.md`.",
     "schedule_id": "The `id` of a schedule.",
     "suppression_id": "The `id` of an entry of the suppression list.",
     "template_id": "The template's name.",
-    "user_id": "The producers' name of the recipient.",
+    "user_id": "The recipient's id, chosen by the producers.",
     "version": "The number of a version; the first version is 1.",
 }
 _TEXT: Final = {"type": "string"}
 _HEADERS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
-    "Deprecation": ("Since when the operation is deprecated (RFC 9745).", _TEXT),
-    "ETag": ("The state of the object, for If-Match and If-None-Match.", _TEXT),
+    "Deprecation": ("Start of the deprecation (RFC 9745).", _TEXT),
+    "ETag": ("Version of the object, for If-Match and If-None-Match.", _TEXT),
     "Idempotent-Replayed": (
-        "Present when the answer repeats the first one to the same key and body.",
+        "Present if the response repeats the first response for the key.",
         {"type": "string", "const": "true"},
     ),
     "Link": ('`rel="next"`: the next page of a list; absent on the last page.', _TEXT),
-    "Location": ("The path of the job that the call began.", _TEXT),
-    "RateLimit": ("Writes that the producer has left, and the seconds to a full burst.", _TEXT),
-    "RateLimit-Policy": ("The producer's burst, and the seconds in which it fills.", _TEXT),
+    "Location": ("The path of the job started by the call.", _TEXT),
+    "RateLimit": ("Writes left for the producer, and the seconds to a full burst.", _TEXT),
+    "RateLimit-Policy": (
+        "The producer's burst, and the seconds to fill an empty burst.",
+        _TEXT,
+    ),
     "Retry-After": (
-        "Seconds after which the service takes the same call.",
+        "Seconds to wait before repeating the call.",
         {"type": "integer", "minimum": 1},
     ),
-    "Sunset": ("When the operation ends (RFC 8594).", _TEXT),
-    "WWW-Authenticate": ("`Bearer`, with `error` for a key or scope (RFC 6750).", _TEXT),
-    "X-Request-Id": ("The request's id in the service's logs; a `traceparent` sets it.", _TEXT),
+    "Sunset": ("End of the operation (RFC 8594).", _TEXT),
+    "WWW-Authenticate": (
+        "`Bearer`, with `error` for an invalid key or missing scope (RFC 6750).",
+        _TEXT,
+    ),
+    "X-Request-Id": (
+        "The request's id in the logs: the trace id of `traceparent`, or a new id.",
+        _TEXT,
+    ),
 }
 _COME_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
 _CAN_CONFLICT: Final = frozenset({
@@ -78,7 +87,7 @@ _CAN_CONFLICT: Final = frozenset({
     "rotate_key",
     "rotate_signing_secret",
 })
-"""Operations that the state of an object can forbid."""
+"""Operations which can fail with 409 because of the object's state."""
 _NAMES_RECIPIENTS: Final = frozenset({"create_notification", "create_schedule"})
 _KEY_HEADER: Final = "Idempotency-Key"
 _CONDITIONS: Final = frozenset({"If-Match", "If-None-Match"})
@@ -86,7 +95,7 @@ _PROBLEM: Final = {"$ref": "#/components/schemas/ProblemDetails"}
 
 
 def describe(result: dict[str, Any], **_context: object) -> dict[str, Any]:
-    """Post-processing hook of drf-spectacular: complete the document."""
+    """Complete the document; a post-processing hook of drf-spectacular."""
     components = result["components"]
     used: dict[str, Any] = {}
     components["responses"] = used
@@ -111,13 +120,13 @@ def _used_headers(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_access(operation: Operation, name: str) -> None:
-    """State what a key needs, by the table of `rules.access`."""
+    """State the required scope, from the table in `rules.access`."""
     rules = [rule for rule in TABLE if rule.operation.partition(" /")[0] == name.partition(" ")[0]]
     rule = next(each for each in rules if each.operation == name)
     parts = [each for each in rules if each.operation.startswith(f"{name} ")]
     said = [operation["description"], _access_said(rule)]
     said += [
-        f"`{part.operation.split()[2]}` needs the scope `{part.needs}`, too." for part in parts
+        f"`{part.operation.split()[2]}` also requires the scope `{part.needs}`." for part in parts
     ]
     operation["description"] = "\n\n".join(filter(None, said))
     operation["security"] = [] if rule.needs is Entry.SIGNED else [{"key": []}]
@@ -126,14 +135,14 @@ def _add_access(operation: Operation, name: str) -> None:
 
 def _access_said(rule: Rule) -> str:
     if rule.needs is Entry.SIGNED:
-        return "The call needs the provider's signature and no key."
+        return "Requires the provider's signature and no key."
     needs = f"the scope `{rule.needs}`" if isinstance(rule.needs, Scope) else "a key of any scope"
     live_only = "" if Mode.TEST in rule.modes else " and a live key"
-    return f"The call needs {needs}{live_only}."
+    return f"Requires {needs}{live_only}."
 
 
 def _add_answers(operation: Operation, method: str, path: str, used: dict[str, Any]) -> None:
-    """Add each problem that an operation can answer, and the headers of its other answers."""
+    """Add all possible problems of an operation, and the headers of the other responses."""
     taken = {each["name"] for each in operation.get("parameters", [])}
     headers = _common_headers(operation)
     if _KEY_HEADER in taken:
@@ -178,7 +187,7 @@ def _pascal(kind: Kind) -> str:
 
 
 def _problem(kinds: Sequence[Kind], common: Sequence[str]) -> dict[str, Any]:
-    """The response of one status: the problems that it can stand for, with an example of each."""
+    """Return the response of a status: the possible problems, with an example for every problem."""
     headers = list(common)
     if _COME_BACK.intersection(kinds):
         headers.append("Retry-After")
@@ -208,7 +217,7 @@ def _problem_example(kind: Kind) -> dict[str, Any]:
 
 
 def _possible(operation: Operation, path: str) -> Iterator[Kind]:
-    """The problems of an operation, by what it takes."""
+    """Yield the possible problems of an operation."""
     has_body, has_key = "requestBody" in operation, _has_key(operation)
     taken = operation.get("parameters", [])
     yield from (Kind.MALFORMED, Kind.NOT_ACCEPTABLE, Kind.UNAVAILABLE, Kind.UNAUTHENTICATED)
@@ -227,7 +236,7 @@ def _possible(operation: Operation, path: str) -> Iterator[Kind]:
 
 
 def _of_state(operation: Operation, taken: set[str]) -> Iterator[Kind]:
-    """The problems that depend on what is stored."""
+    """Yield the problems which depend on stored data."""
     name = operation["operationId"]
     if name in _NAMES_RECIPIENTS:
         yield Kind.UNKNOWN_RECIPIENT
@@ -240,7 +249,7 @@ def _of_state(operation: Operation, taken: set[str]) -> Iterator[Kind]:
 
 
 def _add_examples(operation: Operation, method: str, path: str) -> None:
-    """Add the operation's examples: of its body, of its path, and as calls of curl."""
+    """Add the operation's examples: bodies, path parameters and curl commands."""
     examples = EXAMPLES.get(operation["operationId"], {})
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path":
@@ -273,7 +282,7 @@ def _target(example: Example, path: str) -> str:
 
 
 def _curl(example: Example, method: str, path: str) -> str:
-    """The call as a command for a shell."""
+    """Return the call as a curl command."""
     parts = [f'curl -X {method.upper()} "{conf.current().public_url}{_target(example, path)}"']
     headers = dict(example.headers)
     if example.mode is not None:

@@ -1,4 +1,4 @@
-"""Query strings and cursors. A cursor is the last id that was shown: stable and cheap."""
+"""Query strings and pagination. A cursor is the id of the last result on the page."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from notifications.rules.problems import Source
 
 MAX_LIMIT: Final = 100
 MAX_VALUES: Final = 50
-"""Values of one filter."""
+"""Maximum number of values for a filter."""
 Query = TypeVar("Query", bound=Asked)
 Value = TypeVar("Value")
 
 SmallId = Annotated[int, Field(ge=1, le=MAX_ID)]
-"""The id of something that is not partitioned."""
+"""The id of a row in a table without partitions."""
 AnyOf = Annotated[list[Value], Field(max_length=MAX_VALUES)]
-"""A filter that takes several values: its parameter stands once for each."""
+"""A filter with several values: the parameter is repeated for every value."""
 
 
 class PageQuery(Asked):
-    """What every list understands."""
+    """Parameters of all lists."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
-    """Most results of one page."""
+    """Maximum number of results per page."""
 
 
 class NumberedPageQuery(PageQuery):
-    """A list of things with small ids."""
+    """Parameters of a list with integer ids."""
 
     cursor: SmallId | None = None
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
 
 class DatedPageQuery(PageQuery):
-    """A list of notifications."""
+    """Parameters of a list of notifications."""
 
     cursor: UUID | None = None
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
 
 def asked(request: Request, query: type[Query]) -> Query:
-    """Check the query string; of a repeated parameter that takes one value the last one counts.
+    """Validate the query string. The last value of a repeated single-value parameter counts.
 
     Raises:
-        Refusal: a parameter is unknown or wrong (422).
+        Refusal: a parameter is unknown or invalid (422).
     """
     given = request.query_params
     lists = {name for name, field in query.model_fields.items() if _is_list(field.annotation)}
@@ -66,12 +66,12 @@ def asked(request: Request, query: type[Query]) -> Query:
 
 
 def page(request: Request, results: Sequence[Any], *, following: object) -> Response:
-    """A list's answer, with the URL of its next page in the Link header (RFC 8288).
+    """Return a page of a list, with the URL of the next page in the Link header (RFC 8288).
 
     Args:
-        request: the call.
-        results: what the page shows.
-        following: the cursor of the next page; None: there is none.
+        request: the request.
+        results: the results of the page.
+        following: the cursor of the next page; None on the last page.
     """
     if following is None:
         return Response({"results": results, "next": None})

@@ -1,4 +1,4 @@
-"""`/v1/recipients/{user_id}/preferences`: what a recipient allows."""
+"""`/v1/recipients/{user_id}/preferences`: the preferences of a recipient."""
 
 from __future__ import annotations
 
@@ -25,45 +25,50 @@ from notifications.store.postgres import audit, recipients
 
 
 class Preferences(Door):
-    """A recipient's wishes."""
+    """`/v1/recipients/{user_id}/preferences`: read and change preferences."""
 
     @extend_schema(
         operation_id="get_preferences",
-        summary="Read what a recipient allows",
+        summary="Read the preferences of a recipient",
         parameters=[etags.IF_NONE_MATCH],
         responses={200: PreferencesAnswer, 304: None},
         tags=["Recipients"],
     )
     def get(self, request: Request, user_id: str) -> Response:
-        """Who has said nothing allows everything, in the default order."""
+        """Return the preferences of a recipient.
+
+        A recipient without preferences allows everything, in the default order.
+        """
         told = _wishes(known(request, user_id))
         return etags.tagged(request, told, etags.tag_of(told))
 
     @extend_schema(
         operation_id="change_preferences",
-        summary="Change a part of what a recipient allows",
+        summary="Change preferences of a recipient",
         parameters=[etags.IF_MATCH],
         request=PreferencesRequest,
         responses={200: PreferencesAnswer},
         tags=["Recipients"],
     )
     def patch(self, request: Request, user_id: str) -> Response:
-        """Counts for what is already queued, too. A channel that is off stops even P0.
+        """Change some preferences; omitted fields keep the current value.
 
-        No key switches a category on that the person switched off (`categories_left`).
+        The change applies to queued deliveries too. A channel in `channels_off` blocks P0 too. No
+        key can switch a category on again if the person switched the category off
+        (`categories_left`).
         """
         return self._write(request, user_id, shaped(request.data, PreferencesRequest))
 
     @extend_schema(
         operation_id="put_preferences",
-        summary="Replace what a recipient allows",
+        summary="Replace the preferences of a recipient",
         parameters=[etags.IF_MATCH],
         request=PreferencesReplacement,
         responses={200: PreferencesAnswer},
         tags=["Recipients"],
     )
     def put(self, request: Request, user_id: str) -> Response:
-        """What is left out is as if the recipient had said nothing of it."""
+        """Replace all preferences. An omitted field is reset to the default."""
         return self._write(request, user_id, shaped(request.data, PreferencesReplacement))
 
     def _write(self, request: Request, user_id: str, wanted: PreferencesRequest) -> Response:

@@ -1,8 +1,7 @@
-"""Every refusal as RFC 9457 problem details, whoever refuses: a view, DRF, Django or the router.
+"""Errors as RFC 9457 problem details, raised by a view, DRF, Django or the router.
 
-`type` and `code` name the problem, the same in every installation; `help` leads to a page of this
-service that says what to do. The promise: no answer of the API is an HTML error page or a stack
-trace.
+`type` and `code` name the problem and are the same in every installation; `help` is the URL of a
+page of the service with a remedy. No response of the API is an HTML error page or a stack trace.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from notifications.store.postgres import db, db_errors
 
 MEDIA_TYPE: Final = "application/problem+json"
 _WAIT_FOR_DATABASE: Final = dt.timedelta(seconds=2)
-"""A restart of Postgres takes about as long."""
+"""Approximate duration of a restart of Postgres."""
 
 _WAIT_FOR_READERS: Final = dt.timedelta(seconds=1)
 
@@ -50,67 +49,73 @@ CURES: Final = MappingProxyType({
     ),
     Kind.FORBIDDEN: (
         "Forbidden",
-        "The key lacks the scope, or its producer may not do this. Ask an operator.",
+        "The key lacks the scope, or the producer lacks the permission. Ask an operator.",
     ),
     Kind.NOT_FOUND: (
         "Not found",
-        "There is no such object for this key's producer and mode.",
+        "The key's producer has no such object in the key's mode.",
     ),
-    Kind.METHOD_NOT_ALLOWED: ("Method not allowed", "The Allow header has those that are."),
+    Kind.METHOD_NOT_ALLOWED: ("Method not allowed", "Use a method from the Allow header."),
     Kind.NOT_ACCEPTABLE: ("Not acceptable", "Accept application/json."),
     Kind.IN_PROGRESS: (
         "Still in progress",
-        "A call with this idempotency key is running. Repeat it after Retry-After.",
+        "A call with this idempotency key is running. Repeat the call after Retry-After seconds.",
     ),
-    Kind.CONFLICT: ("Conflict", "Read the object again: its state forbids this now."),
+    Kind.CONFLICT: (
+        "Conflict",
+        "The object's state forbids the call. Read the object again.",
+    ),
     Kind.PRECONDITION_FAILED: (
         "Precondition failed",
-        "Read the object again, look at what changed, and send its new ETag in If-Match.",
+        "Read the object again and send the new ETag in If-Match.",
     ),
     Kind.TOO_LARGE: ("Too large", "Send a smaller body: 1 MiB, or 16 MiB for a batch."),
     Kind.UNSUPPORTED_MEDIA_TYPE: (
         "Unsupported media type",
         "Send Content-Type: application/json.",
     ),
-    Kind.INVALID: ("Invalid", "Mend the places that `errors` points at. Do not retry as it is."),
+    Kind.INVALID: (
+        "Invalid",
+        "Correct the fields listed in `errors`. The same request would fail again.",
+    ),
     Kind.UNKNOWN_RECIPIENT: (
         "Unknown recipient",
         "Create the recipient first: PUT /v1/recipients/{user_id}, with a key of the same mode.",
     ),
     Kind.KEY_REUSED: (
         "Idempotency key reused",
-        "Use a new key for a new request; an old one belongs to its first body for 24 hours.",
+        "Use a new key for a new request. A key belongs to the first body for 24 hours.",
     ),
     Kind.RATE_LIMITED: (
         "Rate limited",
-        "Slow down; Retry-After says when this call would be taken.",
+        "Send fewer requests. Repeat the call after Retry-After seconds.",
     ),
     Kind.UNAVAILABLE: (
         "Unavailable",
         "Nothing was stored. Repeat the call with the same idempotency key after Retry-After.",
     ),
 })
-"""Kind -> its title, and what to do."""
+"""Kind -> title and remedy."""
 
 
 class Refusal(Exception):
-    """The request is refused; answer it with the problem."""
+    """The request fails with `problem`."""
 
     def __init__(self, problem: Problem) -> None:
-        """Carry the problem."""
+        """Store the problem."""
         super().__init__(problem.detail)
         self.problem = problem
 
 
 class TooManyReaders(OSError):
-    """Too many threads wait for bodies: nothing of this body was read; the caller tries again.
+    """Too many threads wait for bodies; the body was not read and the client should retry.
 
-    Raised by `wsgi.input`; Django makes an UnreadablePostError of it.
+    `wsgi.input` raises the error, and Django converts the error to an UnreadablePostError.
     """
 
 
 def refuse(problem: Problem) -> NoReturn:
-    """Refuse the request that is being answered.
+    """Fail the current request with a problem.
 
     Raises:
         Refusal: always.
@@ -119,11 +124,11 @@ def refuse(problem: Problem) -> NoReturn:
 
 
 def body(problem: Problem, *, within: str = "") -> dict[str, Any]:
-    """A problem as its JSON object, without `instance`.
+    """Return a problem as a JSON object, without `instance`.
 
     Args:
-        problem: what is wrong.
-        within: where in the request's body it is, as a JSON pointer.
+        problem: the problem.
+        within: JSON pointer which prefixes the pointers of the errors.
     """
     said = {
         "type": problem.kind.uri,
@@ -145,7 +150,7 @@ def body(problem: Problem, *, within: str = "") -> dict[str, Any]:
 
 
 def respond(problem: Problem, request: HttpRequest) -> HttpResponse:
-    """A problem as the answer to a request."""
+    """Return a problem as the HTTP response of a request."""
     response = _response(body(problem), request)
     if problem.retry_after is not None:
         response["Retry-After"] = _seconds(problem.retry_after)
@@ -155,7 +160,7 @@ def respond(problem: Problem, request: HttpRequest) -> HttpResponse:
 
 
 def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
-    """DRF's exception handler; None leaves a bug to Django: the log, and `server_error`."""
+    """Convert an exception for DRF; None leaves an unexpected exception to `server_error`."""
     problem = _problem_of(error)
     return None if problem is None else respond(problem, context["request"])
 
@@ -187,7 +192,7 @@ _MEDIA_TYPE: Final = Problem(
 _UNREADABLE: Final = Problem(Kind.MALFORMED, "the request cannot be read")
 _NO_PATH: Final = Problem(
     Kind.NOT_FOUND,
-    "there is no such path, or an id in it is written in another way; /v1/docs has all paths",
+    "unknown path, or malformed id in the path; /v1/docs lists all paths",
 )
 _FORBIDDEN: Final = Problem(Kind.FORBIDDEN, "this is not allowed")
 _AWAY: Final = Problem(
@@ -203,7 +208,7 @@ _MEANINGS: Final[tuple[tuple[tuple[type[Exception], ...], Problem], ...]] = (
     ((SuspiciousOperation, BadRequest, UnreadablePostError), _UNREADABLE),
     ((PermissionDenied,), _FORBIDDEN),
 )
-"""What others raise -> what it means; the first that fits."""
+"""Exception types -> problem. The first matching entry applies."""
 _BY_STATUS: Final = {
     401: Kind.UNAUTHENTICATED,
     403: Kind.FORBIDDEN,
@@ -219,34 +224,34 @@ def _response(said: dict[str, Any], request: HttpRequest) -> HttpResponse:
     return HttpResponse(orjson.dumps(said), content_type=MEDIA_TYPE, status=said["status"])
 
 
-# --- What Django itself refuses: browsers get its pages, everybody else a problem ---
+# --- Errors raised by Django: browsers get Django's error pages, other clients a problem ---
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """`handler400`: a forbidden host, too many fields."""
+    """Handle a 400 of Django (`handler400`), such as a forbidden host."""
     if _is_browser(request):
         return defaults.bad_request(request, exception)
     return respond(_UNREADABLE, request)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """`handler403`."""
+    """Handle a 403 of Django (`handler403`)."""
     if _is_browser(request):
         return defaults.permission_denied(request, exception)
     return respond(_FORBIDDEN, request)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """`handler404`: no such path."""
+    """Handle a path without a view (`handler404`)."""
     if _is_browser(request):
         return defaults.page_not_found(request, exception)
     return respond(_NO_PATH, request)
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """`handler500`: a bug of ours, or no database.
+    """Handle an unexpected exception or an unavailable database (`handler500`).
 
-    The log has a bug's trace under the same id; the answer has not.
+    The log has the stack trace under the trace id; the response has the trace id only.
     """
     error = sys.exc_info()[1]
     away = _problem_of(error) if isinstance(error, Error) else None
@@ -259,7 +264,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
         "code": "internal-error",
         "title": "Internal server error",
         "status": 500,
-        "detail": "a mistake of ours; it is logged under this instance",
+        "detail": "internal error; the log has the details under this instance",
     }
     return _response(said, request)
 
@@ -281,10 +286,10 @@ def _is_browser(request: HttpRequest) -> bool:
 
 
 def page(request: HttpRequest, kind: str) -> HttpResponse:
-    """What a problem's `help` leads to.
+    """Return the help page of a problem.
 
     Raises:
-        Http404: there is no such problem.
+        Http404: the kind of problem is unknown.
     """
     if kind not in frozenset(Kind):
         raise Http404

@@ -1,6 +1,6 @@
-"""`/v1/receipts/{provider}`: what providers say later, and what people answer to our texts.
+"""`/v1/receipts/{provider}`: delivery receipts and inbound SMS from providers.
 
-There is no key: the adapter checks the provider's own signature.
+The path needs no key: the adapter verifies the provider's signature.
 """
 
 from __future__ import annotations
@@ -29,30 +29,31 @@ _AGAIN: Final = dt.timedelta(seconds=30)
 
 
 class ReceiptsTaken(Answer):
-    """What the callback held."""
+    """The number of receipts in the callback."""
 
     receipts: int
     matched: int
-    """How many moved a delivery."""
+    """Receipts which changed a delivery."""
 
 
 class Receipts(OpenDoor):
-    """A provider's callback."""
+    """`/v1/receipts/{provider}`: callback for a provider."""
 
     parser_classes = (RawParser,)
 
     @extend_schema(
         operation_id="take_receipts",
-        summary="Take a provider's callback",
+        summary="Receive a provider's callback",
         request={"application/json": OpenApiTypes.ANY},
         responses={200: ReceiptsTaken, 204: None},
         auth=[],
         tags=["Receipts"],
     )
     def post(self, request: Request, provider: str) -> Response:
-        """Early, late and repeated ones do no harm; one for an unknown message is only counted.
+        """Record the receipts and inbound messages of a provider's callback.
 
-        A text that a person sent is answered with 204.
+        Early, late and repeated receipts are safe. A receipt for an unknown message is only
+        counted. A callback with inbound messages only gets a 204 response.
         """
         adapter = routing.provider_named(provider)
         if adapter is None:
@@ -63,17 +64,17 @@ class Receipts(OpenDoor):
         texts = [each for each in said if isinstance(each, InboundText)]
         inbound_sms.process(adapter.name, texts)
         if texts and not receipts:
-            # What a vendor finds in the answer to a text, it may send to the person.
+            # A vendor may send the body of this response to the person as a reply.
             return Response(status=204)
         matched = delivery_receipts.record(adapter.name, receipts)
         return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).wire())
 
 
 def _check_head(adapter: Provider, request: Request) -> None:
-    """Refuse what cannot be a receipt before its body is read.
+    """Refuse a request which cannot be a receipt before the body is read.
 
     Raises:
-        Refusal: the provider sends no receipts (404), or signs in a header that is missing (401).
+        Refusal: the provider sends no receipts (404), or the signature header is missing (401).
     """
     if not adapter.capabilities.gives_receipts:
         absent("provider that sends receipts")
@@ -84,10 +85,10 @@ def _check_head(adapter: Provider, request: Request) -> None:
 
 
 def _parsed(adapter: Provider, request: Request) -> list[Receipt | InboundText]:
-    # An empty body leaves DRF's empty form here instead of bytes.
+    # For an empty body DRF gives an empty form instead of bytes.
     raw: object = request.data
     call = ReceiptRequest(
-        # What the provider called, which is what some of them sign: not what a proxy made of it.
+        # The public URL: some providers sign the URL they called, not the URL behind a proxy.
         url=conf.current().public_url + request.get_full_path(),
         headers={name.lower(): value for name, value in request.headers.items()},
         body=raw if isinstance(raw, bytes) else b"",

@@ -1,4 +1,4 @@
-"""What callers say of recipients, and what they are told."""
+"""Request and response schemas of recipients."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from notifications.store.postgres.recipients import Address
 from providers.contract import Channel
 
 MAX_CONTACTS: Final = 100
-"""Of one recipient: every device counts."""
+"""Maximum contacts of a recipient; every device is a contact."""
 Member = TypeVar("Member")
 
 
@@ -55,60 +55,61 @@ QuietHours = Annotated[Windows, Field(max_length=quiet_hours.MAX_WINDOWS), After
 
 
 class ContactRequest(Asked):
-    """One address on one channel."""
+    """An address on a channel."""
 
     channel: AskedChannel
     address: Annotated[Text, Field(min_length=1, max_length=LONGEST_ADDRESS)]
-    """At most 2,600 bytes in UTF-8. Phone number (stored as E.164), mailbox (stored with its
-    domain in ASCII), https URL, device token, chat target."""
+    """At most 2,600 bytes in UTF-8. Phone number (stored as E.164), e-mail address (stored with the
+    domain in ASCII), https URL, device token or chat target."""
     kind: Annotated[Text, Field(max_length=24)] = ""
-    """Where a channel has several sorts of address: `fcm_token`, `apns_token` ..."""
+    """The kind of address on a channel with several kinds, such as `fcm_token` or `apns_token`."""
     primary: bool = False
-    """The one that is used where only one is: not for push, which goes to every device."""
+    """Use this contact when a channel sends to a single contact. Push sends to every device."""
 
     @field_validator("address")
     @classmethod
     def _check_address(cls, address: str, info: ValidationInfo) -> str:
         channel: Channel | None = info.data.get("channel")
-        # Without a channel, only the mistake of the channel is reported.
+        # Without a valid channel, only the channel's error is reported.
         return address if channel is None else contact_addresses.stored(channel, address)
 
     def as_address(self) -> Address:
-        """In the words of the store."""
+        """Return the contact as an address of the store."""
         return Address(
             channel=self.channel, address=self.address, kind=self.kind, primary=self.primary
         )
 
 
 class RecipientRequest(Asked):
-    """A person: a locale or timezone that is left out is empty from now on."""
+    """A recipient. An omitted locale or timezone is reset to the default."""
 
     locale: Locale = "en"
     timezone: Zone = ""
     contacts: Annotated[list[ContactRequest], Field(max_length=MAX_CONTACTS)] | None = None
-    """All of their contacts from now on, others are no longer used. Left out: they stay."""
+    """Replaces all contacts; contacts missing from the list are no longer used. Omitted: contacts
+    stay."""
 
     def profile(self) -> dict[str, str]:
-        """The columns of a recipient."""
+        """Return the columns of the recipient."""
         return {"locale": self.locale, "timezone": self.timezone}
 
 
 class RecipientChange(Asked):
-    """What changes of a person; what is left out stays as it is."""
+    """Changes of a recipient. Omitted fields keep the current value."""
 
     locale: Locale | None = None
     timezone: Zone | None = None
     contacts: Annotated[list[ContactRequest], Field(max_length=MAX_CONTACTS)] | None = None
-    """Contacts that are added, or changed where the address is known; the others stay."""
+    """Contacts to add, or to change if the address is known. Other contacts stay."""
 
     def profile(self) -> dict[str, str]:
-        """The columns of a recipient that change."""
+        """Return the columns of the recipient to change."""
         given = {"locale": self.locale, "timezone": self.timezone}
         return {name: value for name, value in given.items() if value is not None}
 
 
 class PreferencesRequest(Asked):
-    """What a person allows. What is left out stays as it is."""
+    """Preferences of a recipient. Omitted fields keep the current value."""
 
     channels_off: Channels | None = None
     channel_order: Channels | None = None
@@ -116,16 +117,16 @@ class PreferencesRequest(Asked):
         None
     )
     quiet_hours: QuietHours | None = None
-    """All of them from now on. Nothing but a P0 is sent meanwhile: it waits."""
+    """Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait."""
     do_not_disturb_until: Instant | None = None
-    """The same until an instant; null ends it."""
+    """Quiet until this instant; null ends the quiet time."""
 
     caps: Annotated[dict[ChannelLabel, CapText], Field(max_length=len(Channel))] | None = None
-    """How much at most, by channel: `{"sms": "1/day", "push": "5/hour"}`. All of their caps from
-    now on; other channels have the usual ones."""
+    """Frequency caps by channel: `{"sms": "1/day", "push": "5/hour"}`. Replaces all caps of the
+    recipient; channels without a cap use the default cap."""
 
     def changes(self) -> dict[str, object]:
-        """What is to change, as the columns of a preference take it."""
+        """Return the columns of the preferences to change."""
         given = {name: getattr(self, name) for name in self.model_fields_set}
         if self.quiet_hours is not None:
             given["quiet_hours"] = quiet_hours.stored(self.quiet_hours)
@@ -137,7 +138,7 @@ class PreferencesRequest(Asked):
 
 
 class ContactAnswer(Answer):
-    """A contact as it is known."""
+    """A stored contact."""
 
     id: int
     channel: ChannelWord
@@ -147,19 +148,19 @@ class ContactAnswer(Answer):
     valid: bool
     created_at: dt.datetime
     created_by: str
-    """An operator, or a producer and the prefix of its key."""
+    """An operator, or a producer with the prefix of the key."""
     changed_at: dt.datetime | None
     changed_by: str
     invalid_reason: str
     suppressed_for: list[Cause]
-    """Why its address is on the suppression list, by which nothing is sent to it; empty: it is not
-    there. See `/v1/suppressions`."""
+    """Reasons for which the address is on the suppression list; empty: not on the list. Nothing is
+    sent to a suppressed address. See `/v1/suppressions`."""
     needs_check: bool
-    """An open dead letter was to reach this address: check whether the address still works."""
+    """A delivery to this address is an open dead letter: check the address."""
 
 
 class RecipientAnswer(Answer):
-    """A person as they are known."""
+    """A stored recipient."""
 
     user_id: str
     locale: str
@@ -168,10 +169,10 @@ class RecipientAnswer(Answer):
 
 
 class PreferencesReplacement(PreferencesRequest):
-    """What a person allows, as a whole: what is left out is as if they had said nothing."""
+    """All preferences of a recipient. Omitted fields are reset to the default."""
 
     def changes(self) -> dict[str, object]:
-        """All columns of a preference."""
+        """Return all columns of the preferences."""
         return dict(_NOTHING_SAID) | super().changes()
 
 
@@ -186,7 +187,7 @@ _NOTHING_SAID: Final[Mapping[str, object]] = MappingProxyType({
 
 
 class RecipientLine(Answer):
-    """A person in a list."""
+    """A recipient in a list."""
 
     user_id: str
     locale: str
@@ -196,7 +197,7 @@ class RecipientLine(Answer):
 
 
 class ErasureJobAnswer(Answer):
-    """How far an erasure is."""
+    """The progress of an erasure job."""
 
     id: int
     created_at: dt.datetime
@@ -204,32 +205,33 @@ class ErasureJobAnswer(Answer):
     notifications: int
     """Notifications removed so far."""
     finished_at: dt.datetime | None
-    """null: the job is not done."""
+    """null: the job is still running."""
 
 
 class PreferencesAnswer(Answer):
-    """What a person allows."""
+    """The preferences of a recipient."""
 
     channels_off: list[ChannelWord]
     channel_order: list[ChannelWord]
     categories_off: list[str]
     categories_left: list[str]
-    """Those of `categories_off` that the person switched off: no key switches them on again."""
+    """Categories from `categories_off` which the person switched off; no key can switch these on
+    again."""
     quiet_hours: list[Window]
     do_not_disturb_until: dt.datetime | None
     caps: dict[str, str]
 
 
 class ChangeLine(Answer):
-    """One change of a recipient, a contact or the preferences."""
+    """A change of a recipient, a contact or preferences."""
 
     at: dt.datetime
     operation: str
     by: str
-    """An operator, or a producer and the prefix of its key."""
+    """An operator, or a producer with the prefix of the key."""
     object_type: str
     object_id: str
     before: dict[str, Any]
-    """The fields that differ, as they were; addresses are masked."""
+    """The previous values of changed fields; addresses are masked."""
     after: dict[str, Any]
     request_id: str

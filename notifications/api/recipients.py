@@ -1,7 +1,8 @@
-"""`/v1/recipients`: who can be notified, where, and what they allow.
+"""`/v1/recipients`: recipients with contacts, and changes and erasure of recipients.
 
-Recipients are company-wide: any producer's key with the scope sees and changes them all. Contacts
-and preferences have scopes of their own: a contact decides who reads a one-time password.
+Recipients are company-wide: a key with the scope sees and changes all recipients, whatever the
+producer. Contacts and preferences have separate scopes, because a contact decides where one-time
+passwords go.
 """
 
 from __future__ import annotations
@@ -43,18 +44,18 @@ _USER_ID: Final = TypeAdapter(UserId)
 
 
 _BY_THEMSELVES: Final = frozenset({"suppressed_for", "needs_check"})
-"""Fields of a contact that no caller changes."""
+"""Computed fields of a contact, left out of the ETag."""
 
 
 class RecipientQuery(NumberedPageQuery):
-    """Which recipients a list shows."""
+    """Filters of the list of recipients."""
 
     user_id: AnyOf[UserId] = Field(default_factory=list)
-    """The recipients with any of these names."""
+    """Recipients with any of these user ids."""
 
 
 class Recipients(Door):
-    """Many."""
+    """`/v1/recipients`: list recipients."""
 
     @extend_schema(
         operation_id="list_recipients",
@@ -64,7 +65,7 @@ class Recipients(Door):
         tags=["Recipients"],
     )
     def get(self, request: Request) -> Response:
-        """Of the key's mode, without their contacts."""
+        """List the recipients of the key's mode, without contacts."""
         query = asked(request, RecipientQuery)
         found = Recipient.objects.filter(mode=key_of(request).mode)
         if query.cursor is not None:
@@ -79,7 +80,7 @@ class Recipients(Door):
 
 
 class One(Door):
-    """A recipient."""
+    """`/v1/recipients/{user_id}`: create, read, change and erase a recipient."""
 
     @extend_schema(
         operation_id="put_recipient",
@@ -90,9 +91,10 @@ class One(Door):
         tags=["Recipients"],
     )
     def put(self, request: Request, user_id: str) -> Response:
-        """A locale or timezone that is left out is emptied; contacts that are left out stay.
+        """Create a recipient, or replace locale, timezone and contacts.
 
-        An address that a provider called dead stays invalid when it is handed in again.
+        An omitted locale or timezone is reset to the default; omitted `contacts` stay. An address
+        reported as invalid by a provider stays invalid.
         """
         wanted = shaped(request.data, RecipientRequest)
         contacts = _addresses(request, wanted.contacts)
@@ -111,14 +113,17 @@ class One(Door):
 
     @extend_schema(
         operation_id="change_recipient",
-        summary="Change a part of a recipient",
+        summary="Change a recipient",
         parameters=[etags.IF_MATCH],
         request=RecipientChange,
         responses={200: RecipientAnswer},
         tags=["Recipients"],
     )
     def patch(self, request: Request, user_id: str) -> Response:
-        """What is left out stays. Contacts are added, or changed where the address is known."""
+        """Change the given fields; omitted fields stay.
+
+        Contacts are added, or changed if the address is known.
+        """
         wanted = shaped(request.data, RecipientChange)
         contacts = _addresses(request, wanted.contacts)
         with transaction.atomic():
@@ -140,20 +145,20 @@ class One(Door):
         tags=["Recipients"],
     )
     def get(self, request: Request, user_id: str) -> Response:
-        """With every contact, the invalid ones too."""
+        """Return a recipient with all contacts, invalid contacts included."""
         return _told(request, known(request, user_id))
 
     @extend_schema(
         operation_id="erase_recipient",
-        summary="Erase a recipient and all that was sent to them",
+        summary="Erase a recipient and the recipient's notifications",
         parameters=[etags.IF_MATCH],
         responses={202: ErasureJobAnswer},
         tags=["Recipients"],
     )
     def delete(self, request: Request, user_id: str) -> Response:
-        """The recipient, contacts and preferences are gone at once; a job removes notifications.
+        """Delete the recipient, contacts and preferences at once; a job removes the notifications.
 
-        What waits to be sent is not sent. Entries of the suppression list stay.
+        Waiting deliveries are not sent. Entries of the suppression list stay.
         """
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
@@ -168,16 +173,16 @@ class One(Door):
 
 
 class OneErasureJob(Door):
-    """A job's progress."""
+    """`/v1/erasure-jobs/{job_id}`: read an erasure job."""
 
     @extend_schema(
         operation_id="get_erasure_job",
-        summary="See how far an erasure is",
+        summary="Read an erasure job",
         responses={200: ErasureJobAnswer},
         tags=["Recipients"],
     )
     def get(self, request: Request, job_id: int) -> Response:
-        """Finished when `finished_at` is set."""
+        """Return the progress of an erasure job. The job is done when `finished_at` is set."""
         mine = ErasureJob.objects.filter(pk=min(job_id, MAX_ID), mode=key_of(request).mode)
         job = mine.first()
         if job is None:
@@ -186,7 +191,7 @@ class OneErasureJob(Door):
 
 
 class Contacts(Door):
-    """A recipient's contacts."""
+    """`/v1/recipients/{user_id}/contacts`: add a contact."""
 
     @extend_schema(
         operation_id="add_contact",
@@ -197,7 +202,7 @@ class Contacts(Door):
     )
     @idempotent
     def post(self, request: Request, user_id: str) -> Response:
-        """A known address is changed instead of added twice."""
+        """Add a contact. A known address is updated instead of added again."""
         wanted = shaped(request.data, ContactRequest)
         recipient = known(request, user_id)
         with (
@@ -210,16 +215,19 @@ class Contacts(Door):
 
 
 class OneContact(Door):
-    """One contact."""
+    """`/v1/recipients/{user_id}/contacts/{contact_id}`: remove a contact."""
 
     @extend_schema(
         operation_id="remove_contact",
-        summary="Stop using a contact",
+        summary="Remove a contact",
         responses={204: None},
         tags=["Recipients"],
     )
     def delete(self, request: Request, user_id: str, contact_id: int) -> Response:
-        """It is kept as invalid, because past deliveries name it."""
+        """Stop using a contact.
+
+        The contact stays stored as invalid, because past deliveries refer to it.
+        """
         recipient = known(request, user_id)
         if contact_id > MAX_ID:
             absent("contact")
@@ -234,17 +242,17 @@ class OneContact(Door):
 
 
 class Changes(Door):
-    """A recipient's changes."""
+    """`/v1/recipients/{user_id}/changes`: list changes of a recipient."""
 
     @extend_schema(
         operation_id="list_recipient_changes",
-        summary="List who changed a recipient, newest first",
+        summary="List changes of a recipient, newest first",
         parameters=schema.parameters(NumberedPageQuery),
         responses={200: schema.page_of(ChangeLine)},
         tags=["Recipients"],
     )
     def get(self, request: Request, user_id: str) -> Response:
-        """By API keys and operators, with what was and what is."""
+        """List the changes by API keys and operators, with previous and new values."""
         query, recipient = asked(request, NumberedPageQuery), known(request, user_id)
         preferences = Preference(recipient=recipient)
         found = audit.of_object(recipient, preferences, *recipient.contacts.all())
@@ -259,7 +267,7 @@ class Changes(Door):
 
 @contextmanager
 def _by(request: Request, user_id: str) -> Iterator[Change]:
-    """Bound how often contacts change, and name who changes them."""
+    """Limit the rate of contact changes; yield the actor for the audit columns."""
     try:
         with contact_changes.watch(key_of(request).mode, user_id) as losing:
             yield Change(by=actor_of(request), losing=losing)
@@ -268,7 +276,7 @@ def _by(request: Request, user_id: str) -> Iterator[Change]:
 
 
 def _changes(request: Request, operation: str, user_id: str) -> AbstractContextManager[object]:
-    """Audit what the operation changes of a recipient and their contacts."""
+    """Audit the changes of a recipient and contacts."""
     mode = key_of(request).mode
     return audit.changes(
         actor_of(request),
@@ -279,7 +287,7 @@ def _changes(request: Request, operation: str, user_id: str) -> AbstractContextM
 
 
 def _addresses(request: Request, given: list[ContactRequest] | None) -> list[Address] | None:
-    """The contacts of a body, which need a scope of their own; None where it has none.
+    """Return the contacts of a body, which need a separate scope; None without contacts.
 
     Raises:
         Refusal: the key lacks the scope (403).
@@ -291,10 +299,10 @@ def _addresses(request: Request, given: list[ContactRequest] | None) -> list[Add
 
 
 def checked(user_id: str) -> str:
-    """Return a user id that can exist.
+    """Return a valid user id.
 
     Raises:
-        Refusal: no recipient can have it (404).
+        Refusal: the user id is malformed, so no recipient can have the id (404).
     """
     try:
         return _USER_ID.validate_python(user_id)
@@ -306,7 +314,7 @@ def known(request: Request, user_id: str) -> Recipient:
     """Return a recipient of the key's mode.
 
     Raises:
-        Refusal: there is none (404).
+        Refusal: the recipient does not exist (404).
     """
     found = recipients.find(mode=key_of(request).mode, user_id=checked(user_id))
     if found is None:
@@ -320,7 +328,7 @@ def _told(request: Request, recipient: Recipient, *, status: int = 200) -> Respo
 
 
 def _tag(told: dict[str, Any]) -> str:
-    """Of what callers change; the suppression list and dead letters change the rest."""
+    """Return the ETag of the fields which callers can change."""
     contacts = [
         {name: value for name, value in contact.items() if name not in _BY_THEMSELVES}
         for contact in told["contacts"]

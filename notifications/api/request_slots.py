@@ -1,16 +1,15 @@
-"""Slots: how many requests of this process are worked on at the same time.
+"""Slots limit the requests which a process works on at the same time.
 
-    server's thread --> slot (database connection) --> Django --> answer
+    server's thread --> slot (database connection) --> Django --> response
                           |              ^
                           v              |
                         body of the client, read without a slot
 
-The server starts a thread for each request, up to a number. A thread works only while it holds a
-slot, and each slot has one database connection. While a thread waits for a client (a body that does
-not come, a file that is not read) the thread holds no slot. So slow clients hold threads and no
-more, and `readers` bounds how many threads. The view reads the body after it has recognised the
-caller, so whoever has no key holds a thread on the few open paths only. How long a body may take is
-limited by `notifyproj.connections`.
+The server starts a thread for every request, up to a maximum. A thread works only with a slot, and
+every slot has a database connection. A thread waiting for a client (for a body, or for the client
+to read a file) holds no slot, so slow clients hold threads only. `body_readers` limits the number
+of waiting threads. A view reads the body after authentication, so a client without a key can hold a
+thread on the few open paths only. `notifyproj.connections` limits the time for a body.
 """
 
 from __future__ import annotations
@@ -35,27 +34,27 @@ Environ: TypeAlias = dict[str, Any]
 StartResponse: TypeAlias = Callable[..., Callable[[bytes], object]]
 _Answer: TypeAlias = HttpResponse | StreamingHttpResponse
 Django: TypeAlias = Callable[[Environ, StartResponse], object]
-"""Django's WSGIHandler, which returns its response itself."""
+"""Django's WSGIHandler with a changed return value: the response object."""
 
 CALLER: Final = authentication.CALLER
 _CHUNK: Final = 64 * body_limits.KIBIBYTE
-"""Bytes of a stream that are made while a slot is held."""
+"""Bytes of a stream produced while holding a slot."""
 
 
 _WITHOUT_SLOT: Final = frozenset({"/healthz"})
-"""Answered while every slot is busy: the process is alive."""
+"""Paths answered without a slot: liveness does not depend on free slots."""
 _BUSY: Final = b"too many files are being read; try again"
 
 
 class BrokenBody(OSError):
-    """The client went away, or was too slow, before its whole body had come."""
+    """The client disconnected, or was too slow, before the whole body arrived."""
 
 
 class _Free:
-    """The connections of free slots. Who waits for one gets it in turn.
+    """The database connections of free slots, given to waiting threads in order of arrival.
 
-    A queue of the standard library gives a slot to whoever asks next, also before those who wait:
-    with 32 callers the slowest hundredth then waited three times as long.
+    A queue of the standard library gives a slot to the next thread which asks, also before waiting
+    threads: with 32 callers the slowest hundredth then waited three times as long.
     """
 
     def __init__(self) -> None:
@@ -85,7 +84,7 @@ class _Free:
 
 
 class _Waiter:
-    """A thread that waits for a slot; cheaper than an event."""
+    """A thread waiting for a slot. A lock is cheaper than an Event."""
 
     __slots__ = ("_connection", "_is_given")
 
@@ -105,7 +104,7 @@ class _Waiter:
 
 
 class _Lease:
-    """The slot of one request: taken while the request is worked on."""
+    """The slot of a request, held while the process works on the request."""
 
     __slots__ = ("_connection", "_free")
 
@@ -129,7 +128,7 @@ class _Lease:
 
 
 class _Body:
-    """`wsgi.input`: the whole body is read at once, at the first read, without a slot."""
+    """`wsgi.input`: the first read reads the whole body, without a slot."""
 
     def __init__(self, environ: Environ, lease: _Lease, readers: Readers) -> None:
         self._environ = environ
@@ -139,22 +138,22 @@ class _Body:
         self._come: io.BytesIO | None = None
         self._fault: BrokenBody | None = None
         self.counted = 0
-        """Bytes that `readers` counts for this body."""
+        """Bytes counted in `readers` for this body."""
 
     def read(self, size: int = -1) -> bytes:
-        """As of a file."""
+        """Read like a file."""
         return self._whole().read(size)
 
     def readline(self, size: int = -1) -> bytes:
-        """As of a file."""
+        """Read a line like a file."""
         return self._whole().readline(size)
 
     def fetch(self, *, caller: str) -> None:
-        """Wait for the body, and keep it.
+        """Wait for the body, and keep the body in memory.
 
         Raises:
             TooManyReaders: too many threads wait already.
-            BrokenBody: the client went away.
+            BrokenBody: the client disconnected.
         """
         length = int(self._environ.get("CONTENT_LENGTH") or 0)
         held = self._lease.is_held
@@ -183,15 +182,15 @@ class _Body:
 
 
 class Slots:
-    """The WSGI application: Django, for as many requests at a time as there are slots."""
+    """The WSGI application: Django with at most one request per slot at a time."""
 
     def __init__(self, django: Django, *, slots: int, threads: int) -> None:
-        """Make the slots; their connections are opened when they are used.
+        """Create the slots. Connections are opened at first use.
 
         Args:
-            django: answers requests.
-            slots: how many at the same time.
-            threads: how many the server starts at most.
+            django: the WSGI handler.
+            slots: number of slots.
+            threads: maximum number of threads of the server.
         """
         self._django = django
         self._readers = Readers(threads)
@@ -203,7 +202,7 @@ class Slots:
             self._free.give_back(connection)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> object:
-        """Answer a request. A list holds the whole body; anything else is a stream."""
+        """Answer a request. A list has the whole body; any other iterable is a stream."""
         lease = _Lease(self._free)
         if not environ.get("CONTENT_LENGTH"):
             return self._answer(environ, start_response, lease)
@@ -215,7 +214,7 @@ class Slots:
             self._readers.forget(body.counted)
 
     def close(self) -> None:
-        """Close the database connections, when no request is worked on any more."""
+        """Close the database connections, after the last request."""
         self._free.close()
 
     def _answer(self, environ: Environ, start_response: StartResponse, lease: _Lease) -> object:
@@ -246,9 +245,9 @@ class Slots:
 
 
 def _fetch_early(environ: Mapping[str, Any], body: _Body) -> None:
-    """Read the body of a caller who is remembered before the slot is taken, which saves a change.
+    """Read the body of a caller with a cached key before taking a slot, which avoids a slot change.
 
-    What fails here is left to the view, which reads the body again and says what was wrong.
+    Errors are ignored here: the view reads the body again and reports the error.
     """
     scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme != "Bearer" or "HTTP_TRANSFER_ENCODING" in environ:
@@ -266,7 +265,7 @@ def _fetch_early(environ: Mapping[str, Any], body: _Body) -> None:
 
 
 class _Stream:
-    """A long answer: a slot is held while a piece is made, and none while the client reads it."""
+    """A long response: a slot is held while a chunk is produced, not while the client reads."""
 
     def __init__(
         self, answer: StreamingHttpResponse, lease: _Lease, streams: threading.BoundedSemaphore
@@ -287,7 +286,7 @@ class _Stream:
             self._lease.give_back()
 
     def close(self) -> None:
-        """End the answer, read or not."""
+        """End the response."""
         self._lease.take()
         try:
             self._answer.close()

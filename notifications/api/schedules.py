@@ -1,4 +1,4 @@
-"""`/v1/schedules`: notifications that recur."""
+"""`/v1/schedules`: recurring notifications."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_LENGTH)]
 
 
 class ScheduleRequest(Asked):
-    """A notification that recurs."""
+    """A recurring notification."""
 
     name: ScheduleName
-    """Once for each producer."""
+    """Unique per producer."""
     rrule: RuleText
-    """RFC 5545, like `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`; at most each minute."""
+    """RFC 5545 rule, such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`; at most once a minute."""
     timezone: Zone | None = None
-    """On whose clock the rule runs; left out: the recipient's."""
+    """Timezone of the rule; omitted: the recipient's timezone."""
     starts_at: Instant | None = None
-    """Left out: now. It gives the time of day where the rule does not."""
+    """Omitted: now. The start gives the time of day if the rule has none."""
     ends_at: Instant | None = None
     paused: bool = False
     notification: NotificationRequest
@@ -50,50 +50,53 @@ class ScheduleRequest(Asked):
 
 
 class ScheduleChange(Asked):
-    """What changes; what is left out stays. Its future is made anew."""
+    """Changes of a schedule; omitted fields stay. Future occurrences are planned again."""
 
     name: ScheduleName | None = None
     rrule: RuleText | None = None
     timezone: Zone | None = None
-    """null: the recipient's."""
+    """null: the recipient's timezone."""
     starts_at: Instant | None = None
     ends_at: Instant | None = None
-    """null: it goes on for ever."""
+    """null: the schedule has no end."""
     paused: bool | None = None
     notification: NotificationRequest | None = None
 
 
 class ScheduleAnswer(Answer):
-    """A schedule as it stands."""
+    """A stored schedule."""
 
     id: int
     name: str
     rrule: str
     timezone: str | None
-    """null: the recipient's."""
+    """null: the recipient's timezone."""
     starts_at: dt.datetime
     ends_at: dt.datetime | None
     paused: bool
     next_at: dt.datetime | None
-    """null: it is paused, or over."""
+    """Time of the next occurrence; null: the schedule is paused or over."""
     notification: dict[str, Any]
     created_at: dt.datetime
     updated_at: dt.datetime
 
 
 class Schedules(Door):
-    """Many."""
+    """`/v1/schedules`: create and list schedules."""
 
     @extend_schema(
         operation_id="create_schedule",
-        summary="Have a notification recur",
+        summary="Create a schedule",
         request=ScheduleRequest,
         responses={201: ScheduleAnswer},
         tags=["Schedules"],
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Each occurrence becomes a notification a day ahead of its time."""
+        """Create a schedule.
+
+        Every occurrence becomes a notification a day ahead of the planned time.
+        """
         wanted = shaped(request.data, ScheduleRequest)
         fields = {
             "name": wanted.name,
@@ -118,7 +121,7 @@ class Schedules(Door):
         tags=["Schedules"],
     )
     def get(self, request: Request) -> Response:
-        """Those of this key's producer and mode."""
+        """List the schedules of the key's producer and mode."""
         query, key = asked(request, NumberedPageQuery), key_of(request)
         found = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
         if query.cursor is not None:
@@ -131,7 +134,7 @@ class Schedules(Door):
 
 
 class OneSchedule(Door):
-    """One."""
+    """`/v1/schedules/{schedule_id}`: read, change and end a schedule."""
 
     @extend_schema(
         operation_id="get_schedule",
@@ -141,7 +144,7 @@ class OneSchedule(Door):
         tags=["Schedules"],
     )
     def get(self, request: Request, schedule_id: int) -> Response:
-        """With the time of its next occurrence."""
+        """Return a schedule with the time of the next occurrence."""
         found = _mine(request, schedule_id).first()
         if found is None:
             absent("schedule")
@@ -156,7 +159,10 @@ class OneSchedule(Door):
         tags=["Schedules"],
     )
     def patch(self, request: Request, schedule_id: int) -> Response:
-        """Occurrences that have not left are withdrawn and made anew by what it says now."""
+        """Change, pause or resume a schedule.
+
+        Occurrences which have not been sent are withdrawn and planned again.
+        """
         wanted = shaped(request.data, ScheduleChange)
         changes = _changes(wanted, request.data)
         with transaction.atomic():
@@ -175,7 +181,7 @@ class OneSchedule(Door):
         tags=["Schedules"],
     )
     def delete(self, request: Request, schedule_id: int) -> Response:
-        """Occurrences that have not left are withdrawn."""
+        """End a schedule. Occurrences which have not been sent are withdrawn."""
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, schedule_id))
             with audit.changes(actor_of(request), "delete_schedule", _mine(request, schedule_id)):
@@ -197,7 +203,7 @@ def _current_tag(request: Request, schedule_id: int) -> str | None:
 
 
 def _tag(told: dict[str, Any]) -> str:
-    return etags.tag_of(told, without={"next_at"})  # it moves on as time passes
+    return etags.tag_of(told, without={"next_at"})  # changes as time passes
 
 
 def _tagged(request: Request, found: Schedule | Problem) -> Response:
@@ -206,7 +212,7 @@ def _tagged(request: Request, found: Schedule | Problem) -> Response:
 
 
 def _notification(body: object) -> object:
-    """Return the notification of a body unparsed: each occurrence parses the JSON anew."""
+    """Return the notification of a body unparsed: every occurrence parses the JSON again."""
     return body["notification"] if isinstance(body, dict) else None
 
 

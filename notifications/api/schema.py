@@ -1,8 +1,8 @@
 # mypy: allow-untyped-calls
 # (drf-spectacular's own functions have no types)
-"""The OpenAPI 3.1 document, from the shapes that check the requests, and its pages.
+"""The OpenAPI 3.1 document and the documentation page, from the pydantic schemas of the views.
 
-`operations` adds what the document says of each operation besides its shapes.
+`operations` adds scopes, problems, headers and examples.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ IDEMPOTENCY_KEY: Final = OpenApiParameter(
     description="Within 24 hours a call with the same key and body gets the first answer again.",
 )
 _REFERENCE: Final = "#/components/schemas/{model}"
-"""Where a shape stands in the document."""
+"""Reference to a component of the document."""
 
 
 def parameters(query: type[BaseModel]) -> list[OpenApiParameter]:
-    """A query shape as the operation's parameters."""
+    """Return the fields of a query schema as parameters of an operation."""
     whole = query.model_json_schema(ref_template="{model}")
     shapes = whole.get("$defs", {})
     return [
@@ -54,11 +54,11 @@ def parameters(query: type[BaseModel]) -> list[OpenApiParameter]:
 
 
 def _plain(field: dict[str, Any], shapes: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A field without null (a parameter is left out instead) and without references.
+    """Return a field's JSON schema without null and references; a parameter is omitted instead.
 
     Args:
-        field: its JSON schema.
-        shapes: what it may refer to, by name. Most tools read no reference in a parameter.
+        field: the JSON schema of the field.
+        shapes: the referenced schemas by name. Most tools do not resolve references in a parameter.
     """
     choices = [choice for choice in field.get("anyOf", [field]) if choice != {"type": "null"}]
     found = {**shapes.get(choices[0].get("$ref", ""), {}), **choices[0]}
@@ -69,10 +69,10 @@ def _plain(field: dict[str, Any], shapes: dict[str, dict[str, Any]]) -> dict[str
 
 
 def _without_defaults(shape: dict[str, Any]) -> dict[str, Any]:
-    """A shape with its defaults in words.
+    """Return a schema with defaults moved into the descriptions.
 
-    Generators of clients make a field with a `default` required: the server fills it in, so that
-    whoever reads it finds it. In a request the caller would have to send it.
+    Client generators make a field with a `default` required, because responses always have the
+    field. In a request the caller would then have to send the field.
     """
     fields = {name: _in_words(field) for name, field in shape.get("properties", {}).items()}
     return {**shape, "properties": fields} if fields else shape
@@ -89,16 +89,16 @@ def _in_words(field: dict[str, Any]) -> dict[str, Any]:
 
 @functools.cache
 def page_of(shape: type[Answer]) -> type[BaseModel]:
-    """The answer of a list of `shape`, as `pages.page` builds it."""
+    """Return the schema of a page of a list, as `pagination.page` builds the response."""
     results: Any = GenericAlias(list, (shape,))
     return create_model(f"{shape.__name__}Page", results=(results, ...), next=(str | None, ...))
 
 
 class ShapeExtension(OpenApiSerializerExtension):
-    """Pydantic models as request and response bodies, each in its own direction.
+    """Extension of drf-spectacular for pydantic models in requests and responses.
 
-    The one that ships with drf-spectacular describes requests as they would be written out, where a
-    field with a default is required.
+    The extension shipped with drf-spectacular describes requests with the schema for serialization,
+    in which a field with a default is required.
     """
 
     target_class = "pydantic.BaseModel"
@@ -106,15 +106,15 @@ class ShapeExtension(OpenApiSerializerExtension):
     priority = 1
 
     def get_name(self, auto_schema: AutoSchema, direction: str) -> str:  # noqa: ARG002 - its signature
-        """The class's own name."""
+        """Return the class name."""
         return str(self.target.__name__)
 
     def get_identity(self, auto_schema: AutoSchema, direction: str) -> str:  # noqa: ARG002 - its signature
-        """The name again: that is what a shape inside another one is known by."""
+        """Return the class name, by which nested models are registered."""
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
-        """The JSON schema; what it refers to becomes components too."""
+        """Return the JSON schema; referenced schemas become components."""
         whole: dict[str, Any] = self.target.model_json_schema(
             ref_template=_REFERENCE,
             mode="validation" if direction == "request" else "serialization",
@@ -132,22 +132,22 @@ class ShapeExtension(OpenApiSerializerExtension):
 
 
 class BearerKeyExtension(OpenApiAuthenticationExtension):
-    """How to present a key."""
+    """Extension of drf-spectacular for the security scheme of API keys."""
 
     target_class = "notifications.api.authentication.BearerKey"
     name = "key"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:  # noqa: ARG002 - its signature
-        """HTTP bearer."""
+        """Return HTTP bearer authentication."""
         return {"type": "http", "scheme": "bearer", "description": "`nk_live_...` or `nk_test_...`"}
 
 
 @functools.cache
 def document() -> dict[str, Any]:
-    """Made once: it depends on nothing but the code."""
+    """Return the OpenAPI document, cached: the document depends on the code only."""
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
     for shape in (Asked, *_below(Asked)):
-        # The generator marks the shapes of PATCH, and a shape that extends one would inherit that.
+        # The generator sets `partial` on models of PATCH; subclasses would inherit `partial`.
         if "partial" in vars(shape):
             del shape.partial  # type: ignore[attr-defined]  # the generator's own attribute
     return made
@@ -160,15 +160,18 @@ def _below(shape: type[Asked]) -> Iterator[type[Asked]]:
 
 
 class Schema(OpenDoor):
-    """The document."""
+    """`/v1/schema`: the OpenAPI document."""
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
-        """OpenAPI 3.1 as JSON."""
+        """Return the OpenAPI 3.1 document as JSON."""
         return Response(document())
 
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """The document to read and try, with every script and style from our own static files."""
+    """Return the interactive documentation.
+
+    All scripts and styles are static files of the service.
+    """
     return render(request, "api/docs.html", {"url": request.build_absolute_uri("/")[:-1]})

@@ -1,6 +1,6 @@
-"""The words and answers of the API, once.
+"""Types and responses shared by the modules of the API.
 
-The same types check what comes in, spell what goes out, and write the schema.
+The same types validate requests, serialize responses and generate the OpenAPI schemas.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STATUSES: Final = {status.label: status for status in Status}
 
 
 def _reader(words: Mapping[str, Member]) -> BeforeValidator:
-    """Takes a member as it is, or by its word."""
+    """Return a validator which accepts a member or the word for a member."""
 
     def read(value: object) -> object:
         if not isinstance(value, str):
@@ -55,28 +55,31 @@ def _speller(words: Mapping[str, Member]) -> PlainSerializer:
     return PlainSerializer(spell, return_type=str)
 
 
-# A row has numbers where callers write words: these take both. What callers send has AskedChannel.
+# These types accept a stored number or a word. AskedChannel, for requests, takes words only.
 ChannelWord = Annotated[Channel, _reader(CHANNELS), _speller(CHANNELS), _schema(CHANNELS)]
 ChannelLabel = Annotated[str, _reader({label: label for label in CHANNELS}), _schema(CHANNELS)]
-"""A channel where it names a field of an object."""
+"""A channel used as the key of an object."""
 ModeWord = Annotated[Mode, _reader(MODES), _speller(MODES), _schema(MODES)]
 PriorityWord = Annotated[Priority, _reader(PRIORITIES), _speller(PRIORITIES), _schema(PRIORITIES)]
 StatusWord = Annotated[Status, _reader(STATUSES), _speller(STATUSES), _schema(STATUSES)]
 
 
 class Asked(BaseModel):
-    """What a caller sends. Nothing unknown in it: a mistyped field would be ignored in silence."""
+    """Base class of request bodies.
+
+    Unknown fields are an error, because a typo would be ignored.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Answer(BaseModel):
-    """What the API says; read from a row, a dataclass or a dict."""
+    """Base class of responses, built from a model instance, a dataclass or a dict."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True, use_attribute_docstrings=True)
 
     def wire(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the response as JSON values."""
         return self.model_dump(mode="json")
 
 
@@ -85,12 +88,12 @@ Code = Annotated[str, WithJsonSchema({"type": "string", "enum": _CODES})]
 
 
 class FieldProblem(Answer):
-    """One place of the request and what is wrong there."""
+    """An invalid place of the request."""
 
     source: Source
     """The part of the request."""
     pointer: str
-    """RFC 6901 JSON pointer into that part; empty for the whole of it."""
+    """RFC 6901 JSON pointer into the part; empty for the whole part."""
     detail: str
 
 
@@ -98,23 +101,23 @@ class ProblemDetails(Answer):
     """RFC 9457 problem details."""
 
     type: str
-    """`urn:notify:problem:` and the code: the same in every installation."""
+    """`urn:notify:problem:` followed by the code; the same in every installation."""
     code: Code
-    """What a client switches on. Later versions of the service may know further codes."""
+    """The code for programs. Later versions of the service may add codes."""
     title: str
     status: int
     detail: str
-    """For people; the words can change."""
+    """Text for people; the wording can change."""
     help: str | None = None
-    """The URL of a page that says what to do."""
+    """The URL of a page with a remedy."""
     instance: str | None = None
     """The id of the request in the service's logs: `X-Request-Id`."""
     errors: list[FieldProblem] = []
-    """At most a hundred."""
+    """At most 100."""
 
 
 class DeliveryBrief(Answer):
-    """A delivery in one line."""
+    """A delivery in short form."""
 
     delivery_id: UUID
     channel: ChannelWord
@@ -122,15 +125,16 @@ class DeliveryBrief(Answer):
 
 
 class SkippedChannel(Answer):
-    """A channel that `delivery: first` does not use."""
+    """A channel which `delivery: first` does not use."""
 
     channel: ChannelWord
     reason: str
-    """`not_needed`: an earlier channel is used. Otherwise the reason for which it cannot be."""
+    """`not_needed`: an earlier channel is used. Otherwise the reason for which the channel is
+    unusable."""
 
 
 class RequestWarning(Answer):
-    """What was accepted and does perhaps not mean what it says."""
+    """A probable mistake in an accepted request."""
 
     pointer: str
     """RFC 6901 JSON pointer into the request's body."""
@@ -138,7 +142,7 @@ class RequestWarning(Answer):
 
 
 class FoundRecipient(Answer):
-    """Who has the addresses of `to`."""
+    """The recipient found or registered by the addresses in `to`."""
 
     user_id: str
     registered: bool
@@ -146,7 +150,7 @@ class FoundRecipient(Answer):
 
 
 class NotificationAccepted(Answer):
-    """It is stored, and survives a crash of every process."""
+    """The notification is stored durably."""
 
     notification_id: UUID
     status: StatusWord
@@ -154,31 +158,31 @@ class NotificationAccepted(Answer):
     deliveries: list[DeliveryBrief]
     created_at: dt.datetime
     scheduled_at: dt.datetime | None = None
-    """When it will leave; absent where no time was asked for."""
+    """Planned time of sending; absent without a requested time."""
     timezone: str | None = None
-    """By which `send_at_local` was read; absent where it was not asked for."""
+    """Timezone used for `send_at_local`; absent without `send_at_local`."""
     timezone_known: bool | None = None
-    """False: nobody knows the recipient's, and it was read as UTC."""
+    """False: the recipient has no timezone, so UTC was used."""
     skipped: list[SkippedChannel] | None = None
-    """With `delivery: first`, the other channels that were asked for or tried; absent: none."""
+    """With `delivery: first`, the requested or tried channels which are not used; absent: none."""
     warnings: list[RequestWarning] | None = None
-    """What to look at; absent: nothing."""
+    """Probable mistakes in the request; absent: none."""
     recipient: FoundRecipient | None = None
-    """Of a request with `to`; absent otherwise."""
+    """Present only for a request with `to`."""
 
 
 class BatchResult(Answer):
-    """What became of one item of a batch."""
+    """The result of an item of a batch."""
 
     result: Literal["accepted", "duplicate", "rejected"]
     notification: NotificationAccepted | None = None
-    """Accepted: its answer. Duplicate: the answer that the first one had."""
+    """Accepted: the response for the item. Duplicate: the response of the first call."""
     problem: ProblemDetails | None = None
-    """Rejected: why."""
+    """Rejected: the problem."""
 
 
 class BatchSummary(Answer):
-    """How many items had each result."""
+    """The number of items by result."""
 
     accepted: int
     duplicate: int
@@ -186,7 +190,7 @@ class BatchSummary(Answer):
 
 
 class BatchAccepted(Answer):
-    """One result for each item, in order; look at `summary.rejected`."""
+    """A result for every item, in order; check `summary.rejected`."""
 
     results: list[BatchResult]
     summary: BatchSummary
@@ -206,7 +210,7 @@ class NotificationLine(Answer):
 
 
 class AttemptDetail(Answer):
-    """One provider call."""
+    """A provider call."""
 
     number: int
     provider: str
@@ -216,17 +220,17 @@ class AttemptDetail(Answer):
     started_at: dt.datetime
     latency_ms: int
     segments: int | None
-    """Of an SMS: how many it takes by our count. The provider bills by its own."""
+    """Segments of an SMS by the service's count; the provider bills by the provider's count."""
     http_status: int | None
-    """Of the provider's answer; null where no HTTP answer came."""
+    """HTTP status of the provider's response; null without an HTTP response."""
     retry_after_s: int | None
-    """Seconds that the provider asked to wait; null where it did not."""
+    """Wait requested by the provider, in seconds; null without a request."""
     signed_with: str
-    """Web Push: the public VAPID key of the call; empty elsewhere."""
+    """Web Push: the public VAPID key of the call; empty on other channels."""
 
 
 class DeliveryDetail(DeliveryBrief):
-    """A delivery with its provider calls."""
+    """A delivery with all provider calls."""
 
     reason: str
     provider: str
@@ -238,7 +242,7 @@ class DeliveryDetail(DeliveryBrief):
 
 
 class EventLine(Answer):
-    """One line of the timeline."""
+    """An event of the timeline."""
 
     seq: int
     at: dt.datetime
@@ -249,7 +253,7 @@ class EventLine(Answer):
 
 
 class NotificationDetail(Answer):
-    """A notification and all that became of it."""
+    """A notification with deliveries, attempts and timeline."""
 
     notification_id: UUID
     user_id: str
@@ -261,7 +265,7 @@ class NotificationDetail(Answer):
     template_id: str | None
     template_version: int | None
     variables: dict[str, Any]
-    """Sensitive ones are masked."""
+    """Values of sensitive variables are masked."""
     content: dict[str, Any] | None
     channels: list[ChannelWord]
     delivery: str
@@ -272,9 +276,9 @@ class NotificationDetail(Answer):
     created_at: dt.datetime
     scheduled_at: dt.datetime | None
     timezone: str | None
-    """By which `send_at_local` was read; null where it was not asked for."""
+    """Timezone used for `send_at_local`; null without `send_at_local`."""
     timezone_known: bool | None
-    """False: nobody knew the recipient's, and it was read as UTC."""
+    """False: the recipient had no timezone, so UTC was used."""
     expires_at: dt.datetime
     cancelled_at: dt.datetime | None
     deliveries: list[DeliveryDetail]
@@ -282,7 +286,10 @@ class NotificationDetail(Answer):
 
 
 class NotificationCancelled(Answer):
-    """What was stopped, and where everything stands now: what is not stopped had left."""
+    """The stopped deliveries, and the current status of all deliveries.
+
+    A delivery missing from `stopped` had already been sent or finished.
+    """
 
     notification_id: UUID
     status: StatusWord

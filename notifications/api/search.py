@@ -1,4 +1,4 @@
-"""`/v1/search`: a message by what an operator has in hand."""
+"""`/v1/search`: find deliveries by address, recipient or id."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from notifications.store.postgres import search
 
 
 class SearchQuery(PageQuery):
-    """Exactly one of the four."""
+    """Exactly one of the four search terms."""
 
     address: Annotated[Text, Field(min_length=1, max_length=2048)] | None = None
     """Deliveries to this address."""
     user_id: UserId | None = None
     """Deliveries to this recipient."""
     provider_message_id: Annotated[Text, Field(min_length=1, max_length=255)] | None = None
-    """The delivery that a provider knows by this id."""
+    """The delivery with this id at the provider."""
     id: UUID | None = None
     """Id of a notification or of a delivery."""
 
@@ -42,7 +42,7 @@ class SearchQuery(PageQuery):
 
 
 class HitAnswer(Answer):
-    """One delivery that was found."""
+    """A delivery in the search results."""
 
     notification_id: UUID
     delivery_id: UUID
@@ -60,17 +60,20 @@ class HitAnswer(Answer):
 
 
 class Search(Door):
-    """Hits."""
+    """`/v1/search`: find deliveries."""
 
     @extend_schema(
         operation_id="search",
-        summary="Find deliveries by address, user or id",
+        summary="Find deliveries by address, recipient or id",
         parameters=schema.parameters(SearchQuery),
         responses={200: schema.page_of(HitAnswer)},
         tags=["Operations"],
     )
     def get(self, request: Request) -> Response:
-        """Newest first, of every producer, in the key's mode; there is no next page."""
+        """Find deliveries of all producers in the key's mode, newest first.
+
+        The result has a single page.
+        """
         query = asked(request, SearchQuery)
         hits = search.find(
             mode=key_of(request).mode,

@@ -1,7 +1,6 @@
-"""`/v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets`: what signs a webhook contact.
+"""`/v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets`: secrets of a webhook contact.
 
-A secret is shown once, by the call that makes it. Later its fingerprint tells which one a receiver
-has.
+Only the call which creates a secret shows the secret. Later a fingerprint identifies the secret.
 """
 
 from __future__ import annotations
@@ -29,52 +28,56 @@ from providers.contract import Channel
 
 
 class SigningSecret(Answer):
-    """A secret that signs now."""
+    """An active signing secret."""
 
     fingerprint: str
     """The first 16 hexadecimal digits of the SHA-256 of the secret's bytes."""
     current: bool
-    """It was made last."""
+    """True for the newest secret."""
     signs_until: dt.datetime | None
-    """null: until the next rotation, or until its encryption key is removed."""
+    """null: until the next rotation, or until removal of the encryption key."""
 
 
 class SigningSecrets(Answer):
-    """All secrets that sign the webhooks of a contact."""
+    """All active signing secrets of a contact."""
 
     secrets: list[SigningSecret]
-    """The newest first. Each webhook has a signature of each."""
+    """Newest first. Every webhook has a signature for every active secret."""
     shared_secret_until: dt.datetime | None
-    """Until when the secret of all receivers signs too; null: it does not."""
+    """End of the signatures with the secret shared by all receivers; null: already ended."""
 
 
 class SecretRotation(Asked):
-    """What may end."""
+    """Options of a rotation."""
 
     end_overlap: bool = False
-    """Rotate although the secret before the current one still signs, and end that one at once."""
+    """Rotate while the previous secret is still active, and end the previous secret at once."""
 
 
 class SecretRotated(Answer):
-    """The new secret. It is shown once, and again to a repeat with the same Idempotency-Key."""
+    """The new secret.
+
+    The response shows the secret once; a repeat with the same Idempotency-Key shows the secret
+    again.
+    """
 
     secret: str
-    """`whsec_` and base64, as Standard Webhooks writes secrets."""
+    """`whsec_` and base64, as in Standard Webhooks."""
     fingerprint: str
     old_secret_signs_until: dt.datetime
 
 
 class Secrets(Door):
-    """The secrets of one contact."""
+    """`/v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets`: list secrets."""
 
     @extend_schema(
         operation_id="list_signing_secrets",
-        summary="List what signs a webhook contact",
+        summary="List the signing secrets of a webhook contact",
         responses={200: SigningSecrets},
         tags=["Recipients"],
     )
     def get(self, request: Request, user_id: str, contact_id: int) -> Response:
-        """Fingerprints, not secrets."""
+        """List the fingerprints of the active signing secrets."""
         contact, now = _webhook(request, user_id, contact_id).first(), clock.now()
         if contact is None:
             absent("webhook contact")
@@ -93,18 +96,21 @@ class Secrets(Door):
 
 
 class RotateSecret(Door):
-    """Rotating."""
+    """`.../signing-secrets/rotate`: rotate the secret."""
 
     @extend_schema(
         operation_id="rotate_signing_secret",
-        summary="Give a webhook contact a new signing secret",
+        summary="Rotate the signing secret of a webhook contact",
         request=SecretRotation,
         responses={201: SecretRotated},
         tags=["Recipients"],
     )
     @idempotent
     def post(self, request: Request, user_id: str, contact_id: int) -> Response:
-        """The secret before signs for 7 days more: change the receiver within that time."""
+        """Create a new secret.
+
+        The previous secret stays active for 7 days: update the receiver within this time.
+        """
         wanted = shaped(request.data, SecretRotation)
         rows = _webhook(request, user_id, contact_id)
         with transaction.atomic():
@@ -127,15 +133,15 @@ class RotateSecret(Door):
 
 
 def _check_overlap(contact: Contact, wanted: SecretRotation) -> None:
-    """Refuse to end a secret that a receiver may still have.
+    """Refuse to end a secret which a receiver may still use.
 
     Raises:
-        Refusal: the secret before the current one still signs (409).
+        Refusal: the previous secret is still active (409).
     """
     until = webhook_signing.overlap_until(contact, now=clock.now())
     if until is not None and not wanted.end_overlap:
-        said = f"the secret before the current one signs until {until:%Y-%m-%dT%H:%M:%SZ}; wait"
-        refuse(Problem(Kind.CONFLICT, f"{said}, or send end_overlap to end it now"))
+        said = f"the previous secret is active until {until:%Y-%m-%dT%H:%M:%SZ}; wait"
+        refuse(Problem(Kind.CONFLICT, f"{said}, or send end_overlap to end that secret now"))
 
 
 def _webhook(request: Request, user_id: str, contact_id: int) -> QuerySet[Contact]:

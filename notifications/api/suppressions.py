@@ -1,7 +1,7 @@
-"""`/v1/suppressions`: addresses that are not used, whoever hands them in.
+"""`/v1/suppressions`: addresses to which nothing is sent, for any producer.
 
-Company-wide like recipients, and of live mode only: what a test key did here would change what live
-mode sends. As JSON one at a time, as `text/csv` many.
+The list is company-wide and exists in live mode only: an entry by a test key would change live
+deliveries. JSON has a single entry, `text/csv` many.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ from notifications.store.postgres.suppressions import Entry
 
 CSV: str = "text/csv"
 _PAID_BY = 100
-"""Lines of a file that cost as much as one call."""
+"""Lines of a file which cost as much as a call."""
 
 Note = Annotated[Text, Field(max_length=LONGEST_NOTE)]
 
 
 class CsvParser(RawParser):
-    """A file, as bytes."""
+    """DRF parser for CSV: the view gets the bytes."""
 
     media_type = CSV
 
 
 class CsvRenderer(BaseRenderer):
-    """Makes `Accept: text/csv` acceptable; the view streams the file itself."""
+    """DRF renderer for `Accept: text/csv`; the view streams the file."""
 
     media_type = CSV
     format = "csv"
@@ -68,34 +68,34 @@ class CsvRenderer(BaseRenderer):
 
 
 class SuppressionQuery(NumberedPageQuery):
-    """Which entries: those in force, unless `undone`."""
+    """Filters of the suppression list. The default is the active entries."""
 
     channel: AnyOf[ChannelWord] = Field(default_factory=list)
     """Entries of any of these channels."""
     address: Annotated[Text, Field(max_length=LONGEST_ADDRESS)] | None = None
-    """Entries of this address, in any spelling; needs one `channel`."""
+    """Entries of this address, in any spelling. Requires exactly one `channel`."""
     reason: AnyOf[Cause] = Field(default_factory=list)
     """Entries with any of these reasons."""
     undone: bool = False
-    """`true`: the entries that were taken back."""
+    """`true` lists removed entries instead of active entries."""
 
     @model_validator(mode="after")
     def _needs_channel(self) -> Self:
         if self.address is not None and len(self.channel) != 1:
-            said = "is required once with address: an address is looked up on a channel"
+            said = "exactly one channel is required together with address"
             raise faults.placed(said, "channel")
         return self
 
 
 class UndoQuery(Asked):
-    """Why an entry is taken back."""
+    """The reason for a removal."""
 
     note: Note = ""
-    """Why; operators see it beside the entry."""
+    """The reason, shown to operators beside the entry."""
 
 
 class SuppressionRequest(Asked):
-    """An address that shall not be used."""
+    """An address to suppress."""
 
     channel: AskedChannel
     address: Annotated[Text, Field(max_length=LONGEST_ADDRESS)]
@@ -109,7 +109,7 @@ class SuppressionRequest(Asked):
 
 
 class SuppressionAnswer(Answer):
-    """An entry of the list."""
+    """An entry of the suppression list."""
 
     id: int
     channel: ChannelWord
@@ -125,25 +125,25 @@ class SuppressionAnswer(Answer):
 
 
 class RefusedLine(Answer):
-    """A line of a file that was not taken."""
+    """A rejected line of a file."""
 
     line: int
     detail: str
 
 
 class SuppressionsImported(Answer):
-    """What became of a file."""
+    """The result of an import."""
 
     added: int
     known: int
-    """On the list already, or twice in the file."""
+    """Lines already on the list, or repeated in the file."""
     refused: int
     faults: list[RefusedLine]
-    """The first hundred of those refused."""
+    """The first 100 rejected lines."""
 
 
 class Suppressions(Door):
-    """The list."""
+    """`/v1/suppressions`: list and create entries."""
 
     parser_classes = (JsonParser, CsvParser)
     renderer_classes = (JsonRenderer, CsvRenderer)
@@ -159,7 +159,11 @@ class Suppressions(Door):
         tags=["Recipients"],
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """With `Accept: text/csv` all that match, as a file, whatever `limit` and `cursor` say."""
+        """List the entries of the suppression list.
+
+        With `Accept: text/csv` the response is a file of all matching entries; `limit` and `cursor`
+        do not apply.
+        """
         query = asked(request, SuppressionQuery)
         found = _found(query)
         if request.accepted_renderer.media_type == CSV:
@@ -174,14 +178,17 @@ class Suppressions(Door):
 
     @extend_schema(
         operation_id="suppress",
-        summary="Suppress an address, or import a file of them",
+        summary="Suppress an address, or import a file of addresses",
         request={"application/json": SuppressionRequest, CSV: OpenApiTypes.STR},
         responses={200: SuppressionsImported, 201: SuppressionAnswer},
         tags=["Recipients"],
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """201: the entry, also when it is there already. 200: what became of a `text/csv` file."""
+        """Suppress an address, or import a file of addresses.
+
+        JSON gets 201 with the new or existing entry. A `text/csv` file gets 200 with counts.
+        """
         raw: object = request.data
         if isinstance(raw, bytes):
             throttle.charge_afterwards(self, request, cost=raw.count(b"\n") // _PAID_BY)
@@ -200,7 +207,7 @@ class Suppressions(Door):
 
 
 class One(Door):
-    """One entry."""
+    """`/v1/suppressions/{suppression_id}`: read and remove an entry."""
 
     @extend_schema(
         operation_id="get_suppression",
@@ -209,7 +216,7 @@ class One(Door):
         tags=["Recipients"],
     )
     def get(self, request: Request, suppression_id: int) -> Response:  # noqa: ARG002 - DRF's signature
-        """One that was taken back stays readable."""
+        """Return an entry of the suppression list. Removed entries stay readable."""
         row = Suppression.objects.filter(pk=min(suppression_id, MAX_ID)).first()
         if row is None:
             absent("suppression")
@@ -217,16 +224,20 @@ class One(Door):
 
     @extend_schema(
         operation_id="undo_suppression",
-        summary="Take an entry of the suppression list back",
+        summary="Remove an entry of the suppression list",
         parameters=schema.parameters(UndoQuery),
         responses={204: None},
         tags=["Recipients"],
     )
     def delete(self, request: Request, suppression_id: int) -> Response:
-        """The row stays and says who undid it. Another reason for the same address stays too.
+        """Remove an entry.
 
-        A producer undoes what it entered itself, and bounces. What the person did (STOP, a
-        complaint, an unsubscription) is undone by the person or by an operator in the admin.
+        The row stays and records the actor. Entries with another reason for the same address stay
+        active.
+
+        A producer can remove bounces and entries made by the same producer. Entries caused by the
+        person (STOP, complaint, unsubscription) can be removed by the person, or by an operator in
+        the admin.
         """
         query = asked(request, UndoQuery)
         rows = Suppression.objects.filter(pk=min(suppression_id, MAX_ID))
@@ -267,9 +278,9 @@ def _imported(raw: bytes, *, by: str) -> SuppressionsImported:
 
 
 def _protected(row: Suppression, key: KnownKey) -> str:
-    """Why a key may not undo an entry; empty where it may."""
+    """Return the reason for which a key may not remove an entry; empty if the key may."""
     if row.reason in BY_PERSON:
-        return "the person made this entry: the person or an operator in the admin undoes it"
+        return "made by the person: only the person, or an operator in the admin, can undo it"
     if row.reason in BY_PRODUCER and not suppressions.was_made_by(row, key.producer_id):
-        return "somebody else made this entry: its maker or an operator in the admin undoes it"
+        return "made by another caller: only that caller, or an operator in the admin, can undo it"
     return ""

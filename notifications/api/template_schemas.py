@@ -1,4 +1,4 @@
-"""What callers say of templates, and what they are told."""
+"""Request and response schemas of templates."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from notifications.rules.templates.sms_policy import MAX_SEGMENTS
 from notifications.rules.texts import wording
 
 MAX_TEXTS: Final = 600
-"""Texts of one version: six channels in a hundred locales."""
+"""Texts of a version: six channels in a hundred locales."""
 MAX_VERSION: Final = 2**31 - 1
-"""What the column holds."""
+"""The largest value of the column."""
 
 
 def _renderable(source: str) -> str:
@@ -43,65 +43,67 @@ State = Literal["draft", "published"]
 
 
 class VariableRequest(Asked):
-    """What a template wants of its producers under one name."""
+    """The declaration of a template variable."""
 
     name: Name
     type: declarations.Type
     required: bool = True
-    """An optional one may be absent or null."""
+    """An optional variable may be absent or null."""
     example: Any = None
-    """What previews show, and what the texts must fit with; a required variable has one."""
+    """Value for previews and for the checks before publishing; mandatory for a required variable.
+    """
 
 
 class TextRequest(Asked):
-    """The words for one channel in one locale, in the template language."""
+    """The text for a channel and locale, in the template language."""
 
     channel: AskedChannel
     locale: Locale = "en"
     title: Source = ""
-    """Title or subject; an SMS has none."""
+    """Title or subject; not used for SMS."""
     body: Source = ""
-    """Left empty in an e-mail, it is read from the HTML.
+    """Empty in an e-mail: derived from the HTML.
 
-    An e-mail may name `unsubscribe_url`, which no producer sends: where its reader leaves this kind
-    of message. It is empty in P0, P1 and test mode: `{% if unsubscribe_url %}`."""
+    An e-mail may use `unsubscribe_url`, which the service fills in: the page for unsubscribing from
+    messages of the type. The variable is empty for P0, P1 and test mode: `{% if unsubscribe_url
+    %}`."""
     html: Source = ""
-    """HTML part of an e-mail; variables are escaped in it."""
+    """HTML part of an e-mail; variables are escaped."""
     transliterate: bool = False
-    """SMS: say it in GSM-7 where that is possible."""
+    """SMS: replace characters outside GSM-7 where possible."""
     max_segments: Annotated[int, Field(ge=1, le=MAX_SEGMENTS)] | None = None
-    """SMS: more with the examples, and it is not published."""
+    """SMS: publishing fails if the examples render to more segments."""
     shorten_links: bool = False
-    """SMS: links become short ones that count their clicks."""
+    """SMS: replace links by short links with click counts."""
 
     @model_validator(mode="after")
     def _check_that_it_says_something(self) -> Self:
         if not self.body and not self.html:
-            raise request_faults.placed("a text has a body, or HTML to read it from", "body")
+            raise request_faults.placed("a text needs a body or html", "body")
         return self
 
     def as_words(self) -> wording.Source:
-        """As they are kept."""
+        """Return the text as the store keeps texts."""
         return contents.spelled(wording.Source(**dict(self)))
 
 
 class TemplateRequest(Asked):
-    """A draft: the first version of a template, or the next one."""
+    """A draft: the first version of a template, or the next version."""
 
     template_id: TemplateId
     texts: Annotated[list[TextRequest], Field(min_length=1, max_length=MAX_TEXTS)]
     sensitive_variables: list[Name] = Field(default_factory=list, max_length=100)
-    """Variables that are encrypted at rest, masked everywhere and wiped when final."""
+    """Variables to encrypt at rest, mask in all output and wipe after the final status."""
     no_longer_sensitive: list[Name] = Field(default_factory=list, max_length=100)
-    """Variables that the current version keeps sensitive and this one does not.
-
-    A version that drops one without naming it here cannot be published."""
+    """Variables which are sensitive in the current version and not in this version. A draft which
+    drops a sensitive variable without this list cannot be published."""
     variables: list[VariableRequest] = Field(
         default_factory=list, max_length=declarations.MAX_DECLARED
     )
-    """What producers must send; empty: whatever the texts cannot do without."""
+    """Variables which producers must send; empty: the variables without which the texts cannot
+    render."""
     default_locale: Locale = "en"
-    """For readers of a language that has no text."""
+    """Locale for recipients whose language has no text."""
     note: Annotated[Text, Field(max_length=200)] = ""
 
     @field_validator("variables")
@@ -120,7 +122,7 @@ class TemplateRequest(Asked):
         return self
 
     def as_content(self) -> Content:
-        """As it is kept."""
+        """Return the draft as the store keeps versions."""
         return contents.content(
             (text.as_words() for text in self.texts),
             {
@@ -135,20 +137,20 @@ class TemplateRequest(Asked):
 
 
 class VersionRequest(Asked):
-    """Which version."""
+    """The version to publish."""
 
     version: Version
 
 
 class PreviewRequest(Asked):
-    """What to show to whom."""
+    """The text and variables to render."""
 
     channel: AskedChannel
     locale: Locale = "en"
-    """The nearest locale that there is a text in is shown."""
+    """The preview uses the nearest locale with a text."""
     variables: dict[Name, Any] = Field(default_factory=dict)
     version: Version | None = None
-    """The current one when left out, or the newest draft where none is published."""
+    """Omitted: the current version, or the newest draft if nothing is published."""
 
     @model_validator(mode="after")
     def _check_size(self) -> Self:
@@ -158,19 +160,19 @@ class PreviewRequest(Asked):
 
 
 class TemplateQuery(PageQuery):
-    """A list of templates, by name."""
+    """Parameters of the list of templates."""
 
     cursor: TemplateId | None = None
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
 
 class DiffQuery(Asked):
-    """Which two versions; the current and the newest one when they are left out."""
+    """The two versions to compare. The default is the current version and the newest version."""
 
     old: Annotated[Version | None, Field(alias="from")] = None
-    """The earlier version; left out: the current one."""
+    """The earlier version; omitted: the current version."""
     new: Annotated[Version | None, Field(alias="to")] = None
-    """The later version; left out: the newest one."""
+    """The later version; omitted: the newest version."""
 
 
 class TemplateLine(Answer):
@@ -178,14 +180,14 @@ class TemplateLine(Answer):
 
     template_id: str
     current_version: int | None
-    """What producers get; null while nothing is published."""
+    """The version used for new notifications; null if nothing is published."""
     newest_version: int
-    """Higher than the current one where there is a draft."""
+    """Higher than `current_version` if there is a draft."""
     updated_at: dt.datetime
 
 
 class VersionLine(Answer):
-    """A version without its texts."""
+    """A version without texts."""
 
     template_id: str
     version: int
@@ -198,7 +200,7 @@ class VersionLine(Answer):
 
 
 class TextAnswer(Answer):
-    """The words for one channel in one locale."""
+    """The text for a channel and locale."""
 
     channel: ChannelWord
     locale: str
@@ -211,29 +213,29 @@ class TextAnswer(Answer):
 
 
 class VersionAnswer(VersionLine):
-    """A version."""
+    """A version with texts."""
 
     sensitive_variables: list[str]
     no_longer_sensitive: list[str]
     variables: list[dict[str, Any]]
-    """As they were declared: name, type, required, example."""
+    """The declarations: name, type, required, example."""
     default_locale: str
     texts: list[TextAnswer]
 
 
 class TemplateStep(Answer):
-    """One line of what was done to a template."""
+    """An event in the history of a template."""
 
     at: dt.datetime
     version: int
     verb: str
     by: str
-    """An operator's name, an API key's prefix, or `files`."""
+    """An operator's name, the prefix of an API key, or `files`."""
     detail: str
 
 
 class TemplateAnswer(Answer):
-    """A template, and its latest versions and steps, newest first."""
+    """A template with the latest versions and events, newest first."""
 
     template_id: str
     current_version: int | None
@@ -242,30 +244,30 @@ class TemplateAnswer(Answer):
 
 
 class PreviewAnswer(Answer):
-    """A message as it would be sent."""
+    """The rendered message."""
 
     version: int
     channel: ChannelWord
     locale: str
-    """Of the text that was chosen."""
+    """Locale of the chosen text."""
     title: str | None
-    """Null, like the other parts, when it cannot be rendered; `problems` says why."""
+    """Null, like the other parts, if rendering fails; `problems` has the reason."""
     body: str | None
     html: str | None
     sizes: dict[str, int]
-    """Bytes of UTF-8 of each part that there is."""
+    """Bytes of UTF-8 by part."""
     segments: int | None
-    """Of an SMS; null on other channels."""
+    """Segments of an SMS; null on other channels."""
     missing: list[str]
-    """Variables that the text mentions and the request lacks; it may do without some of them."""
+    """Variables used in the text and missing from the request; some may be optional."""
     problems: list[str]
 
 
 class DiffAnswer(Answer):
-    """What changed."""
+    """The differences between two versions."""
 
     template_id: str
     old_version: int
     new_version: int
     diff: str
-    """A unified diff of the versions' files; empty when they say the same."""
+    """A unified diff of the versions' files; empty for equal versions."""

@@ -1,8 +1,7 @@
-"""`/v1/templates`: drafts, versions, what they will look like, and which one producers get.
+"""`/v1/templates`: draft, preview, publish and compare templates.
 
-Templates are company-wide, and the same in live and test mode. A version is drafted with
-`templates:write` and made current with `templates:publish`, so that a pipeline may draft what a
-person publishes.
+Templates are company-wide and shared by live and test mode. `templates:write` drafts a version and
+`templates:publish` publishes a version, so a CI pipeline can draft and a person can publish.
 """
 
 from __future__ import annotations
@@ -48,13 +47,13 @@ from notifications.store.templates import versions
 from notifications.store.templates.versions import NotPublishable
 
 _PAID_BY: Final = dt.timedelta(milliseconds=10)
-"""How much time of a preview costs as much as a write, beside the one that each preview costs."""
+"""Rendering time of a preview which costs as much as a write, on top of the basic cost of 1."""
 SHOWN: Final = 100
-"""Versions and steps of one template in an answer, the latest of each."""
+"""Maximum number of versions and of events in a response; the latest are shown."""
 
 
 class Templates(Door):
-    """Many."""
+    """`/v1/templates`: list and draft templates."""
 
     @extend_schema(
         operation_id="list_templates",
@@ -64,7 +63,7 @@ class Templates(Door):
         tags=["Templates"],
     )
     def get(self, request: Request) -> Response:
-        """Each with the version that producers get and the newest one."""
+        """List templates with the number of the current version and of the newest version."""
         query = asked(request, TemplateQuery)
         found = (
             Template.objects
@@ -86,14 +85,17 @@ class Templates(Door):
 
     @extend_schema(
         operation_id="create_template",
-        summary="Draft a template, or the next version of one",
+        summary="Draft a template or a new version",
         request=TemplateRequest,
         responses={201: VersionAnswer},
         tags=["Templates"],
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Nobody gets it until it is published."""
+        """Create a draft: a new template, or the next version of a template.
+
+        A draft is not used before publishing.
+        """
         wanted = shaped(request.data, TemplateRequest)
         with audit.changes(actor_of(request), "create_template") as news:
             made = versions.draft(
@@ -104,7 +106,7 @@ class Templates(Door):
 
 
 class One(Door):
-    """A template."""
+    """`/v1/templates/{template_id}`: read a template."""
 
     @extend_schema(
         operation_id="get_template",
@@ -114,27 +116,27 @@ class One(Door):
         tags=["Templates"],
     )
     def get(self, request: Request, template_id: str) -> Response:
-        """The latest hundred of each."""
+        """Return a template with the latest 100 versions and 100 events of the history."""
         told = _whole(template_id)
         return etags.tagged(request, told, etags.tag_of(told))
 
 
 class OneVersion(Door):
-    """A version."""
+    """`/v1/templates/{template_id}/versions/{version}`: read a version."""
 
     @extend_schema(
         operation_id="get_template_version",
-        summary="Read a version with its texts",
+        summary="Read a version with all texts",
         responses={200: VersionAnswer},
         tags=["Templates"],
     )
     def get(self, request: Request, template_id: str, version: int) -> Response:  # noqa: ARG002 - DRF's signature
-        """As it is kept: lines end in one way, locales are spelled in one."""
+        """Return a version with all texts as stored, with normalised line ends and locales."""
         return Response(_version(_known(template_id, version)).wire())
 
 
 class Publish(Door):
-    """Making a draft current."""
+    """`/v1/templates/{template_id}/publish`: publish a draft."""
 
     @extend_schema(
         operation_id="publish_template",
@@ -146,13 +148,17 @@ class Publish(Door):
     )
     @idempotent
     def post(self, request: Request, template_id: str) -> Response:
-        """In force within two seconds everywhere; what was accepted before keeps its version."""
+        """Make a draft the current version.
+
+        New notifications use the version within two seconds; accepted notifications keep the
+        version of acceptance.
+        """
         made = _made_current(request, template_id, "publish_template")
         return Response(_version(made).wire())
 
 
 class Rollback(Door):
-    """Going back."""
+    """`/v1/templates/{template_id}/rollback`: publish an earlier version again."""
 
     @extend_schema(
         operation_id="roll_back_template",
@@ -164,13 +170,16 @@ class Rollback(Door):
     )
     @idempotent
     def post(self, request: Request, template_id: str) -> Response:
-        """Its content becomes a new version, so that numbers tell what producers got when."""
+        """Copy an earlier version to a new version and publish the copy.
+
+        The version number of a notification therefore always identifies the text.
+        """
         made = _made_current(request, template_id, "roll_back_template")
         return Response(_version(made).wire(), status=201)
 
 
 class Preview(Door):
-    """Looking."""
+    """`/v1/templates/{template_id}/preview`: render a version."""
 
     @extend_schema(
         operation_id="preview_template",
@@ -180,7 +189,10 @@ class Preview(Door):
         tags=["Templates"],
     )
     def post(self, request: Request, template_id: str) -> Response:
-        """Nothing is stored and nothing is sent, so a repeat needs no idempotency key."""
+        """Render a version with the given variables.
+
+        The call stores and sends nothing, so a repeat needs no idempotency key.
+        """
         started = monotonic()
         try:
             return self._shown(request, template_id)
@@ -215,7 +227,7 @@ class Preview(Door):
 
 
 class Diff(Door):
-    """Comparing."""
+    """`/v1/templates/{template_id}/diff`: compare two versions."""
 
     @extend_schema(
         operation_id="diff_template",
@@ -225,7 +237,7 @@ class Diff(Door):
         tags=["Templates"],
     )
     def get(self, request: Request, template_id: str) -> Response:
-        """By the lines of the files that they would be exported to."""
+        """Compare two versions line by line, in the format of exported files."""
         query = asked(request, DiffQuery)
         old = _known(template_id, query.old)
         new = versions.newest(template_id) if query.new is None else None
@@ -270,7 +282,7 @@ _STEPS: Final[Mapping[str, Callable[..., Template]]] = {
 
 
 def _made_current(request: Request, template_id: str, operation: str) -> Template:
-    """Take a step of the life of the version that the body names."""
+    """Publish or roll back to the version in the body."""
     wanted = _known(template_id, shaped(request.data, VersionRequest).version)
     before = Template.objects.filter(pk=wanted.pk)
     try:
@@ -285,7 +297,7 @@ def _made_current(request: Request, template_id: str, operation: str) -> Templat
 
 
 def _known(template_id: str, version: int | None) -> Template:
-    """A version by number; without one the current, or else the newest."""
+    """Return a version by number; without a number the current version, else the newest."""
     if version is None:
         found = versions.current(template_id) or versions.newest(template_id)
     else:

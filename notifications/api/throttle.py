@@ -1,12 +1,11 @@
-"""The producer's rate limit: what each call costs, told in headers on each answer.
+"""The producer's rate limit: the cost of calls, and the limit in response headers.
 
-    RateLimit-Policy: "producer";q=5000;w=5     the burst, and the seconds in which it fills
-    RateLimit: "producer";r=4990;t=1            what is left, and the seconds until it is whole
-    again
+    RateLimit-Policy: "producer";q=5000;w=5     the burst, and the seconds to a full burst
+    RateLimit: "producer";r=4990;t=1            what remains, and the seconds until full
 
-Both are structured fields as the IETF's draft on rate limit header fields has them. A call that
-reads costs nothing, one that writes costs 1, a batch 1 for each item, a preview 1 for each 10 ms
-that it takes, a file of suppressions 1 for each 100 lines. A repeat costs what its first call did.
+The headers are structured fields, as in the IETF draft on RateLimit header fields. A read costs
+nothing and a write costs 1. A batch costs 1 for every item, a preview 1 for every 10 ms of
+rendering, a suppression file 1 for every 100 lines. A repeated call costs as much as the first.
 """
 
 from __future__ import annotations
@@ -27,23 +26,23 @@ _POLICY: Final = '"producer"'
 
 
 def charge(view: APIView, request: Request, *, cost: int) -> None:
-    """Take a call's cost from the producer's bucket, and tell in the view's headers what is left.
+    """Take the cost of a call from the producer's bucket, and set the rate-limit headers.
 
     Raises:
-        Refusal: the bucket holds less (429); nothing was taken.
+        Refusal: the bucket holds less than the cost (429); nothing was taken.
     """
     [quota] = producer_limits.take([charge_of(request, cost=cost)])
     tell(view, request, quota)
 
 
 def charge_afterwards(view: APIView, request: Request, *, cost: int) -> None:
-    """Take what a call has turned out to cost, as far as the bucket holds it."""
+    """Take a cost known only after the work, as far as the bucket allows."""
     quota = producer_limits.take_some(charge_of(request, cost=cost))
     _describe(view, quota)
 
 
 def charge_of(request: Request, *, cost: int) -> Charge:
-    """A call's cost for the request's producer."""
+    """Return the charge of a call to the request's producer."""
     key = key_of(request)
     return Charge(
         producer_id=key.producer_id,
@@ -55,20 +54,20 @@ def charge_of(request: Request, *, cost: int) -> Charge:
 
 
 def tell(view: APIView, request: Request, quota: Quota) -> None:
-    """Tell in the view's headers what a charge has left.
+    """Set the rate-limit headers of the view.
 
     Raises:
-        Refusal: it was not granted (429).
+        Refusal: the charge was not granted (429).
     """
     _describe(view, quota)
     if not quota.granted:
         key = key_of(request)
-        said = f"{key.producer_name} may write {key.rate_per_second} times a second"
+        said = f"{key.producer_name} may write at most {key.rate_per_second} times a second"
         refuse(Problem(Kind.RATE_LIMITED, said, (), quota.retry_after))
 
 
 def peek(view: APIView, request: Request) -> None:
-    """Tell in the view's headers what is left, for a call that costs nothing."""
+    """Set the rate-limit headers for a call without cost."""
     [quota] = producer_limits.take([charge_of(request, cost=0)])
     _describe(view, quota)
 

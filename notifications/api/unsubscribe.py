@@ -1,13 +1,13 @@
-"""`/unsubscribe/{token}`: the page behind the link in a mail, and RFC 8058's one-click.
+"""`/unsubscribe/{token}`: the unsubscribe page, and one-click unsubscription (RFC 8058).
 
-    GET   shows the choices and changes nothing: scanners and prefetchers follow every link
-    POST  List-Unsubscribe=One-Click   the mailbox's own button: acts at once
-          choice=topic|marketing|channel   our form: the same, and a page that says so
-          undo=...                         that page's button: takes back what was just done
+    GET   shows the choices and changes nothing, because scanners and prefetchers follow links
+    POST  List-Unsubscribe=One-Click   sent by the mailbox provider: unsubscribes at once
+          choice=topic|marketing|channel   the form: unsubscribes and shows a confirmation
+          undo=...                         the button on the confirmation: reverts the change
 
-There is no cookie and no CSRF token: whoever has the link may do all that it does, and the mailbox
-provider that posts has nothing else. Nothing redirects. The page loads nothing, sends no referrer
-and is kept by no cache, because its address is the key.
+There is no cookie and no CSRF token: the link is the credential, and the mailbox provider has only
+the link. No response redirects. The page loads no resources, sends no referrer and is not cached,
+because the URL is a credential.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _HEADERS: Final = {
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the page, or do what is posted to it."""
+    """Show the page, or apply a posted choice."""
     try:
         link, recipient = unsubscribe_links.read(token)
         if request.method != "POST":
@@ -108,10 +108,10 @@ def _posted(request: HttpRequest, link: Link, recipient: Recipient) -> HttpRespo
 
 
 def _form(request: HttpRequest) -> QueryDict:
-    """What was posted; empty where it cannot be read."""
+    """Return the posted form; empty if the form cannot be read."""
     try:
-        # Django refuses a charset other than UTF-8. Mail programs name others, and what is posted
-        # is ASCII.
+        # Django refuses a charset other than UTF-8. Mail programs name other charsets, although
+        # the form is ASCII.
         is_form = request.content_type == _URL_ENCODED
         return QueryDict(request.body) if is_form else request.POST
     except (MultiPartParserError, RequestDataTooBig, UnreadablePostError):
@@ -119,7 +119,7 @@ def _form(request: HttpRequest) -> QueryDict:
 
 
 def _choice(form: QueryDict) -> Choice | None:
-    """What a form asks for; None where it asks for nothing that there is."""
+    """Return the posted choice; None if the choice is missing or unknown."""
     if form.get("List-Unsubscribe") == _ONE_CLICK:
         return Choice.TOPIC
     try:
@@ -143,7 +143,7 @@ def _choices(
 
 
 def _offered(link: Link, words: Words) -> list[tuple[str, str]]:
-    """Each choice once: advertising that came with the link is the kind of message itself."""
+    """Return the choices without duplicates: for the category marketing, topic equals marketing."""
     topic = (Choice.TOPIC.value, words.topic.format(topic=link.topic))
     marketing = (Choice.MARKETING.value, words.marketing)
     narrow = [marketing] if link.topic == unsubscribe.MARKETING else [topic, marketing]

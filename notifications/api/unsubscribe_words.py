@@ -1,7 +1,7 @@
-"""What the unsubscribe page says, in the languages that it speaks; English for everybody else.
+"""The texts of the unsubscribe page by language, with English as the default.
 
-Data, not gettext: twelve sentences that must be read together, and no file to compile. `{topic}` is
-the category or type of the message; the template escapes it.
+The texts are data instead of gettext catalogues: twelve sentences which belong together, without a
+compiled file. `{topic}` is the category or type of the message; the template escapes the value.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from notifications.rules.language import locales
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """One language."""
+    """The texts in a language."""
 
     title: str
     question: str
     topic: str
     marketing: str
     channel: str
-    """Says that security codes stop too: the person must know before they choose."""
+    """Must state that security codes stop too, before the person chooses."""
     button: str
     done: str
     undo: str
-    """The button on the page that says so."""
+    """The button on the confirmation."""
     undone: str
     bad_title: str
     bad_link: str
     later: str
-    """The database is away."""
+    """Shown while the database is away."""
 
 
 _WORDS: Final[Mapping[str, Words]] = {
@@ -112,6 +112,6 @@ LANGUAGES: Final = tuple(_WORDS)
 
 
 def words_for(locale: str) -> tuple[str, Words]:
-    """The nearest language that the page speaks, and what it says."""
+    """Return the nearest available language for a locale, and the texts."""
     language = locales.choose(LANGUAGES, locale) or locales.DEFAULT
     return language, _WORDS[language]

@@ -1,4 +1,4 @@
-"""Every path of the API. None ends in a slash."""
+"""The URL paths of the API, without trailing slashes."""
 
 from __future__ import annotations
 

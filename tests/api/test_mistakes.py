@@ -141,7 +141,7 @@ def test_a_mistake_elsewhere_is_pointed_at(
         ("/v1/notifications?limit=0&since=x", "/limit", "must be at least 1"),
         ("/v1/notifications?status=gone", "/status/0", "must be one of"),
         ("/v1/search", "/address", "exactly one"),
-        ("/v1/suppressions?address=a@example.com", "/channel", "is required once with address"),
+        ("/v1/suppressions?address=a@example.com", "/channel", "exactly one channel is required"),
     ],
 )
 def test_a_mistake_in_a_query_is_pointed_at(
@@ -180,7 +180,7 @@ def test_a_scope_that_is_lacking_is_named_beside_those_that_are_held(
 ) -> None:
     answer = make_caller(scopes=("notifications:*",)).get("/v1/templates")
     assert answer.status_code == 403
-    assert "templates:read; it has notifications:*" in answer.json()["detail"]
+    assert "templates:read; the key has notifications:*" in answer.json()["detail"]
     assert 'error="insufficient_scope"' in answer.headers["WWW-Authenticate"]
 
 

@@ -50,7 +50,7 @@ def test_the_document_names_what_each_operation_needs() -> None:
     operation = schema.document()["paths"]["/v1/alerts"]["get"]
     assert operation["x-scopes"] == ["operations:read"]
     assert operation["security"] == [{"key": []}]
-    assert "The call needs the scope `operations:read` and a live key." in operation["description"]
+    assert "Requires the scope `operations:read` and a live key." in operation["description"]
 
 
 def test_the_document_names_this_installation() -> None:

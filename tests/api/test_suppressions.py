@@ -188,7 +188,7 @@ def test_no_key_undoes_what_the_person_did(caller: Caller, cause: Cause) -> None
     answer = caller.send("DELETE", f"{PATH}/{row.pk}")
     assert (answer.status_code, answer.json()["detail"]) == (
         403,
-        "the person made this entry: the person or an operator in the admin undoes it",
+        "made by the person: only the person, or an operator in the admin, can undo it",
     )
     row.refresh_from_db()
     assert row.undone_at is None

@@ -4,7 +4,7 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Something an operator must look at. */
+        /** @description A condition which needs an operator. */
         AlertAnswer: {
             id: number;
             kind: string;
@@ -20,7 +20,7 @@ export interface components {
             results: components["schemas"]["AlertAnswer"][];
             next: string | null;
         };
-        /** @description One provider call. */
+        /** @description A provider call. */
         AttemptDetail: {
             number: number;
             provider: string;
@@ -30,34 +30,34 @@ export interface components {
             /** Format: date-time */
             started_at: string;
             latency_ms: number;
-            /** @description Of an SMS: how many it takes by our count. The provider bills by its own. */
+            /** @description Segments of an SMS by the service's count; the provider bills by the provider's count. */
             segments: number | null;
-            /** @description Of the provider's answer; null where no HTTP answer came. */
+            /** @description HTTP status of the provider's response; null without an HTTP response. */
             http_status: number | null;
-            /** @description Seconds that the provider asked to wait; null where it did not. */
+            /** @description Wait requested by the provider, in seconds; null without a request. */
             retry_after_s: number | null;
-            /** @description Web Push: the public VAPID key of the call; empty elsewhere. */
+            /** @description Web Push: the public VAPID key of the call; empty on other channels. */
             signed_with: string;
         };
-        /** @description One result for each item, in order; look at `summary.rejected`. */
+        /** @description A result for every item, in order; check `summary.rejected`. */
         BatchAccepted: {
             results: components["schemas"]["BatchResult"][];
             summary: components["schemas"]["BatchSummary"];
         };
-        /** @description Up to a thousand notifications; each is accepted or rejected by itself. */
+        /** @description Up to 1000 notifications. Every item is accepted or rejected separately. */
         BatchRequest: {
             notifications: components["schemas"]["NotificationRequest"][];
         };
-        /** @description What became of one item of a batch. */
+        /** @description The result of an item of a batch. */
         BatchResult: {
             /** @enum {string} */
             result: "accepted" | "duplicate" | "rejected";
-            /** @description Accepted: its answer. Duplicate: the answer that the first one had. */
+            /** @description Accepted: the response for the item. Duplicate: the response of the first call. */
             notification?: components["schemas"]["NotificationAccepted"] | null;
-            /** @description Rejected: why. */
+            /** @description Rejected: the problem. */
             problem?: components["schemas"]["ProblemDetails"] | null;
         };
-        /** @description How many items had each result. */
+        /** @description The number of items by result. */
         BatchSummary: {
             accepted: number;
             duplicate: number;
@@ -68,16 +68,16 @@ export interface components {
          * @enum {string}
          */
         Cause: "bounce" | "complaint" | "stop_keyword" | "unsubscribe_all" | "manual" | "import";
-        /** @description One change of a recipient, a contact or the preferences. */
+        /** @description A change of a recipient, a contact or preferences. */
         ChangeLine: {
             /** Format: date-time */
             at: string;
             operation: string;
-            /** @description An operator, or a producer and the prefix of its key. */
+            /** @description An operator, or a producer with the prefix of the key. */
             by: string;
             object_type: string;
             object_id: string;
-            /** @description The fields that differ, as they were; addresses are masked. */
+            /** @description The previous values of changed fields; addresses are masked. */
             before: {
                 [key: string]: unknown;
             };
@@ -90,7 +90,7 @@ export interface components {
             results: components["schemas"]["ChangeLine"][];
             next: string | null;
         };
-        /** @description A contact as it is known. */
+        /** @description A stored contact. */
         ContactAnswer: {
             id: number;
             /** @enum {string} */
@@ -101,31 +101,31 @@ export interface components {
             valid: boolean;
             /** Format: date-time */
             created_at: string;
-            /** @description An operator, or a producer and the prefix of its key. */
+            /** @description An operator, or a producer with the prefix of the key. */
             created_by: string;
             changed_at: string | null;
             changed_by: string;
             invalid_reason: string;
             /**
-             * @description Why its address is on the suppression list, by which nothing is sent to it; empty: it is not
-             *     there. See `/v1/suppressions`.
+             * @description Reasons for which the address is on the suppression list; empty: not on the list. Nothing is
+             *     sent to a suppressed address. See `/v1/suppressions`.
              */
             suppressed_for: components["schemas"]["Cause"][];
-            /** @description An open dead letter was to reach this address: check whether the address still works. */
+            /** @description A delivery to this address is an open dead letter: check the address. */
             needs_check: boolean;
         };
-        /** @description One address on one channel. */
+        /** @description An address on a channel. */
         ContactRequest: {
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             /**
-             * @description At most 2,600 bytes in UTF-8. Phone number (stored as E.164), mailbox (stored with its
-             *     domain in ASCII), https URL, device token, chat target.
+             * @description At most 2,600 bytes in UTF-8. Phone number (stored as E.164), e-mail address (stored with the
+             *     domain in ASCII), https URL, device token or chat target.
              */
             address: string;
-            /** @description Where a channel has several sorts of address: `fcm_token`, `apns_token` ... */
+            /** @description The kind of address on a channel with several kinds, such as `fcm_token` or `apns_token`. */
             kind?: string;
-            /** @description The one that is used where only one is: not for push, which goes to every device. Default: `false`. */
+            /** @description Use this contact when a channel sends to a single contact. Push sends to every device. Default: `false`. */
             primary?: boolean;
         };
         /** @description Raw text instead of a template, for producers with that permission. */
@@ -134,7 +134,7 @@ export interface components {
             body: string;
             html?: string;
         };
-        /** @description A delivery that gave up. */
+        /** @description A delivery which failed for good. */
         DeadLetterAnswer: {
             id: number;
             /** Format: uuid */
@@ -151,7 +151,7 @@ export interface components {
             provider: string;
             reason: string;
             detail: string;
-            /** @description Keyed hash of the address, as logs show it; empty when the contact was erased. */
+            /** @description Keyed hash of the address, as in logs; empty after erasure of the contact. */
             address_hash: string;
             /** Format: date-time */
             created_at: string;
@@ -162,7 +162,7 @@ export interface components {
             results: components["schemas"]["DeadLetterAnswer"][];
             next: string | null;
         };
-        /** @description A delivery in one line. */
+        /** @description A delivery in short form. */
         DeliveryBrief: {
             /** Format: uuid */
             delivery_id: string;
@@ -171,7 +171,7 @@ export interface components {
             /** @enum {string} */
             status: "scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown";
         };
-        /** @description A delivery with its provider calls. */
+        /** @description A delivery with all provider calls. */
         DeliveryDetail: {
             /** Format: uuid */
             delivery_id: string;
@@ -187,15 +187,15 @@ export interface components {
             delivered_at: string | null;
             attempts: components["schemas"]["AttemptDetail"][];
         };
-        /** @description What changed. */
+        /** @description The differences between two versions. */
         DiffAnswer: {
             template_id: string;
             old_version: number;
             new_version: number;
-            /** @description A unified diff of the versions' files; empty when they say the same. */
+            /** @description A unified diff of the versions' files; empty for equal versions. */
             diff: string;
         };
-        /** @description How far an erasure is. */
+        /** @description The progress of an erasure job. */
         ErasureJobAnswer: {
             id: number;
             /** Format: date-time */
@@ -203,10 +203,10 @@ export interface components {
             requested_by: string;
             /** @description Notifications removed so far. */
             notifications: number;
-            /** @description null: the job is not done. */
+            /** @description null: the job is still running. */
             finished_at: string | null;
         };
-        /** @description One line of the timeline. */
+        /** @description An event of the timeline. */
         EventLine: {
             seq: number;
             /** Format: date-time */
@@ -216,21 +216,21 @@ export interface components {
             reason: string;
             detail: string;
         };
-        /** @description One place of the request and what is wrong there. */
+        /** @description An invalid place of the request. */
         FieldProblem: {
             /** @description The part of the request. */
             source: components["schemas"]["Source"];
-            /** @description RFC 6901 JSON pointer into that part; empty for the whole of it. */
+            /** @description RFC 6901 JSON pointer into the part; empty for the whole part. */
             pointer: string;
             detail: string;
         };
-        /** @description Who has the addresses of `to`. */
+        /** @description The recipient found or registered by the addresses in `to`. */
         FoundRecipient: {
             user_id: string;
             /** @description True: registered by this request. */
             registered: boolean;
         };
-        /** @description One delivery that was found. */
+        /** @description A delivery in the search results. */
         HitAnswer: {
             /** Format: uuid */
             notification_id: string;
@@ -257,7 +257,11 @@ export interface components {
             results: components["schemas"]["HitAnswer"][];
             next: string | null;
         };
-        /** @description The new key. It is shown once, and again to a repeat with the same Idempotency-Key. */
+        /**
+         * @description The new key.
+         *
+         *     The response shows the key once; a repeat with the same Idempotency-Key shows the key again.
+         */
         KeyRotated: {
             key: string;
             prefix: string;
@@ -265,7 +269,7 @@ export interface components {
             expires_at: string | null;
             old_key_expires_at: string | null;
         };
-        /** @description The key that the request came with. */
+        /** @description The key of the request. */
         MeAnswer: {
             producer: string;
             /** @enum {string} */
@@ -275,14 +279,14 @@ export interface components {
             scopes: string[];
             /** @description null: the key does not expire. */
             expires_at: string | null;
-            /** @description Those that the producer may use. */
+            /** @description Priorities which the producer may use. */
             priorities: ("P0" | "P1" | "P2" | "P3")[];
-            /** @description Whether the producer may send raw text instead of a template. */
+            /** @description True if the producer may send raw content instead of a template. */
             may_send_content: boolean;
             rate: components["schemas"]["RateAnswer"];
             schedules: components["schemas"]["SchedulesLimit"];
         };
-        /** @description It is stored, and survives a crash of every process. */
+        /** @description The notification is stored durably. */
         NotificationAccepted: {
             /** Format: uuid */
             notification_id: string;
@@ -293,20 +297,24 @@ export interface components {
             deliveries: components["schemas"]["DeliveryBrief"][];
             /** Format: date-time */
             created_at: string;
-            /** @description When it will leave; absent where no time was asked for. */
+            /** @description Planned time of sending; absent without a requested time. */
             scheduled_at?: string | null;
-            /** @description By which `send_at_local` was read; absent where it was not asked for. */
+            /** @description Timezone used for `send_at_local`; absent without `send_at_local`. */
             timezone?: string | null;
-            /** @description False: nobody knows the recipient's, and it was read as UTC. */
+            /** @description False: the recipient has no timezone, so UTC was used. */
             timezone_known?: boolean | null;
-            /** @description With `delivery: first`, the other channels that were asked for or tried; absent: none. */
+            /** @description With `delivery: first`, the requested or tried channels which are not used; absent: none. */
             skipped?: components["schemas"]["SkippedChannel"][] | null;
-            /** @description What to look at; absent: nothing. */
+            /** @description Probable mistakes in the request; absent: none. */
             warnings?: components["schemas"]["RequestWarning"][] | null;
-            /** @description Of a request with `to`; absent otherwise. */
+            /** @description Present only for a request with `to`. */
             recipient?: components["schemas"]["FoundRecipient"] | null;
         };
-        /** @description What was stopped, and where everything stands now: what is not stopped had left. */
+        /**
+         * @description The stopped deliveries, and the current status of all deliveries.
+         *
+         *     A delivery missing from `stopped` had already been sent or finished.
+         */
         NotificationCancelled: {
             /** Format: uuid */
             notification_id: string;
@@ -315,7 +323,7 @@ export interface components {
             stopped: string[];
             deliveries: components["schemas"]["DeliveryBrief"][];
         };
-        /** @description A notification and all that became of it. */
+        /** @description A notification with deliveries, attempts and timeline. */
         NotificationDetail: {
             /** Format: uuid */
             notification_id: string;
@@ -330,7 +338,7 @@ export interface components {
             status: "scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown";
             template_id: string | null;
             template_version: number | null;
-            /** @description Sensitive ones are masked. */
+            /** @description Values of sensitive variables are masked. */
             variables: {
                 [key: string]: unknown;
             };
@@ -348,9 +356,9 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             scheduled_at: string | null;
-            /** @description By which `send_at_local` was read; null where it was not asked for. */
+            /** @description Timezone used for `send_at_local`; null without `send_at_local`. */
             timezone: string | null;
-            /** @description False: nobody knew the recipient's, and it was read as UTC. */
+            /** @description False: the recipient had no timezone, so UTC was used. */
             timezone_known: boolean | null;
             /** Format: date-time */
             expires_at: string;
@@ -404,53 +412,56 @@ export interface components {
             };
             idempotency_key?: string | null;
         };
-        /** @description What a person allows. What is left out stays as it is. */
+        /** @description Preferences of a recipient. Omitted fields keep the current value. */
         PatchedPreferencesRequest: {
             channels_off?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[] | null;
             channel_order?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[] | null;
             categories_off?: string[] | null;
-            /** @description All of them from now on. Nothing but a P0 is sent meanwhile: it waits. */
+            /** @description Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait. */
             quiet_hours?: components["schemas"]["Window"][] | null;
-            /** @description The same until an instant; null ends it. */
+            /** @description Quiet until this instant; null ends the quiet time. */
             do_not_disturb_until?: string | null;
             /**
-             * @description How much at most, by channel: `{"sms": "1/day", "push": "5/hour"}`. All of their caps from
-             *     now on; other channels have the usual ones.
+             * @description Frequency caps by channel: `{"sms": "1/day", "push": "5/hour"}`. Replaces all caps of the
+             *     recipient; channels without a cap use the default cap.
              */
             caps?: {
                 [key: string]: string;
             } | null;
         };
-        /** @description What changes of a person; what is left out stays as it is. */
+        /** @description Changes of a recipient. Omitted fields keep the current value. */
         PatchedRecipientChange: {
             locale?: string | null;
             timezone?: string | null;
-            /** @description Contacts that are added, or changed where the address is known; the others stay. */
+            /** @description Contacts to add, or to change if the address is known. Other contacts stay. */
             contacts?: components["schemas"]["ContactRequest"][] | null;
         };
-        /** @description Another time: exactly one of the two. */
+        /** @description The new time: exactly one of `scheduled_at` and `send_at_local`. */
         PatchedRescheduleRequest: {
             scheduled_at?: string | null;
             send_at_local?: string | null;
         };
-        /** @description What changes; what is left out stays. Its future is made anew. */
+        /** @description Changes of a schedule; omitted fields stay. Future occurrences are planned again. */
         PatchedScheduleChange: {
             name?: string | null;
             rrule?: string | null;
-            /** @description null: the recipient's. */
+            /** @description null: the recipient's timezone. */
             timezone?: string | null;
             starts_at?: string | null;
-            /** @description null: it goes on for ever. */
+            /** @description null: the schedule has no end. */
             ends_at?: string | null;
             paused?: boolean | null;
             notification?: components["schemas"]["NotificationRequest"] | null;
         };
-        /** @description What a person allows. */
+        /** @description The preferences of a recipient. */
         PreferencesAnswer: {
             channels_off: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             channel_order: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             categories_off: string[];
-            /** @description Those of `categories_off` that the person switched off: no key switches them on again. */
+            /**
+             * @description Categories from `categories_off` which the person switched off; no key can switch these on
+             *     again.
+             */
             categories_left: string[];
             quiet_hours: components["schemas"]["Window"][];
             do_not_disturb_until: string | null;
@@ -458,101 +469,101 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description What a person allows, as a whole: what is left out is as if they had said nothing. */
+        /** @description All preferences of a recipient. Omitted fields are reset to the default. */
         PreferencesReplacement: {
             channels_off?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[] | null;
             channel_order?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[] | null;
             categories_off?: string[] | null;
-            /** @description All of them from now on. Nothing but a P0 is sent meanwhile: it waits. */
+            /** @description Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait. */
             quiet_hours?: components["schemas"]["Window"][] | null;
-            /** @description The same until an instant; null ends it. */
+            /** @description Quiet until this instant; null ends the quiet time. */
             do_not_disturb_until?: string | null;
             /**
-             * @description How much at most, by channel: `{"sms": "1/day", "push": "5/hour"}`. All of their caps from
-             *     now on; other channels have the usual ones.
+             * @description Frequency caps by channel: `{"sms": "1/day", "push": "5/hour"}`. Replaces all caps of the
+             *     recipient; channels without a cap use the default cap.
              */
             caps?: {
                 [key: string]: string;
             } | null;
         };
-        /** @description A message as it would be sent. */
+        /** @description The rendered message. */
         PreviewAnswer: {
             version: number;
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
-            /** @description Of the text that was chosen. */
+            /** @description Locale of the chosen text. */
             locale: string;
-            /** @description Null, like the other parts, when it cannot be rendered; `problems` says why. */
+            /** @description Null, like the other parts, if rendering fails; `problems` has the reason. */
             title: string | null;
             body: string | null;
             html: string | null;
-            /** @description Bytes of UTF-8 of each part that there is. */
+            /** @description Bytes of UTF-8 by part. */
             sizes: {
                 [key: string]: number;
             };
-            /** @description Of an SMS; null on other channels. */
+            /** @description Segments of an SMS; null on other channels. */
             segments: number | null;
-            /** @description Variables that the text mentions and the request lacks; it may do without some of them. */
+            /** @description Variables used in the text and missing from the request; some may be optional. */
             missing: string[];
             problems: string[];
         };
-        /** @description What to show to whom. */
+        /** @description The text and variables to render. */
         PreviewRequest: {
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
-            /** @description The nearest locale that there is a text in is shown. Default: `"en"`. */
+            /** @description The preview uses the nearest locale with a text. Default: `"en"`. */
             locale?: string;
             variables?: {
                 [key: string]: unknown;
             };
-            /** @description The current one when left out, or the newest draft where none is published. */
+            /** @description Omitted: the current version, or the newest draft if nothing is published. */
             version?: number | null;
         };
         /** @description RFC 9457 problem details. */
         ProblemDetails: {
-            /** @description `urn:notify:problem:` and the code: the same in every installation. */
+            /** @description `urn:notify:problem:` followed by the code; the same in every installation. */
             type: string;
             /**
-             * @description What a client switches on. Later versions of the service may know further codes.
+             * @description The code for programs. Later versions of the service may add codes.
              * @enum {string}
              */
             code: "malformed" | "unauthenticated" | "forbidden" | "not-found" | "method-not-allowed" | "not-acceptable" | "in-progress" | "conflict" | "precondition-failed" | "too-large" | "unsupported-media-type" | "invalid" | "unknown-recipient" | "idempotency-key-reused" | "rate-limited" | "unavailable" | "internal-error";
             title: string;
             status: number;
-            /** @description For people; the words can change. */
+            /** @description Text for people; the wording can change. */
             detail: string;
-            /** @description The URL of a page that says what to do. */
+            /** @description The URL of a page with a remedy. */
             help?: string | null;
             /** @description The id of the request in the service's logs: `X-Request-Id`. */
             instance?: string | null;
-            /** @description At most a hundred. */
+            /** @description At most 100. */
             errors?: components["schemas"]["FieldProblem"][];
         };
-        /** @description The producer's rate limit, over all its keys of this mode. */
+        /** @description The producer's rate limit, shared by all keys of the mode. */
         RateAnswer: {
-            /** @description Writes a second; a notification is one. */
+            /** @description Writes per second. A notification is a write. */
             per_second: number;
-            /** @description Writes at once after a pause. */
+            /** @description Maximum writes at once after a pause. */
             burst: number;
-            /** @description How many are left now. */
+            /** @description Writes left now. */
             remaining: number;
-            /** @description Seconds until the burst is whole again. */
+            /** @description Seconds until the full burst is available again. */
             full_in_s: number;
         };
-        /** @description What the callback held. */
+        /** @description The number of receipts in the callback. */
         ReceiptsTaken: {
             receipts: number;
-            /** @description How many moved a delivery. */
+            /** @description Receipts which changed a delivery. */
             matched: number;
         };
-        /** @description A person as they are known. */
+        /** @description A stored recipient. */
         RecipientAnswer: {
             user_id: string;
             locale: string;
             timezone: string;
             contacts: components["schemas"]["ContactAnswer"][];
         };
-        /** @description A person in a list. */
+        /** @description A recipient in a list. */
         RecipientLine: {
             user_id: string;
             locale: string;
@@ -566,20 +577,23 @@ export interface components {
             results: components["schemas"]["RecipientLine"][];
             next: string | null;
         };
-        /** @description A person: a locale or timezone that is left out is empty from now on. */
+        /** @description A recipient. An omitted locale or timezone is reset to the default. */
         RecipientRequest: {
             /** @description Default: `"en"`. */
             locale?: string;
             timezone?: string;
-            /** @description All of their contacts from now on, others are no longer used. Left out: they stay. */
+            /**
+             * @description Replaces all contacts; contacts missing from the list are no longer used. Omitted: contacts
+             *     stay.
+             */
             contacts?: components["schemas"]["ContactRequest"][] | null;
         };
-        /** @description A line of a file that was not taken. */
+        /** @description A rejected line of a file. */
         RefusedLine: {
             line: number;
             detail: string;
         };
-        /** @description How far a replay is. */
+        /** @description The progress of a replay job. */
         ReplayJobAnswer: {
             id: number;
             /** Format: date-time */
@@ -596,7 +610,7 @@ export interface components {
             results: components["schemas"]["ReplayJobAnswer"][];
             next: string | null;
         };
-        /** @description Which letters to replay: those named, or all open ones that match every filter given. */
+        /** @description The dead letters to replay: `ids`, or all open dead letters which match the filters. */
         ReplayRequest: {
             ids?: number[] | null;
             reason?: string | null;
@@ -604,34 +618,34 @@ export interface components {
             provider?: string | null;
             since?: string | null;
             until?: string | null;
-            /** @description Also what reached the person meanwhile by another way. Default: `false`. */
+            /** @description Also replay dead letters whose notification reached the person by another delivery. Default: `false`. */
             force?: boolean;
-            /** @description Start the time to live anew; never for P0. Default: `false`. */
+            /** @description Start the time to live again. Not applied to P0. Default: `false`. */
             renew_ttl?: boolean;
         };
-        /** @description What was accepted and does perhaps not mean what it says. */
+        /** @description A probable mistake in an accepted request. */
         RequestWarning: {
             /** @description RFC 6901 JSON pointer into the request's body. */
             pointer: string;
             detail: string;
         };
-        /** @description How long both keys work. */
+        /** @description The overlap in which the old key and the new key work. */
         RotateRequest: {
-            /** @description Hours that the old key works on. Default: `24`. */
+            /** @description Hours for which the old key continues to work. Default: `24`. */
             overlap_hours?: number;
         };
-        /** @description A schedule as it stands. */
+        /** @description A stored schedule. */
         ScheduleAnswer: {
             id: number;
             name: string;
             rrule: string;
-            /** @description null: the recipient's. */
+            /** @description null: the recipient's timezone. */
             timezone: string | null;
             /** Format: date-time */
             starts_at: string;
             ends_at: string | null;
             paused: boolean;
-            /** @description null: it is paused, or over. */
+            /** @description Time of the next occurrence; null: the schedule is paused or over. */
             next_at: string | null;
             notification: {
                 [key: string]: unknown;
@@ -645,15 +659,15 @@ export interface components {
             results: components["schemas"]["ScheduleAnswer"][];
             next: string | null;
         };
-        /** @description A notification that recurs. */
+        /** @description A recurring notification. */
         ScheduleRequest: {
-            /** @description Once for each producer. */
+            /** @description Unique per producer. */
             name: string;
-            /** @description RFC 5545, like `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`; at most each minute. */
+            /** @description RFC 5545 rule, such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`; at most once a minute. */
             rrule: string;
-            /** @description On whose clock the rule runs; left out: the recipient's. */
+            /** @description Timezone of the rule; omitted: the recipient's timezone. */
             timezone?: string | null;
-            /** @description Left out: now. It gives the time of day where the rule does not. */
+            /** @description Omitted: now. The start gives the time of day if the rule has none. */
             starts_at?: string | null;
             ends_at?: string | null;
             /** @description Default: `false`. */
@@ -661,45 +675,53 @@ export interface components {
             /** @description Without idempotency_key, scheduled_at and send_at_local. */
             notification: components["schemas"]["NotificationRequest"];
         };
-        /** @description How many schedules the producer may have in this mode. */
+        /** @description The producer's limit of schedules in this mode. */
         SchedulesLimit: {
             limit: number;
             used: number;
         };
-        /** @description The new secret. It is shown once, and again to a repeat with the same Idempotency-Key. */
+        /**
+         * @description The new secret.
+         *
+         *     The response shows the secret once; a repeat with the same Idempotency-Key shows the secret
+         *     again.
+         */
         SecretRotated: {
-            /** @description `whsec_` and base64, as Standard Webhooks writes secrets. */
+            /** @description `whsec_` and base64, as in Standard Webhooks. */
             secret: string;
             fingerprint: string;
             /** Format: date-time */
             old_secret_signs_until: string;
         };
-        /** @description What may end. */
+        /** @description Options of a rotation. */
         SecretRotation: {
-            /** @description Rotate although the secret before the current one still signs, and end that one at once. Default: `false`. */
+            /** @description Rotate while the previous secret is still active, and end the previous secret at once. Default: `false`. */
             end_overlap?: boolean;
         };
-        /** @description A secret that signs now. */
+        /** @description An active signing secret. */
         SigningSecret: {
             /** @description The first 16 hexadecimal digits of the SHA-256 of the secret's bytes. */
             fingerprint: string;
-            /** @description It was made last. */
+            /** @description True for the newest secret. */
             current: boolean;
-            /** @description null: until the next rotation, or until its encryption key is removed. */
+            /** @description null: until the next rotation, or until removal of the encryption key. */
             signs_until: string | null;
         };
-        /** @description All secrets that sign the webhooks of a contact. */
+        /** @description All active signing secrets of a contact. */
         SigningSecrets: {
-            /** @description The newest first. Each webhook has a signature of each. */
+            /** @description Newest first. Every webhook has a signature for every active secret. */
             secrets: components["schemas"]["SigningSecret"][];
-            /** @description Until when the secret of all receivers signs too; null: it does not. */
+            /** @description End of the signatures with the secret shared by all receivers; null: already ended. */
             shared_secret_until: string | null;
         };
-        /** @description A channel that `delivery: first` does not use. */
+        /** @description A channel which `delivery: first` does not use. */
         SkippedChannel: {
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
-            /** @description `not_needed`: an earlier channel is used. Otherwise the reason for which it cannot be. */
+            /**
+             * @description `not_needed`: an earlier channel is used. Otherwise the reason for which the channel is
+             *     unusable.
+             */
             reason: string;
         };
         /**
@@ -712,7 +734,7 @@ export interface components {
          * @enum {string}
          */
         Spread: "first" | "all";
-        /** @description An entry of the list. */
+        /** @description An entry of the suppression list. */
         SuppressionAnswer: {
             id: number;
             /** @enum {string} */
@@ -732,23 +754,23 @@ export interface components {
             results: components["schemas"]["SuppressionAnswer"][];
             next: string | null;
         };
-        /** @description An address that shall not be used. */
+        /** @description An address to suppress. */
         SuppressionRequest: {
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             address: string;
             note?: string;
         };
-        /** @description What became of a file. */
+        /** @description The result of an import. */
         SuppressionsImported: {
             added: number;
-            /** @description On the list already, or twice in the file. */
+            /** @description Lines already on the list, or repeated in the file. */
             known: number;
             refused: number;
-            /** @description The first hundred of those refused. */
+            /** @description The first 100 rejected lines. */
             faults: components["schemas"]["RefusedLine"][];
         };
-        /** @description A template, and its latest versions and steps, newest first. */
+        /** @description A template with the latest versions and events, newest first. */
         TemplateAnswer: {
             template_id: string;
             current_version: number | null;
@@ -758,9 +780,9 @@ export interface components {
         /** @description A template in a list. */
         TemplateLine: {
             template_id: string;
-            /** @description What producers get; null while nothing is published. */
+            /** @description The version used for new notifications; null if nothing is published. */
             current_version: number | null;
-            /** @description Higher than the current one where there is a draft. */
+            /** @description Higher than `current_version` if there is a draft. */
             newest_version: number;
             /** Format: date-time */
             updated_at: string;
@@ -769,35 +791,37 @@ export interface components {
             results: components["schemas"]["TemplateLine"][];
             next: string | null;
         };
-        /** @description A draft: the first version of a template, or the next one. */
+        /** @description A draft: the first version of a template, or the next version. */
         TemplateRequest: {
             template_id: string;
             texts: components["schemas"]["TextRequest"][];
-            /** @description Variables that are encrypted at rest, masked everywhere and wiped when final. */
+            /** @description Variables to encrypt at rest, mask in all output and wipe after the final status. */
             sensitive_variables?: string[];
             /**
-             * @description Variables that the current version keeps sensitive and this one does not.
-             *
-             *     A version that drops one without naming it here cannot be published.
+             * @description Variables which are sensitive in the current version and not in this version. A draft which
+             *     drops a sensitive variable without this list cannot be published.
              */
             no_longer_sensitive?: string[];
-            /** @description What producers must send; empty: whatever the texts cannot do without. */
+            /**
+             * @description Variables which producers must send; empty: the variables without which the texts cannot
+             *     render.
+             */
             variables?: components["schemas"]["VariableRequest"][];
-            /** @description For readers of a language that has no text. Default: `"en"`. */
+            /** @description Locale for recipients whose language has no text. Default: `"en"`. */
             default_locale?: string;
             note?: string;
         };
-        /** @description One line of what was done to a template. */
+        /** @description An event in the history of a template. */
         TemplateStep: {
             /** Format: date-time */
             at: string;
             version: number;
             verb: string;
-            /** @description An operator's name, an API key's prefix, or `files`. */
+            /** @description An operator's name, the prefix of an API key, or `files`. */
             by: string;
             detail: string;
         };
-        /** @description The words for one channel in one locale. */
+        /** @description The text for a channel and locale. */
         TextAnswer: {
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
@@ -809,28 +833,29 @@ export interface components {
             max_segments: number | null;
             shorten_links: boolean;
         };
-        /** @description The words for one channel in one locale, in the template language. */
+        /** @description The text for a channel and locale, in the template language. */
         TextRequest: {
             /** @enum {string} */
             channel: "push" | "sms" | "email" | "in_app" | "webhook" | "chat";
             /** @description Default: `"en"`. */
             locale?: string;
-            /** @description Title or subject; an SMS has none. */
+            /** @description Title or subject; not used for SMS. */
             title?: string;
             /**
-             * @description Left empty in an e-mail, it is read from the HTML.
+             * @description Empty in an e-mail: derived from the HTML.
              *
-             *     An e-mail may name `unsubscribe_url`, which no producer sends: where its reader leaves this kind
-             *     of message. It is empty in P0, P1 and test mode: `{% if unsubscribe_url %}`.
+             *     An e-mail may use `unsubscribe_url`, which the service fills in: the page for unsubscribing from
+             *     messages of the type. The variable is empty for P0, P1 and test mode: `{% if unsubscribe_url
+             *     %}`.
              */
             body?: string;
-            /** @description HTML part of an e-mail; variables are escaped in it. */
+            /** @description HTML part of an e-mail; variables are escaped. */
             html?: string;
-            /** @description SMS: say it in GSM-7 where that is possible. Default: `false`. */
+            /** @description SMS: replace characters outside GSM-7 where possible. Default: `false`. */
             transliterate?: boolean;
-            /** @description SMS: more with the examples, and it is not published. */
+            /** @description SMS: publishing fails if the examples render to more segments. */
             max_segments?: number | null;
-            /** @description SMS: links become short ones that count their clicks. Default: `false`. */
+            /** @description SMS: replace links by short links with click counts. Default: `false`. */
             shorten_links?: boolean;
         };
         /** @description A recipient by address. One that has these addresses is found, else registered with them. */
@@ -849,16 +874,16 @@ export interface components {
          * @enum {string}
          */
         Type: "string" | "integer" | "number" | "boolean" | "datetime" | "date" | "money" | "list" | "object";
-        /** @description What a template wants of its producers under one name. */
+        /** @description The declaration of a template variable. */
         VariableRequest: {
             name: string;
             type: components["schemas"]["Type"];
-            /** @description An optional one may be absent or null. Default: `true`. */
+            /** @description An optional variable may be absent or null. Default: `true`. */
             required?: boolean;
-            /** @description What previews show, and what the texts must fit with; a required variable has one. */
+            /** @description Value for previews and for the checks before publishing; mandatory for a required variable. */
             example?: unknown;
         };
-        /** @description A version. */
+        /** @description A version with texts. */
         VersionAnswer: {
             template_id: string;
             version: number;
@@ -872,14 +897,14 @@ export interface components {
             published_by: string;
             sensitive_variables: string[];
             no_longer_sensitive: string[];
-            /** @description As they were declared: name, type, required, example. */
+            /** @description The declarations: name, type, required, example. */
             variables: {
                 [key: string]: unknown;
             }[];
             default_locale: string;
             texts: components["schemas"]["TextAnswer"][];
         };
-        /** @description A version without its texts. */
+        /** @description A version without texts. */
         VersionLine: {
             template_id: string;
             version: number;
@@ -892,7 +917,7 @@ export interface components {
             published_at: string | null;
             published_by: string;
         };
-        /** @description Which version. */
+        /** @description The version to publish. */
         VersionRequest: {
             version: number;
         };
@@ -915,35 +940,35 @@ export interface components {
         };
         /** @description The query of `list_alerts`. */
         ListAlertsQuery: {
-            /** @description `next` of the page before. */
+            /** @description The value of `next` on the previous page. */
             cursor?: number;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
-            /** @description `true`: the resolved alerts. Default: `false`. */
+            /** @description `true` lists resolved alerts instead of open alerts. Default: `false`. */
             resolved?: boolean;
         };
         /** @description The query of `list_dead_letters`. */
         ListDeadLettersQuery: {
             /** @description Dead letters of any of these channels. */
             channel?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
-            /** @description `next` of the page before. */
+            /** @description The value of `next` on the previous page. */
             cursor?: number;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
             /** @description Dead letters of any of these providers. */
             provider?: string[];
             /** @description Dead letters with any of these reasons. */
             reason?: string[];
-            /** @description `true`: those that were replayed or discarded. Default: `false`. */
+            /** @description `true` lists replayed and discarded dead letters instead of open ones. Default: `false`. */
             resolved?: boolean;
             /**
              * Format: date-time
-             * @description Dead letters of this instant or later.
+             * @description Dead letters created at or after this instant.
              */
             since?: string;
             /**
              * Format: date-time
-             * @description Dead letters from before this instant.
+             * @description Dead letters created before this instant.
              */
             until?: string;
         };
@@ -951,22 +976,22 @@ export interface components {
         ListNotificationsQuery: {
             /**
              * Format: uuid
-             * @description `next` of the page before.
+             * @description The value of `next` on the previous page.
              */
             cursor?: string;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
             /**
-             * @description `order_id:ORD-1`: notifications whose metadata has this text under this name. Of several
-             *     pairs the metadata has each.
+             * @description `order_id:ORD-1`: notifications whose metadata has the value `ORD-1` under `order_id`.
+             *     Several pairs must all match.
              */
             metadata?: string[];
             /**
              * Format: date-time
-             * @description Notifications that were accepted at this instant or later.
+             * @description Notifications accepted at or after this instant.
              */
             since?: string;
-            /** @description Notifications with a delivery in any of these states. */
+            /** @description Notifications with a delivery in any of these statuses. */
             status?: ("scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown")[];
             /** @description Notifications of any of these types. */
             type?: string[];
@@ -975,32 +1000,32 @@ export interface components {
         };
         /** @description The query of `list_recipients`. */
         ListRecipientsQuery: {
-            /** @description `next` of the page before. */
+            /** @description The value of `next` on the previous page. */
             cursor?: number;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
-            /** @description The recipients with any of these names. */
+            /** @description Recipients with any of these user ids. */
             user_id?: string[];
         };
         /** @description The query of `list_recipient_changes`. */
         ListRecipientChangesQuery: {
-            /** @description `next` of the page before. */
+            /** @description The value of `next` on the previous page. */
             cursor?: number;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
         };
         /** @description The query of `list_replay_jobs`. */
         ListReplayJobsQuery: {
-            /** @description `next` of the page before. */
+            /** @description The value of `next` on the previous page. */
             cursor?: number;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
         };
         /** @description The query of `list_schedules`. */
         ListSchedulesQuery: {
-            /** @description `next` of the page before. */
+            /** @description The value of `next` on the previous page. */
             cursor?: number;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
         };
         /** @description The query of `search`. */
@@ -1012,45 +1037,45 @@ export interface components {
              * @description Id of a notification or of a delivery.
              */
             id?: string;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
-            /** @description The delivery that a provider knows by this id. */
+            /** @description The delivery with this id at the provider. */
             provider_message_id?: string;
             /** @description Deliveries to this recipient. */
             user_id?: string;
         };
         /** @description The query of `list_suppressions`. */
         ListSuppressionsQuery: {
-            /** @description Entries of this address, in any spelling; needs one `channel`. */
+            /** @description Entries of this address, in any spelling. Requires exactly one `channel`. */
             address?: string;
             /** @description Entries of any of these channels. */
             channel?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
-            /** @description `next` of the page before. */
+            /** @description The value of `next` on the previous page. */
             cursor?: number;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
             /** @description Entries with any of these reasons. */
             reason?: ("bounce" | "complaint" | "stop_keyword" | "unsubscribe_all" | "manual" | "import")[];
-            /** @description `true`: the entries that were taken back. Default: `false`. */
+            /** @description `true` lists removed entries instead of active entries. Default: `false`. */
             undone?: boolean;
         };
         /** @description The query of `undo_suppression`. */
         UndoSuppressionQuery: {
-            /** @description Why; operators see it beside the entry. */
+            /** @description The reason, shown to operators beside the entry. */
             note?: string;
         };
         /** @description The query of `list_templates`. */
         ListTemplatesQuery: {
-            /** @description `next` of the page before. */
+            /** @description The value of `next` on the previous page. */
             cursor?: string;
-            /** @description Most results of one page. Default: `50`. */
+            /** @description Maximum number of results per page. Default: `50`. */
             limit?: number;
         };
         /** @description The query of `diff_template`. */
         DiffTemplateQuery: {
-            /** @description The earlier version; left out: the current one. */
+            /** @description The earlier version; omitted: the current version. */
             from?: number;
-            /** @description The later version; left out: the newest one. */
+            /** @description The later version; omitted: the newest version. */
             to?: number;
         };
     };

@@ -1,7 +1,7 @@
-"""Examples of every operation: the OpenAPI document shows them, a test sends each of them.
+"""Examples of all operations, for the OpenAPI document; a test sends every example.
 
-They are written for the demo's world (`management.demo_data`): its recipients, types and templates.
-Numbers and ids stand for those that the reader got from the service.
+The examples use the recipients, types and templates of the demo (`management.demo_data`). Numbers
+and ids stand for values from the service's responses.
 """
 
 from __future__ import annotations
@@ -25,4 +25,4 @@ EXAMPLES: Final[Examples] = {
     **OPERATIONS,
     **KEYS,
 }
-"""operationId -> the example's name -> the example; the first one is minimal."""
+"""operationId -> name of the example -> example. The first example is minimal."""

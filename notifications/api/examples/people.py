@@ -1,4 +1,4 @@
-"""Calls about recipients and the suppression list."""
+"""Examples for recipients and the suppression list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECIPIENTS: Final[Examples] = {
     "list_recipients": {
         "minimal": Example(summary="The latest recipients", status=200),
         "usual": Example(
-            summary="Two recipients by name",
+            summary="Two recipients by user id",
             status=200,
             query={"user_id": [USER, ANOTHER_USER], "limit": 2},
         ),
@@ -29,7 +29,7 @@ RECIPIENTS: Final[Examples] = {
             summary="A person without contacts", status=201, path={"user_id": "u_1"}, body={}
         ),
         "usual": Example(
-            summary="A person with a phone and a mailbox",
+            summary="A person with phone and e-mail",
             status=201,
             path={"user_id": "u_2"},
             headers={"If-None-Match": "*"},
@@ -47,7 +47,7 @@ RECIPIENTS: Final[Examples] = {
     "change_recipient": {
         "minimal": Example(summary="Another locale", status=200, path=_USER, body={"locale": "de"}),
         "usual": Example(
-            summary="Another timezone and a further contact, unless somebody else was faster",
+            summary="Another timezone and a further contact, unless the recipient has changed",
             status=200,
             path=_USER,
             headers={"If-Match": TAG},
@@ -60,7 +60,7 @@ RECIPIENTS: Final[Examples] = {
     "get_recipient": {
         "minimal": Example(summary="A recipient with contacts", status=200, path=_USER),
         "usual": Example(
-            summary="Only when the recipient has changed",
+            summary="Only if the recipient has changed",
             status=304,
             path=_USER,
             headers={"If-None-Match": TAG},
@@ -69,15 +69,15 @@ RECIPIENTS: Final[Examples] = {
     "erase_recipient": {
         "minimal": Example(summary="Erase a recipient", status=202, path=_USER),
         "usual": Example(
-            summary="Erase a recipient, unless somebody else has changed it",
+            summary="Erase a recipient, unless the recipient has changed",
             status=202,
             path=_USER,
             headers={"If-Match": TAG},
         ),
     },
     "get_erasure_job": {
-        "minimal": Example(summary="A job that runs", status=200, path={"job_id": 31}),
-        "finished": Example(summary="A job that is done", status=200, path={"job_id": 32}),
+        "minimal": Example(summary="A running job", status=200, path={"job_id": 31}),
+        "finished": Example(summary="A finished job", status=200, path={"job_id": 32}),
     },
     "add_contact": {
         "minimal": Example(summary="A mailbox", status=201, path=_USER, body=_MAIL),
@@ -129,23 +129,23 @@ RECIPIENTS: Final[Examples] = {
     "list_recipient_changes": {
         "minimal": Example(summary="The latest changes", status=200, path=_USER),
         "usual": Example(
-            summary="Ten changes behind a cursor",
+            summary="Ten changes after a cursor",
             status=200,
             path=_USER,
             query={"limit": 10, "cursor": 4711},
         ),
     },
     "get_preferences": {
-        "minimal": Example(summary="What the person allows", status=200, path=_USER),
+        "minimal": Example(summary="Read the preferences", status=200, path=_USER),
         "usual": Example(
-            summary="Only when it has changed",
+            summary="Only if the preferences have changed",
             status=304,
             path=_USER,
             headers={"If-None-Match": TAG},
         ),
     },
     "put_preferences": {
-        "minimal": Example(summary="As if nothing had been said", status=200, path=_USER, body={}),
+        "minimal": Example(summary="Reset to the defaults", status=200, path=_USER, body={}),
         "usual": Example(
             summary="Quiet nights, no marketing, at most three SMS a day",
             status=200,
@@ -178,7 +178,7 @@ RECIPIENTS: Final[Examples] = {
 
 SUPPRESSIONS: Final[Examples] = {
     "list_suppressions": {
-        "minimal": Example(summary="The latest entries in force", status=200),
+        "minimal": Example(summary="The latest active entries", status=200),
         "usual": Example(
             summary="Whether one address is suppressed",
             status=200,
@@ -210,17 +210,17 @@ SUPPRESSIONS: Final[Examples] = {
         ),
     },
     "get_suppression": {
-        "minimal": Example(summary="An entry in force", status=200, path={"suppression_id": 61}),
+        "minimal": Example(summary="An active entry", status=200, path={"suppression_id": 61}),
         "undone": Example(
-            summary="An entry that was taken back",
+            summary="A removed entry",
             status=200,
             path={"suppression_id": 62},
         ),
     },
     "undo_suppression": {
-        "minimal": Example(summary="Take it back", status=204, path={"suppression_id": 61}),
+        "minimal": Example(summary="Remove an entry", status=204, path={"suppression_id": 61}),
         "usual": Example(
-            summary="Take it back and say why",
+            summary="Remove an entry, with a reason",
             status=204,
             path={"suppression_id": 61},
             query={"note": "new owner of the number"},

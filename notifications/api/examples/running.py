@@ -1,4 +1,4 @@
-"""Calls of people who write templates and who run the service."""
+"""Examples for templates and operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEMPLATES: Final[Examples] = {
     "list_templates": {
         "minimal": Example(summary="The first fifty templates", status=200),
         "usual": Example(
-            summary="Ten templates behind a name",
+            summary="Ten templates after a name",
             status=200,
             query={"limit": 10, "cursor": TEMPLATE},
         ),
@@ -56,7 +56,7 @@ TEMPLATES: Final[Examples] = {
     "get_template": {
         "minimal": Example(summary="Versions and history", status=200, path=_TEMPLATE),
         "usual": Example(
-            summary="Only when something has changed",
+            summary="Only if the template has changed",
             status=304,
             path=_TEMPLATE,
             headers={"If-None-Match": TAG},
@@ -80,7 +80,7 @@ TEMPLATES: Final[Examples] = {
             body={"version": 3},
         ),
         "usual": Example(
-            summary="Publish a draft, unless somebody else was faster",
+            summary="Publish a draft, unless the template has changed",
             status=200,
             path=_DRAFTED,
             headers={"If-Match": TAG, "Idempotency-Key": "publish-rental-3"},
@@ -95,7 +95,7 @@ TEMPLATES: Final[Examples] = {
             body={"version": 1},
         ),
         "usual": Example(
-            summary="Publish the first version again, unless somebody else was faster",
+            summary="Publish the first version again, unless the template has changed",
             status=201,
             path=_DRAFTED,
             headers={"If-Match": TAG, "Idempotency-Key": "back-to-1"},
@@ -139,7 +139,7 @@ OPERATIONS: Final[Examples] = {
     "list_dead_letters": {
         "minimal": Example(summary="The latest open dead letters", status=200),
         "usual": Example(
-            summary="E-mails that a provider refused for good since November",
+            summary="E-mails rejected by a provider since November",
             status=200,
             query={"reason": "permanent", "channel": "email", "since": "2026-11-01T00:00:00Z"},
         ),
@@ -147,7 +147,7 @@ OPERATIONS: Final[Examples] = {
     "get_dead_letter": {
         "minimal": Example(summary="An open dead letter", status=200, path={"letter_id": 71}),
         "resolved": Example(
-            summary="A dead letter that was discarded",
+            summary="A discarded dead letter",
             status=200,
             path={"letter_id": 72},
         ),
@@ -162,9 +162,9 @@ OPERATIONS: Final[Examples] = {
         ),
     },
     "discard_dead_letter": {
-        "minimal": Example(summary="Discard it", status=200, path={"letter_id": 71}),
+        "minimal": Example(summary="Discard a dead letter", status=200, path={"letter_id": 71}),
         "usual": Example(
-            summary="Discard it, with an idempotency key",
+            summary="Discard a dead letter, with an idempotency key",
             status=200,
             path={"letter_id": 71},
             headers={"Idempotency-Key": "discard-71"},
@@ -173,14 +173,14 @@ OPERATIONS: Final[Examples] = {
     "list_replay_jobs": {
         "minimal": Example(summary="The latest replays", status=200),
         "usual": Example(
-            summary="Ten replays behind a cursor",
+            summary="Ten replays after a cursor",
             status=200,
             query={"limit": 10, "cursor": 4711},
         ),
     },
     "get_replay_job": {
-        "minimal": Example(summary="A replay that runs", status=200, path={"job_id": 81}),
-        "finished": Example(summary="A replay that is done", status=200, path={"job_id": 82}),
+        "minimal": Example(summary="A running replay", status=200, path={"job_id": 81}),
+        "finished": Example(summary="A finished replay", status=200, path={"job_id": 82}),
     },
     "list_alerts": {
         "minimal": Example(summary="The open alerts", status=200),
@@ -191,9 +191,9 @@ OPERATIONS: Final[Examples] = {
         ),
     },
     "resolve_alert": {
-        "minimal": Example(summary="Resolve it", status=200, path={"alert_id": 91}),
+        "minimal": Example(summary="Resolve an alert", status=200, path={"alert_id": 91}),
         "usual": Example(
-            summary="Resolve it, with an idempotency key",
+            summary="Resolve an alert, with an idempotency key",
             status=200,
             path={"alert_id": 91},
             headers={"Idempotency-Key": "resolve-91"},

@@ -1,4 +1,4 @@
-"""Calls of a producer: notifications, schedules, its key; and a provider's callback."""
+"""Examples for notifications, schedules, keys and provider callbacks."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ NOTIFICATIONS: Final[Examples] = {
     "list_notifications": {
         "minimal": Example(summary="The latest notifications", status=200),
         "usual": Example(
-            summary="What one recipient was not sent since November",
+            summary="Failed notifications of a recipient since November",
             status=200,
             query={
                 "user_id": USER,
@@ -119,12 +119,12 @@ NOTIFICATIONS: Final[Examples] = {
     },
     "get_notification": {
         "minimal": Example(
-            summary="A notification that was sent",
+            summary="A sent notification",
             status=200,
             path={"notification_id": NOTIFICATION},
         ),
         "scheduled": Example(
-            summary="A notification that waits for its time",
+            summary="A scheduled notification",
             status=200,
             path={"notification_id": SCHEDULED},
         ),
@@ -137,7 +137,7 @@ NOTIFICATIONS: Final[Examples] = {
             body={"send_at_local": "09:00"},
         ),
         "instant": Example(
-            summary="At an instant; one in the past means now",
+            summary="At an instant; an instant in the past means now",
             status=200,
             path={"notification_id": SCHEDULED},
             body={"scheduled_at": "2026-11-01T18:30:00Z"},
@@ -145,7 +145,7 @@ NOTIFICATIONS: Final[Examples] = {
     },
     "cancel_notification": {
         "minimal": Example(
-            summary="Stop what has not left",
+            summary="Cancel a notification",
             status=200,
             path={"notification_id": SCHEDULED},
         ),
@@ -185,7 +185,7 @@ SCHEDULES: Final[Examples] = {
     "list_schedules": {
         "minimal": Example(summary="The latest schedules", status=200),
         "usual": Example(
-            summary="Ten schedules behind a cursor",
+            summary="Ten schedules after a cursor",
             status=200,
             query={"limit": 10, "cursor": 4711},
         ),
@@ -193,7 +193,7 @@ SCHEDULES: Final[Examples] = {
     "get_schedule": {
         "minimal": Example(summary="A schedule", status=200, path={"schedule_id": 17}),
         "usual": Example(
-            summary="Only when it has changed",
+            summary="Only if the schedule has changed",
             status=304,
             path={"schedule_id": 17},
             headers={"If-None-Match": TAG},
@@ -207,7 +207,7 @@ SCHEDULES: Final[Examples] = {
             body={"paused": True},
         ),
         "usual": Example(
-            summary="Another rule, unless somebody else has changed it",
+            summary="Another rule, unless the schedule has changed",
             status=200,
             path={"schedule_id": 17},
             headers={"If-Match": TAG},
@@ -217,7 +217,7 @@ SCHEDULES: Final[Examples] = {
     "delete_schedule": {
         "minimal": Example(summary="End a schedule", status=204, path={"schedule_id": 17}),
         "usual": Example(
-            summary="End a schedule, unless somebody else has changed it",
+            summary="End a schedule, unless the schedule has changed",
             status=204,
             path={"schedule_id": 17},
             headers={"If-Match": TAG},
@@ -250,7 +250,7 @@ _SIGNATURE: Final = {
 RECEIPTS: Final[Examples] = {
     "take_receipts": {
         "minimal": Example(
-            summary="The sandbox tells that a message was delivered",
+            summary="The sandbox reports a delivered message",
             status=200,
             path={"provider": "sandbox"},
             headers=_SIGNATURE,
@@ -267,7 +267,7 @@ RECEIPTS: Final[Examples] = {
             },
         ),
         "nothing": Example(
-            summary="The sandbox tells nothing",
+            summary="The sandbox sends an empty callback",
             status=200,
             path={"provider": "sandbox"},
             headers=_SIGNATURE,
