@@ -1,26 +1,26 @@
-"""The operators' door: who looks here at 3 a.m. finds a message, and brings it back.
+"""The admin site for operators.
 
-    dashboard                    what is wrong now
-    notifications, deliveries    find one; everything of it on one page
-    dead_letters, replays        filter, look, replay or discard: one, some, or all that match
-    templates                    versions: drafted, published, rolled back, as files
-    template_editor, _compare    writing beside the screen that it will appear on; what changed
-    breakers, provider_rates     which providers rest; opened and closed by hand; how fast they go
-    producers, recipients        who asks, who is reached; keys are shown once
-    recipient_page               what support is asked: what waits, and why
-    suppressions                 which addresses are not used, and why; files in and out
-    retry_presets                how failed calls are tried again, with each timetable
-    provider_routes              which provider takes what, in force within two seconds
-    schedules                    what recurs, paused by hand; who stands in which line
-    periodic_tasks               what beat sends: interval, on or off, last run and result
+    dashboard                    overview of current problems
+    notifications, deliveries    search; a page with all details of a notification
+    dead_letters, replays        filter, inspect, replay or discard
+    templates                    versions: draft, publish, roll back, import and export
+    template_editor, _compare    editor with preview; differences between versions
+    breakers, provider_rates     circuit breakers and rate limits of providers
+    producers, recipients        producers with API keys, recipients with contacts
+    recipient_page               a recipient's contacts and latest notifications, for support
+    suppressions                 suppression list with import and export
+    retry_presets                retry policies with timetables
+    provider_routes              routing of channels to providers
+    schedules                    recurring notifications and ordering keys
+    periodic_tasks               beat's tasks: interval, on or off, last run and result
     notification_types, alerts, housekeeping
-    audited, audit_log           each change is logged; the log
-    second_factor, sessions, users   who gets in, and what they may do
+    audited, audit_log           audit of all changes
+    second_factor, sessions, users   sign-in, operators' accounts and roles
 
-Promises: no page counts or scans a partitioned table (lists are bounded to recent days, searches go
-by index); nothing here writes a delivery's status but through `operations.replay`; an address is
-shown on the own page of its contact or suppression alone, a sensitive variable nowhere; who may
-only view can change nothing. A new page keeps them by building on `base`.
+No page counts or scans a partitioned table: lists are bounded to recent days, and searches use an
+index. The admin changes the status of a delivery only with `operations.replay`. An address is shown
+only on the page of the contact or suppression; a sensitive variable is never shown. An operator
+with view permission only cannot change anything. New pages inherit these rules from `base`.
 """
 
 from notifications.admin import (

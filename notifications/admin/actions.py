@@ -1,4 +1,4 @@
-"""unfold's `action`, typed as the decorator that it is (its own annotation names its inside)."""
+"""Unfold's `action` decorator with correct type annotations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def action(
     description: str, *, permissions: Sequence[str], url_path: str = "", icon: str = ""
 ) -> Callable[[Method], Method]:
-    """Make a method an action of a list, or with `url_path` a button of an object's page.
+    """Return a decorator for an action of a list, or with `url_path` a button of an object's page.
 
     Args:
-        description: what its button says.
-        permissions: each `x` asks the admin's `has_x_permission`.
-        url_path: the end of the button's address.
-        icon: a Material symbol.
+        description: label of the button.
+        permissions: names `x`; the admin needs a method `has_x_permission` for every name.
+        url_path: last part of the button's URL.
+        icon: name of a Material symbol.
     """
     decorator: object = unfold_action(
         description=description,

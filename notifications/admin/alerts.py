@@ -1,4 +1,4 @@
-"""Alerts: what an operator must look at, and that somebody has."""
+"""Alerts: list and resolve."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from notifications.store.postgres import audit
 
 
 class OpenFilter(admin.EmptyFieldListFilter):
-    """Open or resolved."""
+    """Filter for open or resolved alerts."""
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]  # passed through
         self.title = "state"
 
     def choices(self, changelist: object) -> object:  # type: ignore[override]  # Django yields dicts
-        """Words of this page in place of `Empty` and `Not empty`."""
+        """Return the choices with the labels `Open` and `Resolved`."""
         words = {"Empty": "Open", "Not empty": "Resolved"}
         for choice in super().choices(changelist):  # type: ignore[arg-type]  # Django's own type
             shown = str(choice["display"])
@@ -33,7 +33,7 @@ class OpenFilter(admin.EmptyFieldListFilter):
 
 @admin.register(Alert)
 class AlertAdmin(base.ReadOnlyAdmin):
-    """Read-only but for resolving."""
+    """Read-only list of alerts with an action to resolve."""
 
     list_display = ("kind", "subject", "detail", "meaning", "raised_at", "seen_at", "state")
     list_filter = (("resolved_at", OpenFilter), "kind")
@@ -42,21 +42,21 @@ class AlertAdmin(base.ReadOnlyAdmin):
 
     @display(description="Meaning")
     def meaning(self, row: Alert) -> str:
-        """What alerts of its kind mean, and where to look."""
+        """Return the meaning of the kind of alert."""
         return sentence(row.kind)
 
     @display(description="State", label={"open": "danger", "resolved": "success"})
     def state(self, row: Alert) -> str:
-        """Open or resolved."""
+        """Return `open` or `resolved`."""
         return "resolved" if row.resolved_at else "open"
 
     def has_resolve_permission(self, request: HttpRequest) -> bool:
-        """Who may change alerts."""
+        """Return True if the operator may change alerts."""
         return bool(request.user.has_perm("notifications.change_alert"))
 
     @action("Resolve", permissions=["resolve"])
     def resolve(self, request: HttpRequest, queryset: QuerySet[Alert]) -> None:
-        """It comes back by itself if its cause is still there."""
+        """Resolve alerts. An alert is raised again if the cause lasts."""
         with audit.changes(name_of(request), "resolve_alert", queryset):
             count = queryset.filter(resolved_at=None).update(resolved_at=clock.now())
         self.message_user(request, f"{count} alerts resolved.", messages.SUCCESS)

@@ -1,4 +1,4 @@
-"""The audit log: who changed what, and when."""
+"""The audit log."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from notifications.admin import base
 from notifications.models import AuditEntry
 
 _FIELDS_SHOWN: Final = 3
-"""In a list; the entry's page has all of them."""
+"""In the list; the page of an entry shows all fields."""
 
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(base.ReadOnlyAdmin):
-    """Read-only; found by operator, key, object and request."""
+    """Read-only log with a search by operator, key, object and request."""
 
     list_display = ("at", "by", "operation", "object", "differs", "request_id")
     list_filter = ("object_type", "operation")
@@ -37,7 +37,7 @@ class AuditEntryAdmin(base.ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[AuditEntry], search_term: str
     ) -> tuple[QuerySet[AuditEntry], bool]:
-        """By whole names, and by a key's prefix wherever it stands."""
+        """Match whole names, or the prefix of a key."""
         del request
         term = search_term.strip()
         if not term:
@@ -47,7 +47,7 @@ class AuditEntryAdmin(base.ReadOnlyAdmin):
 
     @display(description="Object")
     def object(self, entry: AuditEntry) -> str:
-        """What was changed, leading to its page where the admin has one."""
+        """Return the changed object, with a link if the admin has a page for the object."""
         name = f"{entry.object_type} {entry.object_name or entry.object_id}"
         for app in ("notifications", "auth", "django_celery_beat"):
             try:
@@ -59,18 +59,18 @@ class AuditEntryAdmin(base.ReadOnlyAdmin):
 
     @display(description="Fields")
     def differs(self, entry: AuditEntry) -> str:
-        """The names of the fields that differ."""
+        """Return the names of the changed fields."""
         shown = entry.fields[:_FIELDS_SHOWN]
         return ", ".join(shown) + (" …" if len(entry.fields) > len(shown) else "")
 
     @display(description="Before")
     def was(self, entry: AuditEntry) -> str:
-        """The fields as they were."""
+        """Return the previous values."""
         return _pretty(entry.before)
 
     @display(description="After")
     def became(self, entry: AuditEntry) -> str:
-        """The fields as they are."""
+        """Return the new values."""
         return _pretty(entry.after)
 
 

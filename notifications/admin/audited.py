@@ -1,4 +1,4 @@
-"""Admin pages whose changes enter the audit log, and that show the entries about their object."""
+"""Base class of admin pages with audited changes and a list of audit entries."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from unfold.admin import ModelAdmin
 from notifications.store.postgres import audit
 
 _ROW: Final = re.compile(r"form-[0-9]+-id")
-"""The field of a row's key in a list that is edited."""
+"""Name of the form field with the primary key of a row in an editable list."""
 _KEY: Final = re.compile(r"[0-9]{1,18}")
 LATEST: Final = 20
-"""Entries below an object; the list of the log has all of them."""
+"""Audit entries shown below an object; the audit log has all entries."""
 
 
 def name_of(request: HttpRequest) -> str:
-    """The operator, as the log names them."""
+    """Return the user name of the operator."""
     return str(request.user.get_username())
 
 
 class AuditedAdmin(ModelAdmin):
-    """What is added, changed and deleted here is in the log; so is what an action wraps itself."""
+    """A ModelAdmin which audits additions, changes and deletions.
+
+    Actions audit changes themselves.
+    """
 
     change_form_outer_after_template: str | None = "admin/audit_lines.html"  # type: ignore[assignment]  # unfold types its default, None
 
@@ -38,7 +41,7 @@ class AuditedAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - Django's own annotation
-        """Compare the object and its inlines before and after a POST."""
+        """Audit the changes of an object and inlines by a POST."""
         found = None
         if request.method == "POST" and object_id is not None:
             found = self.get_object(request, unquote(object_id))
@@ -51,7 +54,7 @@ class AuditedAdmin(ModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:  # noqa: ANN401 - Django's own annotation
-        """Compare the rows that are edited in the list before and after."""
+        """Audit the changes of rows edited in the list."""
         if request.method != "POST" or "_save" not in request.POST or not self.list_editable:
             return super().changelist_view(request, extra_context)
         edited = [
@@ -64,18 +67,18 @@ class AuditedAdmin(ModelAdmin):
             return super().changelist_view(request, extra_context)
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> Any:  # noqa: ANN401 - Django's signature
-        """Django calls this when a new object is saved with its inlines."""
+        """Audit an added object with inlines; called by Django after saving."""
         with audit.changes(name_of(request), f"add_{self.opts.model_name}") as made:
             made.extend(row for rows in self._rows(obj) for row in rows)
         return super().log_addition(request, obj, message)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        """Delete one object."""
+        """Delete an object and audit the deletion."""
         with audit.changes(name_of(request), f"delete_{self.opts.model_name}", *self._rows(obj)):
             super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Delete those that an operator chose in the list."""
+        """Delete the selected objects and audit the deletion."""
         with audit.changes(name_of(request), f"delete_{self.opts.model_name}", queryset):
             super().delete_queryset(request, queryset)
 
@@ -88,17 +91,17 @@ class AuditedAdmin(ModelAdmin):
         form_url: str = "",
         obj: Any = None,  # noqa: ANN401 - Django's signature
     ) -> HttpResponse:
-        """With what the log says of the object."""
+        """Add the object's latest audit entries to the page."""
         if obj is not None and request.user.has_perm("notifications.view_auditentry"):
             context["audit_entries"] = audit.of_object(*self.audited_with(obj))[:LATEST]
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def audited_with(self, obj: Model) -> list[Model]:
-        """The objects whose entries stand on the page of `obj`."""
+        """Return the objects whose audit entries are shown on the page of `obj`."""
         return [row for rows in self._rows(obj) for row in rows]
 
     def _rows(self, obj: Model) -> list[QuerySet[Any]]:
-        """The object and its inlines."""
+        """Return the object and the inlines as querysets."""
         model = obj.__class__
         own = model._default_manager.filter(pk=obj.pk)  # noqa: SLF001 - Django's public name
         return [own, *(_of_inline(inline, model, obj) for inline in self.inlines)]

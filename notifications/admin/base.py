@@ -1,4 +1,4 @@
-"""What the pages share: reading without changing, and without counting what cannot be counted."""
+"""Base classes and helpers of admin pages: read-only models, bounded counts, filters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from notifications.rules import ids
 from notifications.rules.states import Status
 
 COUNTED: Final = 1_000
-"""Rows that a list will page through; an operator who has not found it by then should narrow it."""
+"""Maximum number of rows counted for a list; a search should narrow longer lists."""
 
 STATUS_COLOURS: Final = {
     **dict.fromkeys(("delivered", "read", "sent"), "success"),
@@ -33,7 +33,7 @@ STATUS_COLOURS: Final = {
     **dict.fromkeys(("retrying", "unknown", "unconfirmed"), "warning"),
     **dict.fromkeys(("queued", "sending", "scheduled"), "info"),
 }
-"""Status -> colour of its label; the rest (suppressed, cancelled) are grey."""
+"""Status -> colour of the label; other statuses are grey."""
 
 RECENT: Final[Mapping[str, dt.timedelta]] = {
     "hour": dt.timedelta(hours=1),
@@ -44,12 +44,12 @@ RECENT: Final[Mapping[str, dt.timedelta]] = {
 
 
 def colour_of(status: Status) -> str:
-    """The colour of a status's label, in unfold's words."""
+    """Return unfold's colour name for the label of a status."""
     return STATUS_COLOURS.get(status.label, "")
 
 
 def link(address: str, text: object) -> SafeString:
-    """A link in a read-only field, in the colours in which unfold shows its own."""
+    """Return a link for a read-only field, with unfold's colours."""
     shown = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
     return format_html(shown, address, text)
 
@@ -62,7 +62,7 @@ def page(
     title: str,
     context: Mapping[str, Any],
 ) -> TemplateResponse:
-    """One of our own pages inside the admin's frame."""
+    """Render a custom page inside the admin's layout."""
     frame = model_admin.admin_site.each_context(request)
     return TemplateResponse(
         request, template, {**frame, "opts": model_admin.opts, "title": title, **context}
@@ -70,7 +70,7 @@ def page(
 
 
 class ReadOnlyAdmin(AuditedAdmin):
-    """A model that the machine writes: to be looked at, never edited."""
+    """A read-only ModelAdmin for tables written by the service."""
 
     show_full_result_count = False
     list_per_page = 50
@@ -78,7 +78,7 @@ class ReadOnlyAdmin(AuditedAdmin):
     actions_on_top = True
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's signature
-        """Nobody writes these by hand."""
+        """Return False: only the service writes the table."""
         return False
 
     def has_change_permission(  # noqa: D102 - as above
@@ -97,9 +97,9 @@ class ReadOnlyAdmin(AuditedAdmin):
 
 
 def own_page(show: Callable[[Any, HttpRequest, str], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Make a `change_view` that shows a row on a page of our own instead of a form.
+    """Return a `change_view` which renders a custom page instead of a form.
 
-    Who may not view the rows gets Django's PermissionDenied.
+    An operator without view permission gets PermissionDenied.
     """
 
     @functools.wraps(show)
@@ -118,13 +118,13 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # it is not subscr
 
     @cached_property
     def count(self) -> int:
-        """How many rows there are, or COUNTED."""
+        """Return the number of rows, at most COUNTED."""
         rows = cast("QuerySet[Model]", self.object_list)
         return rows[:COUNTED].count()
 
 
 class RecentFilter(admin.SimpleListFilter):
-    """Rows by their birth, read from the id: what spares the partitions of other days."""
+    """Filter by creation time, read from the id: Postgres skips partitions of other days."""
 
     title = "when"
     parameter_name = "within"
@@ -134,11 +134,11 @@ class RecentFilter(admin.SimpleListFilter):
         request: HttpRequest,  # noqa: ARG002 - Django's signature
         model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - Django's signature
     ) -> list[tuple[str, str]]:
-        """The spans; a day is what an operator at work means."""
+        """Return the time spans; the default is a day."""
         return [(name, f"Last {name}") for name in RECENT]
 
     def choices(self, changelist: Any) -> Any:  # noqa: ANN401 - Django's types
-        """Without `All`: there is no such list."""
+        """Return the choices without `All`, because an unbounded list is not offered."""
         for name, label in self.lookup_choices:
             yield {
                 "selected": (self.value() or "day") == name,
@@ -147,7 +147,7 @@ class RecentFilter(admin.SimpleListFilter):
             }
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Bound to the span, unless a search has already found the rows by index."""
+        """Restrict the list to the time span, except for the results of a search."""
         if request.GET.get("q"):
             return queryset
         span = RECENT.get(self.value() or "day", RECENT["day"])

@@ -1,7 +1,7 @@
-"""Breakers: which providers rest, why, since when; opened and closed by hand; what they did lately.
+"""Circuit breakers: current state with reason, overrides by operators, latest events.
 
-The page shows what the state Redis knows at this moment, for each provider and channel that is
-configured, whether its breaker ever tripped or not. An operator's word holds until taken back.
+The page shows the current state in the state Redis for every configured provider and channel. An
+operator's override lasts until removal.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from notifications.store.rate_limits.breaker_status import Endpoints, Standing
 from providers.contract import Channel
 
 _ENDPOINTS: Final = 20
-"""Resting endpoints shown for each provider, beside their count."""
+"""Open endpoints shown per provider, in addition to the number of open endpoints."""
 _LATEST: Final = 20
-"""Events below the board; the others have a list of their own."""
+"""Events below the table; the list of events has all events."""
 
 _VERBS: Final = {
     Forced.AUTO: "Let calls decide",
@@ -40,7 +40,7 @@ _VERBS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One breaker on the board."""
+    """A breaker in the table."""
 
     provider: str
     channel: Channel
@@ -48,7 +48,7 @@ class Line:
 
     @property
     def state(self) -> str:
-        """In a word or two."""
+        """Return the state in a few words."""
         word = "open" if self.standing.is_open else "closed"
         if self.standing.is_rejecting and not self.standing.forced:
             return "open: rejecting"
@@ -56,7 +56,7 @@ class Line:
 
     @property
     def verbs(self) -> list[tuple[str, str]]:
-        """What else an operator can say: the value and the button."""
+        """Return the available overrides: value and label of the button."""
         return [
             (forced.value, verb)
             for forced, verb in _VERBS.items()
@@ -66,17 +66,17 @@ class Line:
 
 @admin.register(Breaker)
 class BreakerAdmin(base.ReadOnlyAdmin):
-    """One page: the board, its buttons, and the latest events."""
+    """A single page: table, buttons and latest events."""
 
     def changelist_view(  # type: ignore[override]  # unfold names its own kind of answer
         self,
         request: HttpRequest,
         extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
     ) -> HttpResponse:
-        """Show the board; on POST do what a button says.
+        """Show the page; on POST apply an override.
 
         Raises:
-            PermissionDenied: the operator may not view, or may not force.
+            PermissionDenied: the operator may not view breakers, or may not change breakers.
         """
         may_force = request.user.has_perm("notifications.change_breaker")
         if request.method == "POST":
@@ -113,7 +113,7 @@ class BreakerAdmin(base.ReadOnlyAdmin):
 
 
 def _resting_endpoints() -> Iterator[tuple[Pair, Endpoints]]:
-    """Of each provider whose endpoints have breakers of their own, if any rests."""
+    """Yield the open endpoints of providers with breakers per endpoint."""
     for pair in _pairs():
         if routing.providers_by_name()[pair[0]].capabilities.endpoint_of is not None:
             resting = breaker_status.endpoints(pair, limit=_ENDPOINTS)
@@ -142,7 +142,7 @@ def _read(request: HttpRequest) -> tuple[Pair, Forced]:
 
 @admin.register(BreakerEvent)
 class BreakerEventAdmin(base.ReadOnlyAdmin):
-    """All that breakers did, as far as it is kept."""
+    """Read-only list of breaker events."""
 
     list_display = ("at", "provider", "channel", "kind", "detail")
     list_filter = ("kind", "provider", "channel")

@@ -1,4 +1,4 @@
-"""The first page: what is wrong now, in four figures and two lists. All counts are bounded."""
+"""The overview: open dead letters, alerts, queues and sweeps. All counts are bounded."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from notifications.store.postgres import backlog
 
 
 def environment(_request: HttpRequest) -> list[str] | None:
-    """What the top of every page says of an environment that does not reach everybody."""
+    """Return the label at the top of all pages for dry run or allow-list."""
     settings = conf.current()
     if settings.dry_run:
-        return ["Dry run: nothing leaves", "warning"]
+        return ["Dry run: nothing is sent", "warning"]
     return ["Allow-list: others are suppressed", "info"] if settings.allowed else None
 
 
 def add_figures(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Fill unfold's index page; for who may not view dead letters it stays empty."""
+    """Add the figures to unfold's index page, if the operator may view dead letters."""
     if not request.user.has_perm("notifications.view_deadletter"):
         return context
     now = clock.now()

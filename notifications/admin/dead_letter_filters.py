@@ -1,4 +1,7 @@
-"""The filters of the list of dead letters. Each offers choices; `StateFilter` applies them all."""
+"""Filters of the list of dead letters.
+
+All filters offer choices; `StateFilter` applies all filters.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +24,21 @@ class _Choice(admin.SimpleListFilter):
     offered: ClassVar[staticmethod[[], Choices]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Leaves the rows alone: `StateFilter` reads every parameter at once."""
+        """Return None: `StateFilter` applies all parameters at once."""
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> Choices:  # noqa: ARG002 - Django's signature
         return self.offered()
 
 
 class StateFilter(_Choice):
-    """Open ones, which is the list that matters, or those that somebody has dealt with."""
+    """Filter for open (default) or resolved dead letters."""
 
     title = "state"
     parameter_name = "state"
     offered = staticmethod(lambda: [("open", "Open"), ("resolved", "Resolved")])
 
     def choices(self, changelist: Any) -> Any:  # noqa: ANN401 - Django's types
-        """Without `All`: a resolved letter among open ones would be replayed in vain."""
+        """Return the choices without `All`, because a resolved dead letter cannot be replayed."""
         for value, label in self.lookup_choices:
             yield {
                 "selected": (self.value() or "open") == value,
@@ -46,7 +49,7 @@ class StateFilter(_Choice):
     def queryset(  # type: ignore[override]  # this one does narrow
         self, request: HttpRequest, queryset: QuerySet[DeadLetter]
     ) -> QuerySet[DeadLetter]:
-        """Apply this and every other filter of the list."""
+        """Apply all filters of the list."""
         is_open = self.value() != "resolved"
         try:
             wanted = dead_letter_selection.read(request.GET)
@@ -56,28 +59,28 @@ class StateFilter(_Choice):
 
 
 class ReasonFilter(_Choice):
-    """Reasons that open letters have (by `dead_letter_open`)."""
+    """Filter by the reasons of open dead letters (uses the index `dead_letter_open`)."""
 
     title = parameter_name = "reason"
     offered = staticmethod(lambda: _values("reason"))
 
 
 class ProviderFilter(_Choice):
-    """Providers that open letters name."""
+    """Filter by the providers of open dead letters."""
 
     title = parameter_name = "provider"
     offered = staticmethod(lambda: _values("provider"))
 
 
 class ChannelFilter(_Choice):
-    """Every channel."""
+    """Filter by channel."""
 
     title = parameter_name = "channel"
     offered = staticmethod(lambda: [(str(value), label) for value, label in CHANNELS])
 
 
 class NewerFilter(_Choice):
-    """Died within this span."""
+    """Filter for dead letters created within a time span."""
 
     title = "newer than"
     parameter_name = "within"
@@ -85,7 +88,7 @@ class NewerFilter(_Choice):
 
 
 class OlderFilter(_Choice):
-    """Died before this span."""
+    """Filter for dead letters created before a time span."""
 
     title = "older than"
     parameter_name = "before"
@@ -93,7 +96,7 @@ class OlderFilter(_Choice):
 
 
 class ProducerFilter(_Choice):
-    """Whose letters."""
+    """Filter by producer."""
 
     title = parameter_name = "producer"
     offered = staticmethod(
@@ -102,7 +105,7 @@ class ProducerFilter(_Choice):
 
 
 class ModeFilter(_Choice):
-    """Live or test."""
+    """Filter by mode."""
 
     title = parameter_name = "mode"
     offered = staticmethod(lambda: [(str(value), label) for value, label in MODES])

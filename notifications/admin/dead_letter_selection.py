@@ -1,7 +1,7 @@
-"""Which dead letters an operator means: ticked ones, or all that match the list's filters.
+"""The selection of dead letters: selected rows, or all rows matching the list's filters.
 
-One reading of the query string serves the list, the page that asks for confirmation, and the job,
-so that all three mean the same letters.
+The list, the confirmation page and the job read the same query string with this module, so all
+three use the same dead letters.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from providers.contract import Channel
 
 
 def read(query: QueryDict) -> LetterFilter:
-    """Read the filter of a query string; what it does not name does not narrow.
+    """Read a filter from a query string. Missing parameters do not narrow the selection.
 
     Raises:
-        ValueError: a value is no number or no channel.
+        ValueError: a number or a channel is invalid.
     """
     ids, channel, mode = query.get("ids"), query.get("channel"), query.get("mode")
     producer = query.get("producer")
@@ -38,7 +38,7 @@ def read(query: QueryDict) -> LetterFilter:
 
 
 def described(wanted: LetterFilter) -> list[str]:
-    """The filter in an operator's words."""
+    """Return the filter as text for operators."""
     facts = {
         "chosen by hand": len(wanted.ids) if wanted.ids else None,
         "reason": wanted.reason,

@@ -1,7 +1,7 @@
-"""Dead letters: looked at, replayed, discarded; one, some, or all that match.
+"""Dead letters: inspect, replay and discard.
 
-Every way leads through one page that shows what would happen, because the letters of an outage are
-thousands and a replay calls real people.
+Every action shows a confirmation page first, because an outage causes thousands of dead letters and
+a replay sends messages to people.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from notifications.rules.dead_letter_filter import LetterFilter
 from notifications.store.postgres import audit, dead_letters
 
 _CHUNK: Final = 10_000
-"""Letters discarded in one statement: its locks are held for a fraction of a second."""
+"""Dead letters discarded per statement, so that locks last for a fraction of a second."""
 _SHOWN: Final = 10
 
 
 class ReplayForm(forms.Form):
-    """What an operator decides about a replay."""
+    """Options of a replay."""
 
     forced = forms.BooleanField(
         required=False,
         widget=UnfoldBooleanWidget,
-        label="Also what reached the person meanwhile",
-        help_text="By another channel, or by a late receipt. They would get it again.",
+        label="Include notifications which reached the person",
+        help_text="By another channel or a late receipt. The person gets a second message.",
     )
     renews_ttl = forms.BooleanField(
         required=False,
         widget=UnfoldBooleanWidget,
-        label="Start the time to live anew",
-        help_text="Else what has expired is skipped. Never for P0: nobody wants an old code.",
+        label="Restart the time to live",
+        help_text="Without a restart, expired dead letters are skipped. Never applied to P0.",
     )
 
 
 @admin.register(DeadLetter)
 class DeadLetterAdmin(base.ReadOnlyAdmin):
-    """Read-only but for replay and discard."""
+    """Read-only list with actions to replay and discard."""
 
     list_display = (
         *("created_at", "shown_reason", "channel", "priority", "provider", "detail"),
@@ -92,23 +92,23 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
 
     @display(description="Reason", label=True)
     def shown_reason(self, letter: DeadLetter) -> str:
-        """The reason as a label."""
+        """Return the reason as a label."""
         return letter.reason
 
-    @display(description="Which means")
+    @display(description="Meaning")
     def meaning(self, letter: DeadLetter) -> str:
-        """The reason in a sentence."""
+        """Return the description of the reason."""
         return reasons.sentence(letter.reason)
 
     @display(description="Recipient")
     def recipient(self, letter: DeadLetter) -> str:
-        """Who it was for, leading to what else came to them."""
+        """Return a link to the recipient."""
         page = reverse("admin:notifications_recipient_change", args=[letter.recipient_id])
         return base.link(page, letter.snapshot.get("user_id") or letter.recipient_id)
 
     @display(description="Address hash")
     def address_hash(self, letter: DeadLetter) -> str:
-        """The address as logs show it, leading to the contact."""
+        """Return the address hash used in logs, with a link to the contact."""
         hashed = dead_letters.address_hashes([letter]).get(letter.pk)
         if hashed is None:
             return "the contact was erased"
@@ -117,21 +117,21 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
 
     @display(description="Delivery")
     def delivery(self, letter: DeadLetter) -> str:
-        """Its id, leading to the whole timeline."""
+        """Return the delivery's id, with a link to the timeline."""
         notification = ids.notification_of(letter.delivery_id)
         page = reverse("admin:notifications_notification_change", args=[notification])
         return base.link(f"{page}#{letter.delivery_id}", letter.delivery_id)
 
     @display(description="Message")
     def message(self, letter: DeadLetter) -> str:
-        """The snapshot that a late replay would send."""
+        """Return the snapshot for a replay after retention."""
         pretty = json.dumps(letter.snapshot, indent=2, ensure_ascii=False)
         return format_html('<pre style="white-space:pre-wrap">{}</pre>', pretty)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[DeadLetter], search_term: str
     ) -> tuple[QuerySet[DeadLetter], bool]:
-        """By the delivery's id alone; there is an index for that and for nothing else."""
+        """Search by delivery id, the only column with an index for searches."""
         del request
         if not search_term:
             return queryset, False
@@ -141,40 +141,40 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
             return queryset.none(), False
 
     def has_replay_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Who may change dead letters may replay and discard; who may view them may not."""
+        """Return True if the operator may change dead letters."""
         return bool(request.user.has_perm("notifications.change_deadletter"))
 
     @action("Replay", permissions=["replay"])
     def replay(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
-        """Ask first, then start a replay job."""
+        """Open the confirmation page for a replay of the selected dead letters."""
         return self._ask("replay", request, queryset)
 
     @action("Discard", permissions=["replay"])
     def discard(self, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
-        """Ask first, then close them."""
+        """Open the confirmation page for discarding the selected dead letters."""
         return self._ask("discard", request, queryset)
 
     @action("Replay", url_path="replay", permissions=["replay"], icon="replay")
     def replay_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask first, then start a replay job of one."""
+        """Open the confirmation page for a replay of the dead letter."""
         del request
         return _to_question("replay", {"ids": object_id})
 
     @action("Discard", url_path="discard", permissions=["replay"], icon="delete")
     def discard_one(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask first, then close it."""
+        """Open the confirmation page for discarding the dead letter."""
         del request
         return _to_question("discard", {"ids": object_id})
 
     def _ask(self, verb: str, request: HttpRequest, queryset: QuerySet[DeadLetter]) -> HttpResponse:
         if request.POST.get("select_across") == "1" and not request.GET.get("q"):
-            # All that match: the filters themselves, not ten thousand ids in an address.
+            # All matching rows: pass the filters instead of thousands of ids in the URL.
             return _to_question(verb, request.GET.dict())
         chosen = queryset.values_list("pk", flat=True)
         return _to_question(verb, {"ids": ",".join(map(str, chosen))})
 
     def get_urls(self) -> list[URLPattern]:
-        """The two pages that ask."""
+        """Add the two confirmation pages."""
         view = self.admin_site.admin_view
         ours = [
             path("replay/", view(self.confirm_replay), name="notifications_deadletter_replay"),
@@ -184,7 +184,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         return ours + theirs
 
     def confirm_replay(self, request: HttpRequest) -> HttpResponse:
-        """Show what would be replayed; on POST start the job and show its progress."""
+        """Show the selection; on POST start the job and redirect to the progress."""
         wanted = self._wanted(request)
         form = ReplayForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
@@ -205,7 +205,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         return self._question(request, wanted, verb="Replay", form=form)
 
     def confirm_discard(self, request: HttpRequest) -> HttpResponse:
-        """Show what would be discarded; on POST do it."""
+        """Show the selection; on POST discard the dead letters."""
         wanted = self._wanted(request)
         if request.method == "POST":
             chosen = list(dead_letters.matching(wanted).values_list("pk", flat=True))

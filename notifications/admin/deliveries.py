@@ -1,4 +1,4 @@
-"""Deliveries: what happened to each effort, and settling by hand what nobody will ever answer."""
+"""Deliveries: search, and resolve `unknown` deliveries by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from notifications.store.postgres import audit, search
 
 @admin.register(Delivery)
 class DeliveryAdmin(base.ReadOnlyAdmin):
-    """Read-only but for the two answers to `unknown`: it was sent, or it was not."""
+    """Read-only list with two actions for deliveries with status `unknown`: sent, or not sent."""
 
     list_display = (
         *("id", "channel", "priority", "shown_status", "reason", "provider", "attempts"),
@@ -31,7 +31,7 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
     )
     list_filter = (base.RecentFilter, "status", "channel", "priority", "mode")
     search_fields = ("id",)
-    search_help_text = "An address, a user id, a provider's message id, or one of our ids."
+    search_help_text = "Address, user id, provider's message id, notification id or delivery id."
     ordering = ("-id",)
     sortable_by = ()
     paginator = base.BoundedPaginator
@@ -40,7 +40,7 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
     ) -> tuple[QuerySet[Delivery], bool]:
-        """By index, through `store.postgres.search`; never by pattern."""
+        """Search by index with `store.postgres.search`; patterns are not supported."""
         del request
         if not search_term:
             return queryset, False
@@ -50,7 +50,7 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
 
     @display(description="Status", label=base.STATUS_COLOURS)
     def shown_status(self, row: Delivery) -> str:
-        """The status as a label."""
+        """Return the status as a label."""
         return Status(row.status).label
 
     def change_view(
@@ -60,10 +60,10 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
         form_url: str = "",  # noqa: ARG002 - Django's signature
         extra_context: dict[str, Any] | None = None,  # noqa: ARG002 - Django's signature
     ) -> HttpResponse:
-        """A delivery is shown with all of its notification.
+        """Redirect to the page of the notification.
 
         Raises:
-            Http404: that is no id.
+            Http404: the id is malformed.
         """
         try:
             delivery = UUID(object_id)
@@ -75,17 +75,17 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
         return HttpResponseRedirect(f"{page}#{delivery}")
 
     def has_resolve_permission(self, request: HttpRequest) -> bool:
-        """Who may change deliveries may say what became of one."""
+        """Return True if the operator may change deliveries."""
         return bool(request.user.has_perm("notifications.change_delivery"))
 
     @action("Unknown: it was sent", permissions=["resolve"])
     def was_sent(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
-        """The provider's own log shows it."""
+        """Mark deliveries as sent, when the provider's log shows the message."""
         self._resolve(request, queryset, as_sent=True)
 
     @action("Unknown: it was not sent", permissions=["resolve"])
     def was_not_sent(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
-        """The provider's own log does not show it."""
+        """Mark deliveries as not sent, when the provider's log lacks the message."""
         self._resolve(request, queryset, as_sent=False)
 
     def _resolve(

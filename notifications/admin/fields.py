@@ -1,4 +1,4 @@
-"""Form fields for columns that hold several numbers, words or lines, or a small object."""
+"""Form fields for array columns and small JSON objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from providers.contract import Channel
 def several(
     choices: Iterable[tuple[Any, str]], *, help_text: str = ""
 ) -> forms.MultipleChoiceField:
-    """Check boxes over an array of small numbers."""
+    """Return checkboxes for an array of small numbers."""
     return forms.TypedMultipleChoiceField(
         choices=list(choices),
         coerce=int,
@@ -28,13 +28,13 @@ def several(
 
 
 def known_zone(name: str) -> str:
-    """A timezone's name as it is.
+    """Return the name of a timezone unchanged.
 
     Raises:
-        ValidationError: the tz database knows none of this name.
+        ValidationError: the tz database has no such timezone.
     """
     if not local_time.is_zone(name):
-        raise ValidationError("There is no such timezone. It reads like America/Sao_Paulo.")
+        raise ValidationError("Unknown IANA timezone. Use a name such as America/Sao_Paulo.")
     return name
 
 
@@ -44,61 +44,62 @@ class ChannelOrderField(forms.CharField):
     widget = UnfoldAdminTextInputWidget
 
     def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
-        """Numbers from the row as names; what somebody typed as it is."""
+        """Convert stored numbers to names; return typed text unchanged."""
         if isinstance(value, list):
             return ", ".join(Channel(number).label for number in value)
         return value
 
     def clean(self, value: Any) -> list[int]:  # noqa: ANN401 - Django's signature
-        """Read names back.
+        """Convert names to numbers.
 
         Raises:
-            ValidationError: a name that is no channel, or one that stands there twice.
+            ValidationError: a name is unknown or repeated.
         """
         names = [name.strip() for name in str(value or "").split(",") if name.strip()]
         try:
             order = [int(Channel.from_label(name)) for name in names]
         except KeyError as error:
             known = ", ".join(channel.label for channel in Channel)
-            raise ValidationError(f"{error.args[0].lower()} is none of {known}") from error
+            raise ValidationError(
+                f"unknown channel {error.args[0].lower()}; use one of {known}"
+            ) from error
         if len(set(order)) != len(order):
-            raise ValidationError("a channel stands there twice")
+            raise ValidationError("a channel is repeated")
         return order
 
 
 class CapsField(forms.CharField):
-    """Caps by channel, written `sms 1/day, push 5/hour`."""
+    """Frequency caps by channel, written `sms 1/day, push 5/hour`."""
 
     widget = UnfoldAdminTextInputWidget
 
     def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
-        """The row's object as a line; what somebody typed as it is."""
+        """Convert the stored object to a line; return typed text unchanged."""
         if isinstance(value, dict):
             return ", ".join(f"{label} {text}" for label, text in value.items())
         return value
 
     def clean(self, value: Any) -> dict[str, str]:  # noqa: ANN401 - Django's signature
-        """Read a line back.
+        """Convert a line to an object.
 
         Raises:
-            ValidationError: an item that is no channel with a cap, or a channel that stands there
-            twice.
+            ValidationError: an item is malformed, or a channel is unknown or repeated.
         """
         items = [item.split() for item in str(value or "").split(",") if item.strip()]
         try:
             written = dict(items)
         except ValueError as error:
-            raise ValidationError("write it like sms 1/day, push 5/hour") from error
+            raise ValidationError("use the form: sms 1/day, push 5/hour") from error
         if len(written) != len(items):
-            raise ValidationError("a channel stands there twice")
+            raise ValidationError("a channel is repeated")
         try:
             read = frequency_caps.parsed(written)
         except KeyError as error:
-            raise ValidationError(f"{error.args[0].lower()} is no channel") from error
+            raise ValidationError(f"unknown channel {error.args[0].lower()}") from error
         except ValueError as error:
             raise ValidationError(str(error)) from error
         return {channel.label: str(cap) for channel, cap in read.items()}
 
     def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
-        """The row's object against the typed line."""
+        """Compare the stored object with the typed line."""
         return super().has_changed(self.prepare_value(initial or {}), data)

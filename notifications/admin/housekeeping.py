@@ -1,4 +1,4 @@
-"""What the machine notes of itself: refused requests, and when each sweep last ran."""
+"""Rejected requests and sweep runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from notifications.models import Rejected, SweepRun
 
 @admin.register(Rejected)
 class RejectedAdmin(base.ReadOnlyAdmin):
-    """Requests that were refused for what they said."""
+    """Read-only list of invalid requests."""
 
     list_display = ("at", "problem", "detail", "user_id", "type", "producer_id")
     list_filter = ("problem",)
@@ -21,7 +21,7 @@ class RejectedAdmin(base.ReadOnlyAdmin):
 
 @admin.register(SweepRun)
 class SweepRunAdmin(base.ReadOnlyAdmin):
-    """A sweep that has not run for a minute is a beat that is dead."""
+    """Read-only list of sweep runs. A sweep without a run for a minute shows a stopped beat."""
 
     list_display = ("name", "started_at", "finished_at", "moved")
     ordering = ("name",)

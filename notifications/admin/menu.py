@@ -1,4 +1,4 @@
-"""The admin's side menu, in the order in which an operator at night needs it."""
+"""The side menu of the admin, ordered by urgency for operators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MENU: Final = (
         ),
     ),
     (
-        "What is said",
+        "Content",
         (
             ("Templates", "description", "template"),
             ("Template history", "history", "templateevent"),
@@ -42,7 +42,7 @@ _MENU: Final = (
         ),
     ),
     (
-        "Who",
+        "People and producers",
         (
             ("Recipients", "person", "recipient"),
             ("Contacts", "contact_mail", "contact"),
@@ -62,30 +62,30 @@ _MENU: Final = (
         ),
     ),
     (
-        "Machine room",
+        "Infrastructure",
         (
             ("Providers", "cell_tower", "providers"),
             ("Provider routes", "fork_right", "providerroute"),
-            ("Provider paces", "speed", "providerpace"),
+            ("Provider rate limits", "speed", "providerpace"),
             ("Periodic tasks", "timer", "django_celery_beat.periodictask"),
             ("Sweep runs", "mop", "sweeprun"),
         ),
     ),
 )
-"""Group -> (title, symbol, model or page); `app.model` is a model of another app."""
+"""Group -> (title, symbol, model or page); `app.model` is a model of another Django app."""
 
 _PAGES: Final = {
     "index": "admin:index",
     "providers": "admin:notifications_providers",
     "second_factor": "admin:second_factor",
 }
-"""What is a page of its own and no list of a model."""
+"""Pages which are not the list of a model."""
 _OPEN: Final = frozenset({"index", "second_factor", "signin"})
-"""Items that everybody sees."""
+"""Items visible to all operators."""
 
 
 def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
-    """The menu as unfold wants it; an item is left out for who may not view its model."""
+    """Return the menu for unfold; items without view permission are hidden."""
     groups: list[dict[str, Any]] = [
         {
             "title": group,

@@ -1,4 +1,4 @@
-"""The router's data: which priority, category and retry policy a type has. Effective at once."""
+"""Notification types: priority, category and retry preset. A change applies at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from notifications.store.cached import retry_presets
 
 
 class NotificationTypeForm(forms.ModelForm[NotificationType]):
-    """A type can choose any retry preset that there is now."""
+    """Offers all current retry presets."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Django's signature
         super().__init__(*arguments, **options)
@@ -23,13 +23,13 @@ class NotificationTypeForm(forms.ModelForm[NotificationType]):
             choices=[("", "by priority and channel"), *((name, name) for name in names)],
             required=False,
             widget=UnfoldAdminSelectWidget,
-            help_text="How failed calls are tried again.",
+            help_text="The retry policy for failed calls.",
         )
 
 
 @admin.register(NotificationType)
 class NotificationTypeAdmin(AuditedAdmin):
-    """Plain editing; what was already accepted keeps the values that it was accepted with."""
+    """Editable list. Accepted notifications keep the values of acceptance."""
 
     form = NotificationTypeForm
     list_display = ("name", "priority", "category", "retry_preset", "digest_template")

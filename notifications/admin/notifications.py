@@ -1,4 +1,4 @@
-"""Notifications: found by what an operator has in hand, read on one page from POST to receipt."""
+"""Notifications: search, and a page with deliveries, attempts and timeline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from notifications.store.postgres import search, timelines
 
 
 class _LastDeliveryOf(Func):
-    """The end of a notification's range of delivery ids."""
+    """The upper bound of a notification's range of delivery ids."""
 
     function = "last_delivery_of"
     output_field = UUIDField()
@@ -28,25 +28,25 @@ class _LastDeliveryOf(Func):
 
 @admin.register(Notification)
 class NotificationAdmin(base.ReadOnlyAdmin):
-    """Read-only: a notification changes through its deliveries."""
+    """Read-only list: a notification changes with the deliveries only."""
 
     list_display = ("created_at", "id", "user_id", "type", "priority", "mode", "status")
     list_filter = (base.RecentFilter, "priority", "mode")
     list_display_links = ("created_at", "id")
     search_fields = ("id",)
-    search_help_text = "An address, a user id, a provider's message id, or one of our ids."
+    search_help_text = "Address, user id, provider's message id, notification id or delivery id."
     ordering = ("-id",)
     sortable_by = ()
     paginator = base.BoundedPaginator
     readonly_fields: ClassVar[tuple[str, ...]] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Notification]:
-        """With the statuses of each one's deliveries, read for the rows of one page."""
+        """Add the statuses of the deliveries of the rows on the page."""
         theirs = Delivery.objects.filter(
             pk__gt=OuterRef("pk"), pk__lte=_LastDeliveryOf(OuterRef("pk"))
         )
         rows: QuerySet[Notification] = super().get_queryset(request)
-        # Variables, secrets and content have no place in a list.
+        # The list does not need variables, secrets and content.
         return rows.only("id", "created_at", "user_id", "type", "priority", "mode").annotate(
             statuses=ArraySubquery(theirs.values("status"))
         )
@@ -54,7 +54,7 @@ class NotificationAdmin(base.ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Notification], search_term: str
     ) -> tuple[QuerySet[Notification], bool]:
-        """By index, through `store.postgres.search`; never by pattern."""
+        """Search by index with `store.postgres.search`; patterns are not supported."""
         del request
         if not search_term:
             return queryset, False
@@ -63,16 +63,16 @@ class NotificationAdmin(base.ReadOnlyAdmin):
 
     @display(description="Status", label=base.STATUS_COLOURS)
     def status(self, row: Notification) -> str:
-        """That of the delivery which has come furthest."""
+        """Return the status of the most advanced delivery."""
         statuses: list[int] = row.statuses  # type: ignore[attr-defined]  # annotated above
         return overall([Status(status) for status in statuses]).label if statuses else "-"
 
     @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """One notification with its timeline.
+        """Show a notification with the timeline.
 
         Raises:
-            Http404: there is none with this id.
+            Http404: the notification does not exist.
         """
         try:
             timeline = timelines.of(UUID(object_id))

@@ -1,8 +1,8 @@
-"""Periodic tasks: what beat sends, how often, when it last ran and what came of it.
+"""Periodic tasks of beat: interval, on or off, last run and result.
 
-An operator changes the interval or switches a task off. Both are in force within seconds, survive
-restarts and deployments, and a task that is off stays an alert. There are no pages to add or delete
-one: `migrate` creates a task for each sweep.
+An operator can change the interval or switch a task off. Both apply within seconds and survive
+restarts and deployments; a task which is off raises an alert. Tasks cannot be added or deleted:
+`migrate` creates a task for every sweep.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from notifications.store.postgres import periodic_tasks
 from notifications.sweeps import SWEEPS
 
 _LONGEST: Final = 86_400
-"""Seconds. A sweep that runs less than once a day is as good as off."""
+"""Seconds. A longer interval would be equivalent to switching the sweep off."""
 
 
 class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
-    """Interval, on or off, and the confirmation that the latter needs."""
+    """Interval, on or off, and the confirmation for switching off."""
 
     enabled = forms.BooleanField(label="On", required=False, widget=UnfoldBooleanSwitchWidget)
     seconds = forms.IntegerField(
@@ -37,17 +37,17 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
         min_value=1,
         max_value=_LONGEST,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Seconds between two runs. In force within five seconds.",
+        help_text="Seconds between two runs. Applies within five seconds.",
     )
     confirmed = forms.BooleanField(
-        label="I have read what stops",
+        label="I have read the consequences",
         required=False,
         widget=UnfoldBooleanSwitchWidget,
         help_text="Needed to switch the task off.",
     )
 
     class Meta:
-        """The rest of the row is the service's own."""
+        """The service manages the other columns."""
 
         model = PeriodicTask
         fields = ("enabled",)
@@ -59,11 +59,11 @@ class PeriodicTaskForm(forms.ModelForm[PeriodicTask]):
         self.fields["enabled"].help_text = _stops(self.instance)
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the confirmation before a task is switched off."""
+        """Require the confirmation for switching a task off."""
         cleaned = super().clean() or {}
         is_switched_off = self.initial.get("enabled") and not cleaned.get("enabled")
         if is_switched_off and not cleaned.get("confirmed"):
-            self.add_error("confirmed", f"{_stops(self.instance)} Confirm that you want this.")
+            self.add_error("confirmed", f"{_stops(self.instance)} Confirm to switch the task off.")
         return cleaned
 
 
@@ -77,7 +77,7 @@ admin.site.unregister(PeriodicTask)
 
 @admin.register(PeriodicTask)
 class PeriodicTaskAdmin(AuditedAdmin):
-    """One row for each sweep."""
+    """A row per sweep."""
 
     form = PeriodicTaskForm
     list_display = ("name", "state", "interval", "last_began", "took", "result", "off_stops")
@@ -87,7 +87,7 @@ class PeriodicTaskAdmin(AuditedAdmin):
     readonly_fields = ("name", "task", "last_began", "took", "result")
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - Django's signature
-        """Nobody: a task without a sweep does nothing."""
+        """Return False: a task without a sweep does nothing."""
         return False
 
     def has_delete_permission(
@@ -95,11 +95,11 @@ class PeriodicTaskAdmin(AuditedAdmin):
         request: HttpRequest,  # noqa: ARG002 - Django's signature
         obj: PeriodicTask | None = None,  # noqa: ARG002 - Django's signature
     ) -> bool:
-        """Nobody: the next deployment would create it again."""
+        """Return False: the next deployment would create the task again."""
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PeriodicTask]:
-        """The sweeps' tasks, with their intervals."""
+        """Return the tasks of sweeps, with intervals."""
         rows: QuerySet[PeriodicTask] = super().get_queryset(request)
         return rows.filter(task__startswith=periodic_tasks.PREFIX).select_related("interval")
 
@@ -110,30 +110,30 @@ class PeriodicTaskAdmin(AuditedAdmin):
         form: forms.Form,
         change: bool,  # noqa: FBT001 - Django's signature
     ) -> None:
-        """Save the interval as django-celery-beat has it."""
+        """Save the interval as a row of django-celery-beat."""
         periodic_tasks.set_interval(obj, form.cleaned_data["seconds"])
         super().save_model(request, obj, form, change)
 
     @display(description="State", label={"on": "success", "off": "danger"})
     def state(self, task: PeriodicTask) -> str:
-        """On or off."""
+        """Return `on` or `off`."""
         return "on" if task.enabled else "off"
 
     @display(description="Interval")
     def interval(self, task: PeriodicTask) -> str:
-        """In seconds."""
+        """Return the interval in seconds."""
         every = periodic_tasks.interval_of(task)
         return f"{every.total_seconds():g} s" if every else "-"
 
     @display(description="Last began")
     def last_began(self, task: PeriodicTask) -> dt.datetime | None:
-        """When a worker last began it."""
+        """Return the start of the last run."""
         run = _run(task)
         return run.started_at if run else None
 
     @display(description="Took")
     def took(self, task: PeriodicTask) -> str:
-        """How long that run took, or that it goes on."""
+        """Return the duration of the last run, or `runs`."""
         run = _run(task)
         if run is None or run.finished_at is None:
             return "-"
@@ -142,13 +142,13 @@ class PeriodicTaskAdmin(AuditedAdmin):
 
     @display(description="Result")
     def result(self, task: PeriodicTask) -> str:
-        """What the last run that ended changed."""
+        """Return the counts of the last finished run."""
         run = _run(task)
         return f"{run.moved} moved, {run.failed} failed" if run else "never ran"
 
-    @display(description="What stops while it is off")
+    @display(description="Effect while off")
     def off_stops(self, task: PeriodicTask) -> str:
-        """In the words that its page asks to be confirmed."""
+        """Return the effect of switching the task off."""
         sweep = SWEEPS.get(task.name)
         return format_html("{}", sweep.stops if sweep else "")
 

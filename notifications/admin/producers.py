@@ -1,4 +1,4 @@
-"""Producers and their keys. A key's secret is shown once, on the page that made it."""
+"""Producers and API keys. The page after creation shows the secret of a key once."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ from notifications.store.postgres import api_keys, audit
 
 
 class ProducerForm(forms.ModelForm[Producer]):
-    """Check boxes for the priorities, a timezone that exists."""
+    """Checkboxes for priorities, and validation of the timezone."""
 
-    priorities = several(PRIORITIES, help_text="Priorities that it may use.")
+    priorities = several(PRIORITIES, help_text="Allowed priorities.")
 
     def clean_timezone(self) -> str:
-        """Known."""
+        """Return a known timezone."""
         return known_zone(self.cleaned_data["timezone"])
 
 
 @admin.register(Producer)
 class ProducerAdmin(AuditedAdmin):
-    """Services that may call. Switching one off is better than deleting it: its messages stay."""
+    """Producers are switched off instead of deleted, because notifications refer to a producer."""
 
     form = ProducerForm
     list_display = ("name", "is_active", "rate_per_second", "may_send_content", "created_at")
     search_fields = ("name",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Producer | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Its notifications name it for ninety days."""
+        """Return False: notifications refer to the producer for ninety days."""
         return False
 
 
 class ApiKeyForm(forms.ModelForm[ApiKey]):
-    """What a new key may do."""
+    """The properties of a new key."""
 
     scopes = forms.MultipleChoiceField(
         choices=[(scope, scope) for scope in sorted(GRANTABLE)],
@@ -59,32 +59,32 @@ class ApiKeyForm(forms.ModelForm[ApiKey]):
     )
 
     class Meta:
-        """The digest and the prefix are made by `store.postgres.api_keys`."""
+        """`store.postgres.api_keys` creates the digest and the prefix."""
 
         model = ApiKey
         fields = ("producer", "mode", "scopes", "note", "expires_at")
 
 
 class RotateForm(forms.Form):
-    """How long both keys work."""
+    """The overlap in which both keys work."""
 
     hours = forms.IntegerField(
         min_value=0,
         max_value=720,
         initial=24,
-        label="Hours that the old key works on",
+        label="Hours until the old key expires",
         widget=UnfoldAdminIntegerFieldWidget,
     )
 
     def clean(self) -> dict[str, Any]:
-        """With the hours as a span."""
+        """Add the overlap as a timedelta."""
         cleaned: dict[str, Any] = super().clean() or {}
         return {"overlap": dt.timedelta(hours=cleaned.get("hours", 0)), **cleaned}
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(AuditedAdmin):
-    """Made, looked at and revoked; never changed, so that a key means one thing all its life."""
+    """Keys are created, rotated and revoked, never changed: permissions of a key are constant."""
 
     form = ApiKeyForm
     list_display = ("prefix", "producer", "mode", "state", "note", "created_at", "expires_at")
@@ -98,47 +98,47 @@ class ApiKeyAdmin(AuditedAdmin):
     )
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> tuple[str, ...]:
-        """What is asked of a new key; of an existing one also what became of it."""
+        """Return the editable fields of a new key, or all fields of an existing key."""
         del request
         asked = ("producer", "mode", "scopes", "note", "expires_at")
         return asked if obj is None else self.readonly_shown[:1] + asked + self.readonly_shown[1:]
 
     def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """A key is replaced, not changed."""
+        """Return False: a key is replaced, not changed."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Revoking leaves a trace; deleting would not."""
+        """Return False: a key is revoked, so that a record stays."""
         return False
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
-        """Who may change keys may revoke them."""
+        """Return True if the operator may change keys."""
         return bool(request.user.has_perm("notifications.change_apikey"))
 
     @display(
         description="State", label={"good": "success", "expired": "warning", "revoked": "danger"}
     )
     def state(self, key: ApiKey) -> str:
-        """Good, expired or revoked."""
+        """Return `good`, `expired` or `revoked`."""
         if key.revoked_at:
             return "revoked"
         return "expired" if key.expires_at and key.expires_at <= clock.now() else "good"
 
     @action("Revoke", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        """At once, as far as `store.postgres.api_keys` remembers a key."""
+        """Revoke keys, effective after the cache time of `store.postgres.api_keys`."""
         with audit.changes(name_of(request), "revoke_key", queryset):
             count = api_keys.revoke(queryset, by=name_of(request))
         self.message_user(request, f"{count} keys revoked.", messages.SUCCESS)
         heirs = ApiKey.objects.filter(replaces__in=queryset, revoked_at=None)
         if working := ", ".join(heirs.values_list("prefix", flat=True)):
-            said = f"Keys that replaced them still work: {working}. Revoke those too after a leak."
+            said = f"Replacement keys still work: {working}. After a leak, revoke these too."
             self.message_user(request, said, messages.WARNING)
 
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: ApiKey, form: forms.Form, change: object
     ) -> None:
-        """Let `store.postgres.api_keys` make the key."""
+        """Create the key with `store.postgres.api_keys`."""
         del change
         wanted = form.cleaned_data
         made, secret = api_keys.issue(
@@ -159,7 +159,7 @@ class ApiKeyAdmin(AuditedAdmin):
         change: Any = False,  # noqa: ANN401, FBT002 - Django's signature
         **kwargs: Any,  # noqa: ANN401 - Django's signature
     ) -> type[forms.ModelForm[ApiKey]]:
-        """Offer the scopes that the operator's own rights cover: a key does no more than they."""
+        """Offer only scopes covered by the operator's permissions."""
         made: type[forms.ModelForm[ApiKey]] = super().get_form(request, obj, change, **kwargs)
         if "scopes" in made.base_fields:
             field = cast("forms.MultipleChoiceField", made.base_fields["scopes"])
@@ -167,7 +167,7 @@ class ApiKeyAdmin(AuditedAdmin):
         return made
 
     def has_rotate_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Who may make keys, and could have made this one."""
+        """Return True if the operator may create a key with the same scopes."""
         if not request.user.has_perm("notifications.add_apikey"):
             return False
         key = ApiKey.objects.filter(pk=str(object_id)).first() if object_id else None
@@ -175,7 +175,7 @@ class ApiKeyAdmin(AuditedAdmin):
 
     @action("Rotate", permissions=["rotate"], url_path="rotate", icon="autorenew")
     def rotate(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Ask how long both keys work, then show the new one."""
+        """Ask for the overlap, then show the new key."""
         key = get_object_or_404(ApiKey, pk=object_id)
         back = reverse("admin:notifications_apikey_change", args=[key.pk])
         form = RotateForm(request.POST if request.method == "POST" else None)
@@ -194,8 +194,8 @@ class ApiKeyAdmin(AuditedAdmin):
         context = {
             "form": form,
             "verb": "Rotate",
-            "consequence": "A new key that may do the same is made and shown once. The old one"
-            " works for so many hours longer.",
+            "consequence": "A new key with the same scopes is created and shown once. The old key"
+            " works for the given hours.",
             "back": back,
         }
         template = "admin/suppression_form.html"
@@ -204,7 +204,7 @@ class ApiKeyAdmin(AuditedAdmin):
     def response_add(
         self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Show the secret now: a redirect would have to store it somewhere."""
+        """Show the secret in this response; a redirect would need storage for the secret."""
         del post_url_continue
         answer = base.page(
             self,

@@ -1,4 +1,4 @@
-"""Paces: how fast each provider may be called, where an adapter's own answer does not fit us."""
+"""Rate limits of providers, which replace the adapters' defaults."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _names() -> list[tuple[str, str]]:
 
 
 class ProviderPaceForm(forms.ModelForm[ProviderPace]):
-    """Only providers that are configured: a name with a slip in it would change nothing."""
+    """Offers configured providers only, because an unknown name would have no effect."""
 
     provider = forms.ChoiceField(choices=_names, widget=UnfoldAdminSelectWidget)
 
 
 @admin.register(ProviderPace)
 class ProviderPaceAdmin(AuditedAdmin):
-    """Plain editing. Deleting a row gives its adapter's own pace back."""
+    """Editable list. Deleting a row restores the adapter's default."""
 
     form = ProviderPaceForm
     list_display = ("provider", "burst", "per_second")

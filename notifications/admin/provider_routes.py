@@ -1,7 +1,7 @@
-"""Which provider takes what: edited here, in force in every process within two seconds.
+"""Routes of channels to providers. A change applies in all processes within two seconds.
 
-A row can only name a provider that is configured and takes what the row gives it. One whose
-provider has lost its settings since is passed by, and the list says so.
+A row can name configured providers only, and only channels and platforms which the provider
+supports. A row whose provider has lost the settings is skipped, and the list shows this state.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from providers.contract import Provider
 
 
 class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
-    """A provider that is there, and that takes the channel and the platform."""
+    """Validates the provider, channel and platform."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Django's signature
         super().__init__(*arguments, **options)
@@ -32,7 +32,7 @@ class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
         self.fields["provider"] = forms.ChoiceField(choices=offered, widget=UnfoldAdminSelectWidget)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what the router would pass by."""
+        """Reject rows which the router would skip."""
         row: dict[str, Any] = super().clean() or self.cleaned_data
         name = row.get("provider", "")
         provider = routing.provider_named(name)
@@ -46,10 +46,12 @@ class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
         able = provider.capabilities
         if row.get("channel") not in {None, *able.channels}:
             channels = ", ".join(channel.label for channel in sorted(able.channels))
-            self.add_error("provider", f"{provider.name} takes {channels} and nothing else.")
+            self.add_error("provider", f"{provider.name} supports only: {channels}.")
         kinds = able.address_kinds
         if kinds and row.get("platform") not in {None, "", *kinds}:
-            self.add_error("platform", f"{provider.name} takes {', '.join(sorted(kinds))}.")
+            self.add_error(
+                "platform", f"{provider.name} supports only: {', '.join(sorted(kinds))}."
+            )
 
 
 def _names(row: ProviderRoute) -> list[str]:
@@ -59,7 +61,7 @@ def _names(row: ProviderRoute) -> list[str]:
 
 @admin.register(ProviderRoute)
 class ProviderRouteAdmin(AuditedAdmin):
-    """The router's rows. Rank, weight and the switch can be changed in the list: it is night."""
+    """The routing rows; rank, weight and switch can be changed in the list."""
 
     form = ProviderRouteForm
     fields = ("channel", "region", "platform", "provider", "rank", "weight", "is_enabled")
@@ -74,7 +76,7 @@ class ProviderRouteAdmin(AuditedAdmin):
     sortable_by = ()
 
     class Media:
-        """The card above the list."""
+        """Styles of the card above the list."""
 
         css: ClassVar = {"all": ("notifications/console.css",)}
 
@@ -83,13 +85,13 @@ class ProviderRouteAdmin(AuditedAdmin):
         label={"in use": "success", "off": "warning", "not configured": "danger"},
     )
     def state(self, row: ProviderRoute) -> str:
-        """Whether the router looks at it."""
+        """Return `in use`, `off` or `not configured`."""
         if routing.provider_named(row.provider) is None:
             return "not configured"
         return "in use" if row.is_enabled else "off"
 
     def get_urls(self) -> list[URLPattern]:
-        """With the page of providers."""
+        """Add the page of providers."""
         view = self.admin_site.admin_view(self.providers_view)
         guide = self.admin_site.admin_view(providers.guide)
         return [
@@ -99,13 +101,13 @@ class ProviderRouteAdmin(AuditedAdmin):
         ]
 
     def providers_view(self, request: HttpRequest) -> HttpResponse:
-        """Which providers are configured; buttons ask for credentials and send a test."""
+        """Show the providers, with buttons to check credentials and send a test."""
         return providers.view(self, request)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:  # noqa: ANN401 - Django's own annotation
-        """With what holds where no row fits."""
+        """Add the defaults from NOTIFY_ROUTES to the list."""
         defaults = [(each.label, name) for each, name in sorted(conf.current().routes.items())]
         context: dict[str, Any] = {**(extra_context or {}), "defaults": defaults}
         return super().changelist_view(request, context)

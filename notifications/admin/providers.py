@@ -1,7 +1,7 @@
-"""The page of providers: which are configured, how to configure one, whether its credentials work.
+"""The page of providers: configuration, check of credentials, test message.
 
-Who may view routes sees the page. Who may change routes may also ask a provider for its
-credentials, and send one message through it; the audit log has an entry of each, on the page too.
+The page needs permission to view routes. Checks and tests need permission to change routes, and the
+audit log records every check and test.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ from providers.contract import Channel, Finding, Provider
 
 _log = structlog.get_logger(__name__)
 _CHECK: Final = dt.timedelta(seconds=5)
-"""For one provider: somebody waits for the page."""
+"""Deadline for a provider's check, while the operator waits for the page."""
 _BODY: Final = "This is a test of the notification service."
 _PROVIDER: Final = "provider"
-"""The type of the audit log's entries: a provider has no row."""
+"""Object type of the audit entries; a provider has no table."""
 _MOST_CHARACTERS: Final = 4_096
-"""Of an address: a push subscription is the longest."""
+"""Maximum length of an address; a push subscription is the longest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One provider on the page."""
+    """A provider on the page."""
 
     name: str
     is_configured: bool
     channels: tuple[str, ...] = ()
     routed: tuple[str, ...] = ()
-    """Channels whose live messages may go through it now."""
+    """Channels whose live messages may use the provider now."""
     required: tuple[str, ...] = ()
-    """Variables without which it is not configured."""
+    """Environment variables required for the configuration."""
     findings: list[Finding] = field(default_factory=list)
     was_checked: bool = False
 
 
 class TestForm(forms.Form):
-    """Where a test goes."""
+    """The address of a test message."""
 
     channel = forms.ChoiceField(widget=UnfoldAdminSelectWidget)
     address = forms.CharField(max_length=_MOST_CHARACTERS, widget=UnfoldAdminTextInputWidget)
@@ -66,7 +66,7 @@ class TestForm(forms.Form):
         required=False,
         max_length=32,
         widget=UnfoldAdminTextInputWidget,
-        help_text="Of a push address: fcm_token, apns_token, web_push.",
+        help_text="Kind of push address: fcm_token, apns_token, web_push.",
     )
 
     def __init__(self, provider: Provider, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Django's signature
@@ -76,11 +76,11 @@ class TestForm(forms.Form):
 
 
 def view(page: ModelAdmin, request: HttpRequest) -> HttpResponse:
-    """Show the page; on POST do what a button says.
+    """Show the page; on POST run a check or send a test.
 
     Raises:
-        PermissionDenied: the user may not view routes, or may not change them and posts.
-        BadRequest: a button names a provider that is not configured.
+        PermissionDenied: the operator may not view routes, or may not change routes on POST.
+        BadRequest: the provider is not configured.
     """
     may_try = request.user.has_perm("notifications.change_providerroute")
     if not request.user.has_perm("notifications.view_providerroute"):
@@ -108,11 +108,11 @@ def view(page: ModelAdmin, request: HttpRequest) -> HttpResponse:
 
 
 def guide(request: HttpRequest) -> HttpResponse:
-    """docs/providers.md as it is: settings, first steps, codes.
+    """Return docs/providers.md as text.
 
     Raises:
-        PermissionDenied: the user may not view routes.
-        Http404: this installation has no docs.
+        PermissionDenied: the operator may not view routes.
+        Http404: the installation has no docs.
     """
     if not request.user.has_perm("notifications.view_providerroute"):
         raise PermissionDenied
@@ -156,7 +156,7 @@ def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int,
     except CannotSend as error:
         return messages.ERROR, str(error)
     facts = {each: given[each] for each in ("channel", "address", "kind")}
-    # Before the call: what may have been sent is in the log, whatever becomes of this process.
+    # Before the call, so that the log has the test even if the process dies during the call.
     audit.record_about(
         by, "send_provider_test", object_type=_PROVIDER, name=provider.name, after=facts
     )
@@ -166,7 +166,7 @@ def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int,
 
 
 def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
-    """Configured providers first, each group by name."""
+    """Return the providers, configured providers first, sorted by name."""
     routed: dict[str, list[str]] = {}
     for channel in Channel:
         for provider in routing.live_providers(channel):

@@ -1,10 +1,11 @@
-"""Quiet hours as lines that a person reads and types.
+"""Form field for quiet hours, written as lines.
 
 mon-fri 22:00-07:00
 sat sun 23:00-10:00 push sms
 12:30-13:30
 
-Days, then the window, then channels; no day is every day, no channel is every channel.
+A line has days, the window and channels. Without days the window applies every day, without
+channels to all channels.
 """
 
 from __future__ import annotations
@@ -20,31 +21,31 @@ from notifications.rules.times import quiet_hours
 from notifications.rules.times.quiet_hours import WEEKDAYS, Weekday, Window
 
 HELP: Final = (
-    "A window a line, in the person's local time: days, from-to, channels, such as"
+    "One window per line, in the person's local time: days, from-to, channels, such as"
     " “mon-fri 22:00-07:00 push sms”. No days: every day. No channels: all."
 )
 
 
 class QuietHoursField(forms.CharField):
-    """Windows, a line each."""
+    """Quiet hours, a window per line."""
 
     widget = UnfoldAdminTextareaWidget
 
     def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 - Django's signature
-        """Windows from the row as lines; what somebody typed as it is."""
+        """Convert stored windows to lines; return typed text unchanged."""
         if isinstance(value, list):
             return "\n".join(_line(Window.model_validate(kept)) for kept in value)
         return value
 
     def has_changed(self, initial: Any, data: Any) -> bool:  # noqa: ANN401 - Django's signature
-        """Compared as lines: a row's list is none."""
+        """Compare stored windows with typed lines."""
         return super().has_changed(self.prepare_value(initial), data)
 
     def clean(self, value: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Django's signature
-        """Read lines back, as a row keeps them.
+        """Convert lines to stored windows.
 
         Raises:
-            ValidationError: a line is no window, or together they leave no minute of the week.
+            ValidationError: a line is malformed, or the windows cover the whole week.
         """
         lines = [line for line in str(value or "").splitlines() if line.strip()]
         if len(lines) > quiet_hours.MAX_WINDOWS:
@@ -63,10 +64,10 @@ def _line(window: Window) -> str:
 
 
 def _window(line: str) -> Window:
-    """One line's window.
+    """Parse a line.
 
     Raises:
-        ValidationError: with the line and what is wrong with it.
+        ValidationError: the line is malformed; the message has the line and the cause.
     """
     words = line.lower().replace(",", " ").split()
     place = next((at for at, word in enumerate(words) if ":" in word), None)
@@ -86,7 +87,7 @@ def _window(line: str) -> Window:
 
 
 def _days(word: str) -> list[str]:
-    """`mon` or `fri-mon`, in order; what is no day as it is, for the window to refuse."""
+    """Return the days of `mon` or `fri-mon`; the window rejects an unknown word later."""
     first, _, last = word.partition("-")
     if not last or first not in WEEKDAYS or last not in WEEKDAYS:
         return [word]

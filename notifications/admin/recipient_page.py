@@ -1,10 +1,10 @@
-"""One person, as support asks: what came, what waits and why, and where they are reached.
+"""A recipient's page for support: contacts, latest notifications and waits.
 
-    clock      what time it is where they are, and who says so
-    contacts   each address, without the address: valid, invalid or suppressed, why, since when
-    lately     their latest notifications, each delivery with its reason, in their own time
+    clock      the recipient's local time, and the source of the timezone
+    contacts   contacts without addresses: valid, invalid or suppressed, with reason and time
+    lately     the latest notifications, with the reason of every delivery, in local time
 
-The promise: four queries, by index, however many messages the person has had.
+The page needs four indexed queries, however many messages the recipient has received.
 """
 
 from __future__ import annotations
@@ -33,72 +33,72 @@ from notifications.store.postgres.timelines import DeliveryView
 from providers.contract import Channel
 
 LATELY: Final = 20
-"""Notifications on the page: a caller asks about this week; the list has the rest."""
+"""Notifications on the page; the list of notifications has all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """The clock on the person's wall."""
+    """The recipient's timezone."""
 
     zone_name: str
-    """Empty: nobody knows it, and UTC is shown."""
+    """Empty: unknown; times are shown in UTC."""
     source: str
-    """Who says so."""
+    """Source of the timezone."""
 
     @property
     def zone(self) -> dt.tzinfo:
-        """To show times in."""
+        """Return the timezone for display."""
         return local_time.zone(self.zone_name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """One contact, and what keeps messages from it."""
+    """A contact, and the reasons against sending."""
 
     contact: Contact
     suppressions: Sequence[Suppression]
     is_off: bool
-    """The person switched the channel off."""
+    """The recipient switched the channel off."""
     wait: Deferral | None
-    """Until when a P2 that comes now would wait, and why."""
+    """End and reason of the wait of a P2 sent now."""
 
     @property
     def reason(self) -> str:
-        """Why a P2 that comes now would wait."""
+        """Return the reason for the wait of a P2 sent now."""
         return self.wait.reason.sentence if self.wait else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """One delivery, in words."""
+    """A delivery with texts for display."""
 
     delivery: Delivery | DeliveryView
     status: Status
     colour: str
     reason: str
     ends: bool
-    """It waits until its time to live ends: nothing will be sent."""
+    """The delivery waits beyond the time to live, so nothing will be sent."""
 
     @property
     def waits_until(self) -> dt.datetime | None:
-        """Its due time, where that is the end of a wait."""
+        """Return the end of the wait of a scheduled delivery."""
         return self.delivery.due_at if self.status is Status.SCHEDULED else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One notification of theirs."""
+    """A notification of the recipient."""
 
     notification: Notification
     efforts: Sequence[Effort]
 
 
 def context(person: Recipient, *, may_view: Callable[[str], bool]) -> dict[str, Any]:
-    """What the card on the recipient's page shows.
+    """Return the template context of the card on the recipient's page.
 
     Args:
         person: the recipient.
-        may_view: whether the operator may view a model; what they may not is None.
+        may_view: returns True if the operator may view a model; parts without permission are None.
     """
     where, now = clock_of(person), clock.now()
     sees_contacts = may_view("contact")
@@ -115,13 +115,13 @@ def context(person: Recipient, *, may_view: Callable[[str], bool]) -> dict[str, 
 
 
 def clock_of(person: Recipient) -> Clock:
-    """Where the person is, as far as anybody knows."""
+    """Return the recipient's timezone, as far as known."""
     source = "their profile" if person.timezone else "their phone number"
     return Clock(zone_name=person.timezone or person.phone_timezone, source=source)
 
 
 def effort(delivery: Delivery | DeliveryView, *, expires_at: dt.datetime) -> Effort:
-    """A delivery in words."""
+    """Return a delivery with texts for display."""
     status = Status(delivery.status)
     return Effort(
         delivery=delivery,
@@ -154,7 +154,7 @@ def _contacts(
 def _listed(
     person: Recipient, addresses: Sequence[str]
 ) -> Mapping[tuple[int, str], Sequence[Suppression]]:
-    """What is in force on the suppression list, by channel and address; it is for live mode."""
+    """Return the active suppressions by channel and address; empty in test mode."""
     listed: dict[tuple[int, str], list[Suppression]] = defaultdict(list)
     if person.mode == Mode.LIVE:
         for row in Suppression.objects.filter(address__in=addresses, undone_at=None):

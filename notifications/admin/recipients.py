@@ -1,4 +1,4 @@
-"""Recipients, how they can be reached, and what they allow."""
+"""Recipients, contacts and preferences."""
 
 from __future__ import annotations
 
@@ -34,46 +34,47 @@ from providers.contract import Channel
 
 
 class RecipientForm(forms.ModelForm[Recipient]):
-    """A timezone that exists, a locale spelled as templates spell theirs."""
+    """Validates the timezone and the locale."""
 
     def clean_timezone(self) -> str:
-        """Empty or known."""
+        """Return an empty or known timezone."""
         name: str = self.cleaned_data["timezone"]
         return known_zone(name) if name else name
 
     def clean_locale(self) -> str:
-        """As BCP 47 spells it.
+        """Return the normalised locale (BCP 47).
 
         Raises:
-            ValidationError: CLDR knows no such locale.
+            ValidationError: CLDR has no such locale.
         """
         tag = locales.normalised(self.cleaned_data["locale"])
         if not locales.is_known(tag):
-            raise ValidationError("There is no such locale. It reads like pt-BR.")
+            raise ValidationError("Unknown locale. Use a BCP 47 tag such as pt-BR.")
         return tag
 
 
 class PreferenceForm(forms.ModelForm[Preference]):
     """Channels by name, quiet hours as lines."""
 
-    channels_off = several(CHANNELS, help_text="Nothing is sent there, not even a P0.")
+    channels_off = several(CHANNELS, help_text="Nothing is sent on these channels, P0 included.")
     channel_order = ChannelOrderField(
-        required=False, help_text="push, sms, email ... in the order to try them. Empty: the usual."
+        required=False,
+        help_text="Order of preference, such as push, sms, email. Empty: the default order.",
     )
     quiet_hours = QuietHoursField(required=False, help_text=HELP)
 
     caps = CapsField(
         required=False,
-        help_text="Like sms 1/day, push 5/hour. A channel that is not there has the usual cap.",
+        help_text="Such as sms 1/day, push 5/hour. Other channels have the default cap.",
     )
 
     class Meta:
-        """A line is enough for a few names."""
+        """Short lists of names need a single line."""
 
         widgets = {"categories_off": UnfoldAdminTextInputWidget}  # noqa: RUF012 - Django's way
 
     def clean_categories_off(self) -> list[str]:
-        """A category that an operator takes off the list is no longer the person's choice."""
+        """Remove a category from `categories_left` when an operator switches the category on."""
         wanted: list[str] = self.cleaned_data["categories_off"]
         left = self.instance.categories_left
         self.instance.categories_left = [category for category in left if category in wanted]
@@ -81,7 +82,7 @@ class PreferenceForm(forms.ModelForm[Preference]):
 
 
 class PreferenceInline(StackedInline):
-    """One row, or none: everything allowed."""
+    """The preferences; without a row everything is allowed."""
 
     model = Preference
     form = PreferenceForm
@@ -90,12 +91,12 @@ class PreferenceInline(StackedInline):
 
 @admin.register(Recipient)
 class RecipientAdmin(AuditedAdmin):
-    """People, live and test apart."""
+    """Recipients of both modes."""
 
     form = RecipientForm
     list_display = ("user_id", "mode", "locale", "timezone", "updated_at")
     list_filter = ("mode",)
-    # An index serves this one; a pattern would read every person there is.
+    # The exact match uses an index; a pattern would scan the table.
     search_fields = ("user_id__exact",)
     search_help_text = "The whole user id, or a whole address."
     show_full_result_count = False
@@ -109,7 +110,7 @@ class RecipientAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Recipient], search_term: str
     ) -> tuple[QuerySet[Recipient], bool]:
-        """By index: who calls gives a number or a mailbox, and seldom a user id."""
+        """Search by user id or by address, with indexes."""
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         if not search_term:
             return found, may_repeat
@@ -117,7 +118,7 @@ class RecipientAdmin(AuditedAdmin):
         return found | queryset.filter(pk__in=there), may_repeat
 
     def audited_with(self, obj: Model) -> list[Model]:
-        """With what was done to the person's contacts."""
+        """Add the audit entries of the contacts."""
         return [*super().audited_with(obj), *Contact.objects.filter(recipient=obj.pk)]
 
     def render_change_form(
@@ -129,7 +130,7 @@ class RecipientAdmin(AuditedAdmin):
         form_url: str = "",
         obj: Recipient | None = None,
     ) -> HttpResponse:
-        """With the card that answers why something came, or did not."""
+        """Add the card with contacts and latest notifications."""
         if obj is not None:
             context["person"] = recipient_page.context(
                 obj, may_view=lambda name: request.user.has_perm(f"notifications.view_{name}")
@@ -138,10 +139,10 @@ class RecipientAdmin(AuditedAdmin):
 
 
 class ContactForm(forms.ModelForm[Contact]):
-    """An address that can be sent to, in the spelling in which addresses are stored."""
+    """Validates and normalises the address."""
 
     def clean(self) -> dict[str, Any]:
-        """Check the address as the API does."""
+        """Check the address with the rules of the API."""
         wanted: dict[str, Any] = super().clean() or {}
         if wanted.get("channel") is not None and "address" in wanted:
             try:
@@ -154,7 +155,7 @@ class ContactForm(forms.ModelForm[Contact]):
 
 
 class NeedsCheckFilter(admin.SimpleListFilter):
-    """Contacts that an open dead letter was to reach."""
+    """Filter for contacts with an open dead letter."""
 
     title = "needs a check"
     parameter_name = "needs_check"
@@ -164,11 +165,11 @@ class NeedsCheckFilter(admin.SimpleListFilter):
         request: HttpRequest,  # noqa: ARG002 - Django's signature
         model_admin: admin.ModelAdmin[Any],  # noqa: ARG002 - Django's signature
     ) -> list[tuple[str, str]]:
-        """One choice beside all."""
+        """Return the single choice."""
         return [("yes", "Yes")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Contact]) -> QuerySet[Contact]:  # noqa: ARG002 - Django's signature
-        """Narrow by the letters' partial index."""
+        """Filter with the partial index of dead letters."""
         if self.value() != "yes":
             return queryset
         letters = DeadLetter.objects.filter(resolved_at=None, contact_id__isnull=False)
@@ -177,7 +178,7 @@ class NeedsCheckFilter(admin.SimpleListFilter):
 
 @admin.register(Contact)
 class ContactAdmin(AuditedAdmin):
-    """Addresses: searched by exactly what stands in them, shown on their own page only."""
+    """Contacts: search by the exact address; only the page of a contact shows the address."""
 
     form = ContactForm
     list_display = (
@@ -200,7 +201,7 @@ class ContactAdmin(AuditedAdmin):
     actions = ("make_valid", "renew_secret")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
-        """With what the suppression list says of them."""
+        """Add the suppressions and open dead letters of the contacts."""
         return dead_letters.with_open_letters(suppressions.told(super().get_queryset(request)))
 
     @display(
@@ -208,25 +209,25 @@ class ContactAdmin(AuditedAdmin):
         label={"valid": "success", "invalid": "danger", "suppressed": "warning"},
     )
     def state(self, contact: Contact) -> str:
-        """Whether its address is used."""
+        """Return `valid`, `invalid` or `suppressed`."""
         if contact.invalidated_at:
             return "invalid"
         return "suppressed" if suppressions.causes_of(contact) else "valid"
 
     @display(description="Needs a check", boolean=True)
     def needs_check(self, contact: Contact) -> bool:
-        """An open dead letter was to reach the address."""
+        """Return True if the contact has an open dead letter."""
         return bool(getattr(contact, "needs_check", False))
 
     @display(description="On the suppression list for")
     def suppressed_for(self, contact: Contact) -> str:
-        """Why nothing is sent there."""
+        """Return the reasons on the suppression list."""
         return ", ".join(cause.replace("_", " ") for cause in suppressions.causes_of(contact))
 
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: Contact, form: forms.Form, change: object
     ) -> None:
-        """A new number may be another country's."""
+        """Save the contact and update the timezone suggested by the phone number."""
         if change:
             obj.changed_at, obj.changed_by = clock.now(), name_of(request)
         else:
@@ -236,20 +237,20 @@ class ContactAdmin(AuditedAdmin):
 
     @action("New signing secret", permissions=["change"])
     def renew_secret(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
-        """Show a webhook's new secret once; the one before signs for a week more."""
+        """Show a webhook's new secret once; the previous secret stays active for a week."""
         for contact in queryset:
             row = Contact.objects.filter(pk=contact.pk)
             with audit.changes(name_of(request), "rotate_signing_secret", row):
                 secret = webhook_signing.rotate(contact.pk)
             if secret is None:
-                self.message_user(request, f"{contact} is no webhook.", messages.WARNING)
+                self.message_user(request, f"{contact} is not a webhook.", messages.WARNING)
                 continue
-            said = f"{contact} is signed with {secret.shown()}; the page does not show it again."
+            said = f"New secret of {contact}: {secret.shown()}. The secret is shown only now."
             self.message_user(request, said, messages.SUCCESS)
 
     @action("Valid again", permissions=["change"])
     def make_valid(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
-        """The person has repaired it, or the provider was wrong."""
+        """Mark contacts as valid, after a repair or a wrong report by the provider."""
         with audit.changes(name_of(request), "make_contact_valid", queryset):
             repaired = queryset.exclude(invalidated_at=None).update(
                 invalidated_at=None, invalid_reason=""

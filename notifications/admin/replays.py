@@ -1,4 +1,4 @@
-"""Replay jobs: how far each is, and what it skipped and why."""
+"""Replay jobs: progress, and counts of skipped dead letters by reason."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from notifications.models import ReplayJob
 
 @admin.register(ReplayJob)
 class ReplayJobAdmin(base.ReadOnlyAdmin):
-    """Read-only: a job is started from the dead letters."""
+    """Read-only list: the page of dead letters starts jobs."""
 
     list_display = ("id", "created_at", "requested_by", "total", "replayed", "skipped", "state")
     sortable_by = ()
 
     @display(description="State", label={"running": "info", "finished": "success"})
     def state(self, job: ReplayJob) -> str:
-        """Running or finished."""
+        """Return `running` or `finished`."""
         return "finished" if job.finished_at else "running"
 
     @base.own_page
     def change_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The job's progress; the page renews itself until the job has ended.
+        """Show the progress of a job; the page reloads until the job is finished.
 
         Raises:
-            Http404: there is none with this number.
+            Http404: the job does not exist.
         """
         job = self.get_object(request, object_id)
         if job is None:

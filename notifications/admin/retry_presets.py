@@ -1,4 +1,4 @@
-"""Retry presets: read, edited and added here, with the timetable that a preset makes."""
+"""Retry presets: list, edit and add, with a timetable of retries."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from notifications.rules.retries import PRESETS, Try
 from notifications.store.cached import retry_presets
 
 _THINNEST: Final = 0.6
-"""Per cent of the timetable's width that a bar has at least."""
+"""Minimum width of a bar, in per cent of the timetable's width."""
 
 
 @admin.register(RetryPreset)
 class RetryPresetAdmin(AuditedAdmin):
-    """A change acts within two seconds, on the next retry of what is already waiting too."""
+    """A change applies within two seconds, to the next retry of waiting deliveries too."""
 
     list_display = ("name", "delays", "attempts", "jitter", "gives_up_after", "drops", "origin")
     fields = (
@@ -36,7 +36,7 @@ class RetryPresetAdmin(AuditedAdmin):
     sortable_by = ()
 
     class Media:
-        """The timetable's colours."""
+        """Colours of the timetable."""
 
         css: ClassVar = {"all": ("notifications/console.css",)}
 
@@ -45,11 +45,11 @@ class RetryPresetAdmin(AuditedAdmin):
         request: HttpRequest,  # noqa: ARG002 - Django's signature
         obj: RetryPreset | None = None,
     ) -> tuple[str, ...]:
-        """A preset is known by its name, so the name is given once."""
+        """Return the read-only fields; the name is the primary key and cannot change."""
         return ("name", "timetable") if obj else ("timetable",)
 
     def has_delete_permission(self, request: HttpRequest, obj: RetryPreset | None = None) -> bool:
-        """A shipped preset, and one that a notification type uses, cannot be deleted."""
+        """Return False for a shipped preset and for a preset used by a notification type."""
         if obj and (obj.name in PRESETS or _is_used(obj.name)):
             return False
         return super().has_delete_permission(request, obj)
@@ -61,7 +61,7 @@ class RetryPresetAdmin(AuditedAdmin):
 
     @display(description="Gives up after")
     def gives_up_after(self, row: RetryPreset) -> str:
-        """Time from the first call to the last, at the longest."""
+        """Return the longest time from the first call to the last call."""
         tries = retries.timetable(retry_presets.preset_of(row))
         return _in_words(tries[-1].latest.total_seconds()) if tries else "the first call"
 
@@ -69,7 +69,7 @@ class RetryPresetAdmin(AuditedAdmin):
         description="Origin", label={"shipped": "info", "changed": "warning", "own": "success"}
     )
     def origin(self, row: RetryPreset) -> str:
-        """Whether the row is shipped, changed or added here."""
+        """Return `shipped`, `changed` or `own`."""
         shipped = PRESETS.get(row.name)
         if shipped is None:
             return "own"
@@ -77,7 +77,7 @@ class RetryPresetAdmin(AuditedAdmin):
 
     @display(description="Timetable")
     def timetable(self, row: RetryPreset) -> SafeString:
-        """Each retry as a bar from its earliest to its latest moment."""
+        """Render the retries as bars from the earliest to the latest time."""
         if not row.name:
             return SafeString("Save the preset to see its timetable.")
         tries = retries.timetable(retry_presets.preset_of(row))
@@ -87,7 +87,7 @@ class RetryPresetAdmin(AuditedAdmin):
 
     @admin.action(description="Restore the shipped values")
     def restore(self, request: HttpRequest, rows: QuerySet[RetryPreset]) -> None:
-        """Undo changes of shipped presets; own presets stay as they are."""
+        """Restore shipped presets; other presets stay unchanged."""
         shipped = [PRESETS[row.name] for row in rows if row.name in PRESETS]
         for preset in shipped:
             columns: dict[str, Any] = retry_presets.columns_of(preset)
@@ -96,7 +96,7 @@ class RetryPresetAdmin(AuditedAdmin):
 
 
 def _bar(retry: Try, *, end: dt.timedelta) -> dict[str, object]:
-    """A row of the timetable; `left` and `width` are per cent of the time to the last retry."""
+    """Return a row of the timetable; `left` and `width` are per cent of the total time."""
     return {
         "number": retry.number,
         "wait": _range(retry.shortest, retry.longest),

@@ -1,4 +1,4 @@
-"""Schedules: what recurs, when it comes next, what came of it; paused and resumed by hand."""
+"""Schedules: next and latest occurrences; pause and resume. Ordering keys."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from notifications.scheduling import occurrences, schedule_changes
 from notifications.store.postgres import audit, late_encryption
 
 _PREVIEWED: Final = 10
-"""Occurrences on a schedule's page: to come, and made."""
+"""Occurrences on a schedule's page: planned, and created."""
 
 _COLOURS: Final = {"active": "success", "paused": "warning", "failing": "danger"}
 
 
 @admin.register(Schedule)
 class ScheduleAdmin(base.ReadOnlyAdmin):
-    """A producer's word is changed by its producer; an operator may pause it."""
+    """Read-only list with actions to pause and resume; only the producer changes a schedule."""
 
     list_display = ("name", "producer", "mode", "rrule", "zone", "state", "next_at")
     list_filter = ("paused", ("problem", EmptyFieldListFilter), "mode", "producer")
@@ -51,20 +51,20 @@ class ScheduleAdmin(base.ReadOnlyAdmin):
     actions_detail = ("pause_one", "resume_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
-        """With the next occurrence that is made already: one query for the whole list."""
+        """Add the next created occurrence, with a single query for the list."""
         made = Occurrence.objects.filter(schedule=OuterRef("pk"), at__gt=clock.now())
         rows: QuerySet[Schedule] = super().get_queryset(request)
         return rows.annotate(made_at=Subquery(made.order_by("at").values("at")[:1]))
 
     def has_pause_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Who may change schedules, although only so far."""
+        """Return True if the operator may change schedules."""
         return request.user.has_perm("notifications.change_schedule")
 
     @display(
         description="State", label={"active": "success", "paused": "warning", "failing": "danger"}
     )
     def state(self, schedule: Schedule) -> str:
-        """Active, paused, failing or over."""
+        """Return `active`, `paused`, `failing` or `over`."""
         if schedule.paused:
             return "paused"
         if schedule.problem:
@@ -73,62 +73,62 @@ class ScheduleAdmin(base.ReadOnlyAdmin):
 
     @display(description="Notification")
     def notification(self, schedule: Schedule) -> str:
-        """As its producer asks for it, with a mask for what is sealed."""
+        """Return the notification of the schedule, with encrypted values masked."""
         return json.dumps(late_encryption.masked_body_of(schedule), ensure_ascii=False)
 
-    @display(description="Clock")
+    @display(description="Timezone")
     def zone(self, schedule: Schedule) -> str:
-        """On whose wall clock it runs."""
+        """Return the timezone of the rule."""
         return schedule.timezone or "the recipient's"
 
     @display(description="Next")
     def next_at(self, schedule: Schedule) -> dt.datetime | None:
-        """Its next occurrence."""
+        """Return the time of the next occurrence."""
         made: dt.datetime | None = schedule.made_at  # type: ignore[attr-defined]  # annotated above
         return made or (schedule.due_at + occurrences.AHEAD if schedule.due_at else None)
 
     @display(description="Coming occurrences")
     def coming(self, schedule: Schedule) -> str:
-        """The first of them, as if it were not paused."""
+        """Return the next occurrences, whether paused or not."""
         times = islice(occurrences.next_times(schedule, after=clock.now()), _PREVIEWED)
         zone = occurrences.zone_of(schedule)
         lines = ((_on_both_clocks(at, zone),) for at in times)
         return format_html_join("", "<div>{}</div>", lines) or "none"
 
-    @display(description="Made of the latest")
+    @display(description="Latest occurrences")
     def made(self, schedule: Schedule) -> str:
-        """The notification of each, or why there is none."""
+        """Return the latest occurrences with notification or problem."""
         latest = schedule.occurrences.order_by("-at")[:_PREVIEWED]
         zone = occurrences.zone_of(schedule)
         lines = ((_on_both_clocks(each.at, zone), _outcome(each)) for each in latest)
         return format_html_join("", "<div>{}: {}</div>", lines) or "nothing yet"
 
-    @action("Pause: withdraw what has not left", permissions=["pause"])
+    @action("Pause and withdraw unsent occurrences", permissions=["pause"])
     def pause(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
-        """Withdraw what the chosen schedules have not sent; a resume starts the schedules again."""
+        """Pause schedules and withdraw occurrences which have not been sent."""
         _set_paused(request, queryset, to=True)
         self.message_user(request, f"{queryset.count()} paused.", messages.SUCCESS)
 
     @action("Resume", permissions=["pause"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
-        """From now on; what would have occurred meanwhile is not made up for."""
+        """Resume schedules from now on, without the missed occurrences."""
         _set_paused(request, queryset, to=False)
         self.message_user(request, f"{queryset.count()} resumed.", messages.SUCCESS)
 
     @action("Pause", permissions=["pause"], url_path="pause", icon="pause")
     def pause_one(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Ask first, then pause it."""
-        said = "What has been made of it and has not left is withdrawn."
+        """Ask for confirmation, then pause the schedule."""
+        said = "Occurrences which have not been sent are withdrawn."
         return self._ask(request, object_id, verb="Pause", consequence=said, paused=True)
 
     @action("Resume", permissions=["pause"], url_path="resume", icon="play_arrow")
     def resume_one(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Ask first, then let it go on."""
-        said = "From now on; what would have occurred meanwhile is not made up for."
+        """Ask for confirmation, then resume the schedule."""
+        said = "The schedule continues from now on. Missed occurrences are not sent."
         return self._ask(request, object_id, verb="Resume", consequence=said, paused=False)
 
     def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
-        """The one of the two that would change something."""
+        """Return either Pause or Resume, according to the state."""
         is_paused = Schedule.objects.filter(pk=object_id, paused=True).exists()
         useless = "pause_one" if is_paused else "resume_one"
         offered = super().get_actions_detail(request, object_id)
@@ -137,7 +137,7 @@ class ScheduleAdmin(base.ReadOnlyAdmin):
     def _ask(
         self, request: HttpRequest, object_id: int, *, verb: str, consequence: str, paused: bool
     ) -> HttpResponse:
-        """A link must change nothing: it could stand in any page that the operator opens."""
+        """Ask for confirmation by POST, because any page could contain a link to the action."""
         schedule = get_object_or_404(Schedule, pk=object_id)
         back = reverse("admin:notifications_schedule_change", args=[schedule.pk])
         if request.method == "POST":
@@ -156,7 +156,7 @@ def _set_paused(request: HttpRequest, schedules: QuerySet[Schedule], *, to: bool
 
 
 def _on_both_clocks(at: dt.datetime, zone: str) -> str:
-    """In UTC, and where the schedule's clock hangs."""
+    """Format a time in UTC and in the schedule's timezone."""
     shown = f"{at:%a %Y-%m-%d %H:%M} UTC"
     if not zone:
         return shown
@@ -172,14 +172,14 @@ def _outcome(occurrence: Occurrence) -> str:
 
 @admin.register(OrderingKey)
 class OrderingKeyAdmin(base.ReadOnlyAdmin):
-    """Lines: which keys are in use, and how many stand there."""
+    """Read-only list of ordering keys with the number of queued deliveries."""
 
     list_display = ("key", "producer_id", "mode", "priority", "used_at", "waiting")
     search_fields = ("key__exact",)
     search_help_text = "The whole ordering key."
     sortable_by = ()
 
-    @display(description="In line")
+    @display(description="Queued")
     def waiting(self, key: OrderingKey) -> int:
-        """Deliveries that others may have to wait for."""
+        """Return the number of deliveries in the key's queue."""
         return key.ordereddelivery_set.count()

@@ -1,4 +1,4 @@
-"""An operator's own second factor: a code that changes every 30 seconds (TOTP, RFC 6238)."""
+"""The operator's second factor: a code which changes every 30 seconds (TOTP, RFC 6238)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _QR_SCALE = 5
 
 
 class CodeForm(forms.Form):
-    """The code that the app shows."""
+    """The code shown by the authenticator app."""
 
     code = forms.CharField(
         max_length=16,
@@ -34,11 +34,11 @@ class CodeForm(forms.Form):
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    """Set up the second factor, renew its recovery codes, or take it away; each needs a code.
+    """Set up or remove the second factor, or renew recovery codes; every action requires a code.
 
-    New recovery codes are on this answer alone.
+    Only the response to the renewal shows the new recovery codes.
     """
-    user = cast("User", request.user)  # `admin_view` lets nobody else in
+    user = cast("User", request.user)  # `admin_view` admits signed-in operators only
     is_set_up = user_has_device(user)
     form = CodeForm(request.POST if request.method == "POST" else None)
     codes: list[str] = []
@@ -46,12 +46,12 @@ def page(request: HttpRequest) -> HttpResponse:
         code = form.cleaned_data["code"].replace(" ", "")
         if is_set_up and "renew" not in request.POST:
             if _take_away(user, code):
-                messages.success(request, "The second factor is taken away.")
+                messages.success(request, "The second factor is removed.")
                 return HttpResponseRedirect(reverse("admin:second_factor"))
         else:
             codes = _renewed(user, code) if is_set_up else _set_up(request, user, code)
         if not codes:
-            form.add_error("code", "This is not the code that the app shows now.")
+            form.add_error("code", "Wrong code. Enter the code shown by the app now.")
     is_set_up = is_set_up or bool(codes)
     context = {
         "codes": codes,
@@ -69,7 +69,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _waiting(user: User) -> TOTPDevice:
-    """The factor that waits for its first code."""
+    """Return the device which awaits the first code."""
     found, _ = TOTPDevice.objects.get_or_create(
         user=user, confirmed=False, defaults={"name": "authenticator"}
     )
@@ -77,7 +77,7 @@ def _waiting(user: User) -> TOTPDevice:
 
 
 def _shown(device: TOTPDevice) -> dict[str, str]:
-    """The secret as apps take it: scanned, or typed."""
+    """Return the secret as QR code and as text."""
     picture = segno.make(device.config_url, error="m")
     return {
         "qr": picture.svg_inline(scale=_QR_SCALE, border=2, light="#fff"),
@@ -86,7 +86,7 @@ def _shown(device: TOTPDevice) -> dict[str, str]:
 
 
 def _set_up(request: HttpRequest, user: User, code: str) -> list[str]:
-    """Confirm the factor; returns the recovery codes, none where the code is wrong."""
+    """Confirm the device; return the recovery codes, an empty list for a wrong code."""
     device = _waiting(user)
     if not device.verify_token(code):
         return []

@@ -1,4 +1,4 @@
-"""Sessions: where operators are signed in. Each ends their own, a superuser everybody's."""
+"""Operators' sessions. Operators can end their own sessions; a superuser can end all sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from notifications.store.redis import sign_ins
 
 @admin.register(SignIn)
 class SignInAdmin(base.ReadOnlyAdmin):
-    """Read-only but for ending them."""
+    """Read-only list with an action to end sessions."""
 
     list_display = ("user", "state", "at", "seen_at", "address", "agent", "ended_by")
     list_select_related = ("user",)
@@ -28,19 +28,19 @@ class SignInAdmin(base.ReadOnlyAdmin):
     actions = ("end",)
 
     def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Everybody: of their own."""
+        """Return True for all operators; the queryset restricts the rows."""
         return bool(request.user.is_active and request.user.is_staff)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """As above."""
+        """Return True for all operators."""
         return self.has_view_permission(request)
 
     def has_end_permission(self, request: HttpRequest) -> bool:
-        """Who sees a session may end it."""
+        """Return True if the operator may view sessions."""
         return self.has_view_permission(request)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SignIn]:
-        """One's own; a superuser sees all."""
+        """Return the operator's own sessions; all sessions for a superuser."""
         rows: QuerySet[SignIn] = super().get_queryset(request)
         alive = Session.objects.filter(pk=OuterRef("session_key"), expire_date__gt=clock.now())
         rows = rows.annotate(is_alive=Exists(alive))
@@ -48,14 +48,14 @@ class SignInAdmin(base.ReadOnlyAdmin):
 
     @display(description="State", label={"open": "success"})
     def state(self, row: SignIn) -> str:
-        """Open, ended or expired."""
+        """Return `open`, `ended` or `expired`."""
         if row.ended_at is not None:
             return "ended"
         return "open" if row.is_alive else "expired"  # type: ignore[attr-defined]  # annotated above
 
     @action("End", permissions=["end"])
     def end(self, request: HttpRequest, queryset: QuerySet[SignIn]) -> None:
-        """At once: the next request of the session is asked to sign in."""
+        """End sessions at once: the next request of a session needs a sign-in."""
         with audit.changes(name_of(request), "end_session", queryset):
             ended = sign_ins.end(queryset, by=name_of(request))
         self.message_user(request, f"{ended} sessions ended.", messages.SUCCESS)

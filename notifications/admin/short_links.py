@@ -1,4 +1,4 @@
-"""Short links in text messages, and how often somebody followed them."""
+"""Short links in SMS, with the number of clicks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from notifications.models import ShortLink
 
 @admin.register(ShortLink)
 class ShortLinkAdmin(base.ReadOnlyAdmin):
-    """Neither token nor target is listed: whoever has them is where the message's reader is.
+    """Read-only list without token and target, because both give access to the linked page.
 
-    Clicks are an estimate from above (see `rules.texts.short_links.is_a_person`).
+    The number of clicks is an upper estimate (see `rules.texts.short_links.is_a_person`).
     """
 
     list_display = ("delivery_id", "clicks", "first_clicked_at", "expires_at")

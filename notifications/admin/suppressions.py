@@ -1,6 +1,6 @@
-"""The suppression list: who is on it and why; entering one or a file, taking one back, the file.
+"""The suppression list: add an entry, import and export CSV, remove an entry.
 
-An entry is never changed or deleted: it is undone, with a reason, and stays as the record of both.
+Entries are never changed or deleted. A removed entry stays, with the operator and the reason.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from notifications.store.postgres.suppressions import Entry
 from providers.contract import Channel
 
 MOST_BYTES = 8 * 1024 * 1024
-"""Of an uploaded file: about 200,000 addresses."""
+"""Maximum size of an uploaded file: about 200,000 addresses."""
 
 
 class SuppressionForm(forms.ModelForm[Suppression]):
-    """An address that could be one."""
+    """Validates the address."""
 
     def clean(self) -> dict[str, Any]:
-        """Check it for its channel.
+        """Check the address for the channel.
 
         Raises:
-            ValidationError: it can be no address there.
+            ValidationError: the address is invalid on the channel.
         """
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if "channel" in given and "address" in given:
@@ -52,25 +52,25 @@ class SuppressionForm(forms.ModelForm[Suppression]):
 
 
 class UndoForm(forms.Form):
-    """Why it is taken back."""
+    """The reason for a removal."""
 
     note = forms.CharField(label="Why", max_length=LONGEST_NOTE, widget=UnfoldAdminTextInputWidget)
 
 
 class UploadForm(forms.Form):
-    """A file that is not too large."""
+    """A file with a bounded size."""
 
     file = forms.FileField(label="File", widget=UnfoldAdminFileFieldWidget)
 
     def clean_file(self) -> str:
-        """The text of it.
+        """Return the text of the file.
 
         Raises:
-            ValidationError: it is too large, or not UTF-8.
+            ValidationError: the file is too large, or not UTF-8.
         """
         file = self.cleaned_data["file"]
         if file.size > MOST_BYTES:
-            raise ValidationError(f"A file may have {MOST_BYTES} bytes; cut it in two.")
+            raise ValidationError(f"The file may have at most {MOST_BYTES} bytes; split the file.")
         try:
             text: str = file.read().decode()
         except UnicodeDecodeError as error:
@@ -80,7 +80,7 @@ class UploadForm(forms.Form):
 
 @admin.register(Suppression)
 class SuppressionAdmin(AuditedAdmin):
-    """Found by the whole address, which is shown on the entry's own page alone."""
+    """Entries are found by the whole address; only the page of an entry shows the address."""
 
     form = SuppressionForm
     list_display = ("id", "channel", "why", "state", "provider", "created_by", "created_at")
@@ -96,47 +96,47 @@ class SuppressionAdmin(AuditedAdmin):
 
     @display(description="Reason")
     def why(self, row: Suppression) -> str:
-        """In words."""
+        """Return the label of the reason."""
         return str(row.get_reason_display())
 
     @display(description="State", label={"in force": "danger", "undone": "success"})
     def state(self, row: Suppression) -> str:
-        """In force or undone."""
+        """Return `in force` or `undone`."""
         return "undone" if row.undone_at else "in force"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Suppression], search_term: str
     ) -> tuple[QuerySet[Suppression], bool]:
-        """By index: the list spells mailboxes in small letters, whatever was typed."""
+        """Search by index; the list has e-mail addresses in lower case."""
         del request
         term = search_term.strip()
         found = queryset.filter(address__in={term, term.lower()}) if term else queryset
         return found, False
 
     def get_fields(self, request: HttpRequest, obj: Suppression | None = None) -> tuple[str, ...]:
-        """What is asked of a new entry; of an existing one all that is known."""
+        """Return the editable fields of a new entry, or all fields of an existing entry."""
         del request
         asked = ("channel", "address", "note")
         known = ("reason", "provider", "created_at", "created_by")
         return asked if obj is None else (*asked, *known, "undone_at", "undone_by", "undo_note")
 
     def has_change_permission(self, request: HttpRequest, obj: Suppression | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """An entry is undone, not changed."""
+        """Return False: an entry is undone, not changed."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Suppression | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Undoing leaves a trace; deleting would not."""
+        """Return False: an entry is undone, so that a record stays."""
         return False
 
     def has_undo_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Who may change entries may undo them, and take all addresses away in a file."""
+        """Return True if the operator may change entries; also required for the download."""
         del object_id
         return bool(request.user.has_perm("notifications.change_suppression"))
 
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: Suppression, form: forms.Form, change: object
     ) -> None:
-        """Let the store enter it: an address that is on the list already stays as it is."""
+        """Add the entry with the store; an existing entry stays unchanged."""
         del form, change
         channel = Channel(obj.channel)
         entry = Entry(channel=channel, address=obj.address, cause=Cause.MANUAL, note=obj.note)
@@ -147,7 +147,7 @@ class SuppressionAdmin(AuditedAdmin):
 
     @action("Undo", permissions=["undo"], url_path="undo", icon="undo")
     def undo(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Ask why, then use the address again."""
+        """Ask for the reason, then remove the entry."""
         row = get_object_or_404(Suppression, pk=object_id)
         form = UndoForm(request.POST if request.method == "POST" else None)
         if form.is_valid():
@@ -162,28 +162,28 @@ class SuppressionAdmin(AuditedAdmin):
         context = {
             "form": form,
             "verb": "Undo",
-            "consequence": "Messages go to this address again, unless it is listed for another"
-            " reason. What was stopped meanwhile stays stopped.",
+            "consequence": "Messages are sent to this address again, unless another entry for the"
+            " address is active. Suppressed deliveries are not sent later.",
         }
         return self._form(request, title=f"Undo {row}", context=context)
 
     @action("Upload CSV", permissions=["add"], url_path="upload", icon="upload")
     def upload(self, request: HttpRequest) -> HttpResponse:
-        """Take a file, and say what became of its lines."""
+        """Import a file and show the counts."""
         form = UploadForm(*((request.POST, request.FILES) if request.method == "POST" else ()))
         done = self._read(request, form) if form.is_valid() else None
         context = {
             "form": form,
             "done": done,
             "verb": "Upload",
-            "consequence": "A CSV file in UTF-8 with a line of names: channel, address, and, if"
-            " you like, reason and note. Each address is stopped at once.",
+            "consequence": "A CSV file in UTF-8 with the columns channel, address, and optionally"
+            " reason and note. Every address is suppressed at once.",
         }
         return self._form(request, title="Upload suppressed addresses", context=context)
 
     @action("Download CSV", permissions=["undo"], url_path="download", icon="download")
     def download(self, request: HttpRequest) -> HttpResponseBase:
-        """All that is in force, as a file that `upload` takes."""
+        """Return the active entries as a file in the format of `upload`."""
         del request
         lines = suppression_csv.export_lines(Suppression.objects.filter(undone_at=None))
         answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")

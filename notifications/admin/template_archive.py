@@ -1,6 +1,6 @@
-"""All templates as one zip, and a zip as templates: the same files as the shell's commands have.
+"""Export all templates as a zip file, and import a zip file with the same layout as the commands.
 
-Nothing of an upload is written to disk, and what it may hold is bounded, whatever it claims.
+An upload is not written to disk, and the unpacked size is bounded.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from notifications.store.templates import import_export
 from notifications.store.templates.import_export import Change
 
 MAX_FILES: Final = 10_000
-"""Of one upload: a hundred templates of a hundred texts."""
+"""Maximum files per upload: a hundred templates with a hundred texts."""
 MAX_FILE_BYTES: Final = 4 * MAX_SOURCE
-"""Of one file, unpacked: the longest source in the widest characters of UTF-8."""
+"""Maximum unpacked bytes per file: the longest source in 4-byte UTF-8."""
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""Of all of them."""
+"""Maximum unpacked bytes of all files."""
 _UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-"""What `zipfile` raises for what is broken, encrypted, or packed in a way that it does not know."""
+"""Exceptions of `zipfile` for broken, encrypted or unsupported archives."""
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
-"""The date of every file, so that the same templates make the same bytes."""
+"""The date of all files, so that equal templates give equal bytes."""
 
 
 def pack() -> bytes:
-    """Every template, each in a folder of its name."""
+    """Return a zip file with a folder per template."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for template_id, files in import_export.everything():
@@ -41,10 +41,10 @@ def pack() -> bytes:
 
 
 def load(upload: UploadedFile[bytes], *, by: str, publish: bool) -> dict[str, Change]:
-    """Import every template of a zip, all or none; tells what was done to each.
+    """Import all templates of a zip file, or none; return the change of every template.
 
     Raises:
-        BrokenFiles: it is no zip, too large, or a file makes no sense.
+        BrokenFiles: the upload is no zip file, too large, or contains an invalid file.
     """
     with transaction.atomic():
         return {
@@ -61,7 +61,7 @@ def _unpack(upload: UploadedFile[bytes]) -> dict[str, dict[str, str]]:
                 raise BrokenFiles(f"more than {MAX_FILES} files")
             return _read(archive, entries)
     except _UNREADABLE as error:
-        raise BrokenFiles(f"it cannot be read as a zip: {error}") from error
+        raise BrokenFiles(f"the upload cannot be read as a zip file: {error}") from error
 
 
 def _read(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> dict[str, dict[str, str]]:
@@ -70,7 +70,7 @@ def _read(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> dict[str,
     for entry in entries:
         *_, template_id, name = entry.filename.rsplit("/", 2)
         with archive.open(entry) as packed:
-            # What the directory says of a size may be a lie.
+            # The size in the archive's directory may be wrong.
             data = packed.read(min(MAX_FILE_BYTES, left) + 1)
         left -= len(data)
         if len(data) > MAX_FILE_BYTES or left < 0:
@@ -78,12 +78,12 @@ def _read(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> dict[str,
         try:
             found.setdefault(template_id, {})[name] = data.decode()
         except UnicodeDecodeError as error:
-            raise BrokenFiles(f"{entry.filename}: it is not UTF-8") from error
+            raise BrokenFiles(f"{entry.filename}: the file is not UTF-8") from error
     return found
 
 
 def _counts(path: str) -> bool:
-    """Files in a folder, but none that is hidden (`.DS_Store`, `__MACOSX`)."""
+    """Return True for a visible file in a folder (not `.DS_Store`, `__MACOSX`)."""
     parts = path.split("/")
     hidden = any(part.startswith((".", "__")) for part in parts)
     return len(parts) > 1 and bool(parts[-1]) and not hidden

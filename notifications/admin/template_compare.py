@@ -1,4 +1,4 @@
-"""What changed between two versions of a template, side by side."""
+"""The differences between two versions of a template, side by side."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from notifications.rules.templates import diff
 from notifications.store.templates import versions
 
 _OFFERED = 100
-"""Versions to choose from, the newest."""
+"""Versions to choose from, newest first."""
 
 
 def show(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template
 ) -> HttpResponse:
-    """The page: `?with=` is the other version's number, the one before this when left out."""
+    """Show the page; `?with=` is the other version, by default the previous version."""
     rows = Template.objects.filter(template_id=version.template_id).order_by("-version")
     others = list(rows.exclude(pk=version.pk)[:_OFFERED])
     before = next((each for each in others if each.version < version.version), None)

@@ -1,13 +1,13 @@
-"""The editor: a version's texts in one locale, each beside the screen that it will appear on.
+"""The template editor: the texts of a version in a locale, with previews.
 
     show      the page
-    answer    what the page asks for
-      render  while somebody types: each channel's frame; stores nothing
-      save    the texts of one locale, into a draft
-      send    one text, as typed, to the sandbox (`operations.test_send`)
+    answer    requests of the page's script
+      render  previews while typing; stores nothing
+      save    the texts of a locale, into a draft
+      send    a text as typed, to the sandbox (`operations.test_send`)
 
-Whether the operator may is the caller's to ask. Scripts and styles are files of ours and all that
-was rendered is escaped or in a sandboxed frame, so a strict content security policy would hold.
+Callers check the permissions. Scripts and styles are static files, and rendered text is escaped or
+in a sandboxed frame, so the page works with a strict content security policy.
 """
 
 from __future__ import annotations
@@ -47,34 +47,34 @@ FRAMES: Final = {
     Channel.WEBHOOK: "plain",
     Channel.CHAT: "chat",
 }
-"""The screen that each channel's text is shown on."""
+"""The preview frame of every channel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One channel in the chosen locale: its sources, and how they look."""
+    """A channel in the chosen locale: sources and preview."""
 
     words: Source
-    """Empty sources where the locale has no text of its own."""
+    """Empty sources if the locale has no text."""
     instead: str
-    """The locale whose text people get because this one has none; empty where it has."""
+    """The fallback locale for recipients if the locale has no text; else empty."""
     preview: Preview | None
-    """None where there is nothing to show."""
+    """None without a text."""
 
     @property
     def frame(self) -> str:
-        """The screen that it is shown on."""
+        """Return the preview frame."""
         return FRAMES[self.words.channel]
 
     @property
     def direction(self) -> str:
-        """Which way a phone of this locale lays out what it shows."""
+        """Return the text direction of the shown locale."""
         shown = self.preview.words if self.preview else self.words
         return locales.direction(shown.locale)
 
     @property
     def sources(self) -> list[tuple[str, str, str, int]]:
-        """The parts that the channel has: field, label, source, rows of its box."""
+        """Return the parts of the channel: field, label, source, rows of the text box."""
         label, html = self.words.channel.label, self.words.channel is Channel.EMAIL
         title = "Subject" if html else "Title"
         found = [(f"{label}-body", "Text", self.words.body, 6 if html else 4)]
@@ -88,7 +88,7 @@ class Panel:
 def show(
     model_admin: admin.ModelAdmin[Any], request: HttpRequest, version: Template
 ) -> HttpResponse:
-    """The page: `?locale=` chooses the language, `?channel=` adds one that has no text yet."""
+    """Show the page; `?locale=` chooses the locale, `?channel=` adds a channel without text."""
     texts = versions.content_of(version).texts
     there = sorted({text.locale for text in texts}) or [locales.DEFAULT]
     locale = locales.normalised(request.GET.get("locale", "") or _first(there))
@@ -119,11 +119,11 @@ def show(
 
 
 def answer(request: HttpRequest, version: Template) -> JsonResponse:
-    """What the page asks for, by the form's `do`; who may only look can only have it rendered.
+    """Answer a request of the page; `do` in the form names the action. Viewers may only render.
 
     Raises:
-        PermissionDenied: the operator may not write.
-        django.db.IntegrityError: the version was published a moment ago.
+        PermissionDenied: the operator may not change templates.
+        django.db.IntegrityError: another operator has just published the version.
     """
     typed = _typed(request, version)
     variables, fault = _variables(request)
@@ -143,14 +143,14 @@ def answer(request: HttpRequest, version: Template) -> JsonResponse:
 
 
 def may_write(request: HttpRequest) -> bool:
-    """Whether the operator may change templates."""
+    """Return True if the operator may change templates."""
     return bool(request.user.has_perm("notifications.change_template"))
 
 
 def _frames(
     version: Template, typed: Sequence[Source], variables: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Each channel's frame for what stands in the form now, as HTML by channel."""
+    """Return the preview of every channel for the typed texts: channel -> HTML."""
     texts = versions.content_of(version).texts
     frames: dict[str, str] = {}
     for words in typed:
@@ -166,14 +166,14 @@ def _frames(
 
 
 def _save(version: Template, typed: Sequence[Source], *, by: str) -> list[str]:
-    """Store the texts of one locale; tells the faults that kept it from storing anything.
+    """Store the texts of a locale; return the errors, in which case nothing is stored.
 
-    A text whose parts are all empty is taken away.
+    A text with empty parts is removed.
     """
     if version.published_at is not None:
         return ["This version is published. Make a new draft from it."]
     if not typed or not locales.is_known(typed[0].locale):
-        return ["CLDR knows no such locale; write one like en, pt-BR, zh-Hant."]
+        return ["Unknown locale. Use a BCP 47 tag such as en, pt-BR or zh-Hant."]
     kept = [words for words in typed if _says_something(words)]
     faults = [fault for words in kept for fault in _faults(words)]
     if faults:
@@ -189,7 +189,7 @@ def _save(version: Template, typed: Sequence[Source], *, by: str) -> list[str]:
 
 
 def _send(words: Source, variables: Mapping[str, Any]) -> JsonResponse:
-    """Send one text, as typed, to the sandbox."""
+    """Send a text as typed to the sandbox."""
     shown = previews.preview(words, variables)
     if shown.rendered is None:
         return _told("\n".join(shown.problems), "")
@@ -202,7 +202,7 @@ def _send(words: Source, variables: Mapping[str, Any]) -> JsonResponse:
 
 
 def _told(fault: str, done: str, **links: str) -> JsonResponse:
-    """A line for the author: what is wrong, or what was done."""
+    """Return a message for the author: the error, or the success."""
     context = {"fault": fault, "done": done, **links}
     told = render_to_string("admin/template_told.html", context)
     return JsonResponse({"told": told, "fault": fault})
@@ -213,7 +213,7 @@ def _says_something(words: Source) -> bool:
 
 
 def _instead(texts: Sequence[Source], words: Source) -> Source | None:
-    """Return the text of the locale that recipients get while `words` is empty."""
+    """Return the fallback text for recipients while `words` is empty."""
     others = [text for text in texts if text.locale != words.locale]
     return previews.chosen(others, words.channel, words.locale)
 
@@ -235,9 +235,9 @@ def _panel(
 
 
 def _typed(request: HttpRequest, version: Template) -> list[Source]:
-    """The texts in the form: one for each channel that it shows, empty or not.
+    """Return the texts of the form: a text per shown channel, including empty texts.
 
-    What the form does not show of a text (how its SMS is sent) stays as it is stored.
+    Properties missing from the form (SMS options) keep the stored values.
     """
     locale = locales.normalised(request.POST.get("locale", "") or locales.DEFAULT)
     texts = versions.content_of(version).texts
@@ -265,11 +265,11 @@ def _faults(words: Source) -> Iterator[str]:
 
 
 def _variables(request: HttpRequest) -> tuple[dict[str, Any], str]:
-    """The sample variables in the form, and what is wrong with them."""
+    """Return the sample variables of the form, and the error."""
     try:
         variables = json.loads(request.POST.get("variables") or "{}")
     except (ValueError, RecursionError) as error:
         return {}, f"The variables are not JSON: {error}"
     if not isinstance(variables, dict):
-        return {}, 'The variables are a JSON object: {"name": "value"}'
+        return {}, 'The variables must be a JSON object: {"name": "value"}'
     return variables, ""

@@ -1,4 +1,4 @@
-"""The forms of a template's version: what they take in could be published, or says why not."""
+"""Forms of template versions, with all checks required for publishing."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from notifications.rules.language import locales, templating, variables
 from notifications.store.templates import versions
 
 _TEXTS_A_PAGE: Final = 6
-"""Texts in the form at once: the one of fifty languages has more fields than Django takes back."""
+"""Texts per page: a form with fifty languages would exceed Django's limit of form fields."""
 
 
 def is_draft(template: Template | None) -> bool:
-    """Whether it may still be edited; none yet counts as one."""
+    """Return True for a draft or a new version."""
     return template is None or template.published_at is None
 
 
 class TextForm(forms.ModelForm[TemplateText]):
-    """A text whose sources could be rendered whatever their variables hold."""
+    """Validates a text for all values of the variables."""
 
     def clean_locale(self) -> str:
-        """As BCP 47 spells it.
+        """Return the normalised locale (BCP 47).
 
         Raises:
-            forms.ValidationError: CLDR knows no such locale.
+            forms.ValidationError: CLDR has no such locale.
         """
         return _locale(self.cleaned_data["locale"])
 
     def clean(self) -> dict[str, Any]:
-        """Every fault of every source becomes that field's error, with its line."""
+        """Add the errors of every source to the field, with line numbers."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         for source in ("body", "html"):
             cleaned[source] = (cleaned.get(source) or "").replace("\r\n", "\n")
@@ -45,7 +45,7 @@ class TextForm(forms.ModelForm[TemplateText]):
 
 
 class TextInline(StackedInline):
-    """The texts of a version, one for each channel and locale."""
+    """The texts of a version by channel and locale."""
 
     model = TemplateText
     form = TextForm
@@ -53,23 +53,23 @@ class TextInline(StackedInline):
     per_page = _TEXTS_A_PAGE  # type: ignore[assignment]  # unfold types its default, None
 
     def has_change_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
-        """Only in a draft."""
+        """Return True for a draft."""
         return is_draft(obj) and super().has_change_permission(request, obj)
 
     def has_add_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
-        """Only in a draft."""
+        """Return True for a draft."""
         return is_draft(obj) and super().has_add_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
-        """Only in a draft."""
+        """Return True for a draft."""
         return is_draft(obj) and super().has_delete_permission(request, obj)
 
 
 class TemplateForm(forms.ModelForm[Template]):
-    """Refuses to save what somebody else has published since the page was opened."""
+    """Rejects changes of a version published since the page was opened."""
 
     class Meta:
-        """A line is enough for a few names."""
+        """Short lists of names need a single line."""
 
         widgets = {  # noqa: RUF012 - Django's way
             "sensitive_variables": UnfoldAdminTextInputWidget,
@@ -77,18 +77,18 @@ class TemplateForm(forms.ModelForm[Template]):
         }
 
     def clean_default_locale(self) -> str:
-        """As BCP 47 spells it.
+        """Return the normalised locale (BCP 47).
 
         Raises:
-            forms.ValidationError: CLDR knows no such locale.
+            forms.ValidationError: CLDR has no such locale.
         """
         return _locale(self.cleaned_data["default_locale"])
 
     def clean_variables(self) -> list[Any]:
-        """Only what says a type for each name, and an example that is of it.
+        """Check the declarations: a type for every name, and an example of the type.
 
         Raises:
-            forms.ValidationError: the first that does not.
+            forms.ValidationError: a declaration is malformed.
         """
         declared = self.cleaned_data["variables"] or []
         try:
@@ -98,10 +98,10 @@ class TemplateForm(forms.ModelForm[Template]):
         return list(declared)
 
     def clean(self) -> dict[str, Any]:
-        """Look again.
+        """Check the state of the version again.
 
         Raises:
-            forms.ValidationError: the version is published by now.
+            forms.ValidationError: the version is already published.
         """
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if Template.objects.filter(pk=self.instance.pk).exclude(published_at=None).exists():
@@ -111,5 +111,7 @@ class TemplateForm(forms.ModelForm[Template]):
 
 def _locale(typed: str) -> str:
     if not locales.is_known(typed):
-        raise forms.ValidationError("CLDR knows no such locale; write one like en, pt-BR, zh-Hant.")
+        raise forms.ValidationError(
+            "Unknown locale. Use a BCP 47 tag such as en, pt-BR or zh-Hant."
+        )
     return locales.normalised(typed)

@@ -1,4 +1,4 @@
-"""Templates: drafts are edited, versions are published, and what was published never changes."""
+"""Templates: edit drafts, publish versions. A published version never changes."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from notifications.store.templates import versions
 from notifications.store.templates.versions import Verb
 
 _LIFE = ("version", "created_by", "created_at", "published_by", "published_at")
-"""What is shown of a version's life, and written by none of the form's fields."""
+"""Read-only fields for the history of a version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """One of a version's life, as its button says it."""
+    """A confirmed action on a version."""
 
     operation: str
-    """As OpenAPI names it."""
+    """Operation id of the OpenAPI document."""
     verb: str
     consequence: str
     outcome: str
-    """What is said of the version that came of it."""
+    """Message about the resulting version."""
     take: Callable[..., Template]
 
 
 @admin.register(Template)
 class TemplateAdmin(AuditedAdmin):
-    """Versions of templates; the highest published one is what producers get."""
+    """Versions of templates; the highest published version is the current version."""
 
     form = TemplateForm
     list_display = (
@@ -68,28 +68,28 @@ class TemplateAdmin(AuditedAdmin):
     def get_readonly_fields(
         self, request: HttpRequest, obj: Template | None = None
     ) -> tuple[str, ...]:
-        """A draft keeps its name: accepted notifications pin the row."""
+        """Return the read-only fields; the name of an existing draft cannot change."""
         del request
         return _LIFE if obj is None else ("template_id", *_LIFE)
 
     def has_change_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
-        """Only a draft."""
+        """Return True for a draft."""
         return is_draft(obj) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Template | None = None) -> bool:
-        """Only a draft: a published version is pinned by what was accepted with it."""
+        """Return True for a draft: accepted notifications refer to published versions."""
         return obj is not None and is_draft(obj) and super().has_delete_permission(request, obj)
 
     def has_write_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Who may change templates may begin new drafts."""
+        """Return True if the operator may change templates."""
         return bool(request.user.has_perm("notifications.change_template"))
 
     def has_publish_permission(self, request: HttpRequest, obj: object = None) -> bool:  # noqa: ARG002 - unfold's signature
-        """Publishing is a right of its own: what is published goes to everybody."""
+        """Return True if the operator may publish, which is a separate permission."""
         return bool(request.user.has_perm("notifications.publish_template"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Template]:
-        """With the version of each name that producers get."""
+        """Add the current version of every template."""
         published = Template.objects.filter(
             template_id=OuterRef("template_id"), published_at__isnull=False
         )
@@ -98,7 +98,7 @@ class TemplateAdmin(AuditedAdmin):
         return rows.annotate(current=Subquery(newest))
 
     def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
-        """Without the buttons that could only be refused."""
+        """Return the buttons of actions which are possible for the version."""
         version = self.get_queryset(request).filter(pk=object_id).first()
         hidden = _refused(version) if version else ()
         return [
@@ -112,7 +112,7 @@ class TemplateAdmin(AuditedAdmin):
         label={"current": "success", "published before": "info", "draft": "warning"},
     )
     def state(self, template: Template) -> str:
-        """What producers get, what they once got, or a draft."""
+        """Return `current`, `published before` or `draft`."""
         if template.published_at is None:
             return "draft"
         return "current" if _is_current(template) else "published before"
@@ -120,7 +120,7 @@ class TemplateAdmin(AuditedAdmin):
     def save_model(  # type: ignore[override]  # unfold forgets which model this is the admin of
         self, request: HttpRequest, obj: Template, form: forms.Form, change: object
     ) -> None:
-        """A new name begins at 1, a known one goes on after its last version."""
+        """Number a new version: 1 for a new template, else the next number."""
         if not change:
             versions.lock(obj.template_id)
             obj.version = versions.next_number(obj.template_id)
@@ -134,20 +134,20 @@ class TemplateAdmin(AuditedAdmin):
         formsets: Any,  # noqa: ANN401 - Django's types
         change: object,
     ) -> None:
-        """With a line of who did it."""
+        """Save the texts and add an event to the history."""
         super().save_related(request, form, formsets, change)
         verb = Verb.EDITED if change else Verb.DRAFTED
         versions.record(form.instance, verb, by=_name(request))
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        """With a line of who did it."""
+        """Delete the draft and add an event to the history."""
         if isinstance(obj, Template):
             versions.record(obj, Verb.DELETED, by=_name(request))
         super().delete_model(request, obj)
 
     @action("Editor", url_path="editor", permissions=["view"], icon="edit_note")
     def editor(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Write, and see how it looks."""
+        """Open the editor, or answer a request of the editor."""
         version = get_object_or_404(Template, pk=object_id)
         if request.method == "POST":
             return template_editor.answer(request, version)
@@ -155,16 +155,16 @@ class TemplateAdmin(AuditedAdmin):
 
     @action("Compare", url_path="compare", permissions=["view"], icon="difference")
     def compare(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """What changed since another version."""
+        """Show the differences from another version."""
         return template_compare.show(self, request, get_object_or_404(Template, pk=object_id))
 
     @action("Publish", url_path="publish", permissions=["publish"], icon="publish")
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """From now on producers get this version."""
+        """Publish the version."""
         step = _Step(
             operation="publish_template",
             verb="Publish",
-            consequence="Producers get this version from now on; it cannot be edited any more.",
+            consequence="New notifications use this version. A published version cannot be edited.",
             outcome="is published",
             take=versions.publish,
         )
@@ -172,11 +172,11 @@ class TemplateAdmin(AuditedAdmin):
 
     @action("Roll back to this", url_path="roll-back", permissions=["publish"], icon="history")
     def roll_back(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """From now on producers get these words again."""
+        """Publish a copy of the version."""
         step = _Step(
             operation="roll_back_template",
             verb="Roll back",
-            consequence="These words become a new version, published at once.",
+            consequence="The texts are copied to a new version, which is published at once.",
             outcome="is published",
             take=versions.roll_back,
         )
@@ -184,11 +184,11 @@ class TemplateAdmin(AuditedAdmin):
 
     @action("New draft from this", url_path="draft", permissions=["write"], icon="edit")
     def new_draft(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """A copy with the next version's number."""
+        """Create a draft as a copy of the version."""
         step = _Step(
             operation="create_template",
             verb="Make a draft",
-            consequence="A copy with the next number; nothing changes until it is published.",
+            consequence="The draft is a copy with the next number, used after publishing.",
             outcome="is a draft",
             take=_copy,
         )
@@ -196,18 +196,18 @@ class TemplateAdmin(AuditedAdmin):
 
     @action("Download all", url_path="download", permissions=["view"], icon="download")
     def download(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002 - unfold's signature
-        """Every template's files in a zip."""
+        """Return all templates as a zip file."""
         answer = HttpResponse(template_archive.pack(), content_type="application/zip")
         answer["Content-Disposition"] = 'attachment; filename="templates.zip"'
         return answer
 
     @action("Upload", url_path="upload", permissions=["write"], icon="upload")
     def upload(self, request: HttpRequest) -> HttpResponse:
-        """Take templates from a zip.
+        """Import templates from a zip file.
 
         Raises:
-            BadRequest: the form came without one.
-            PermissionDenied: it is to be published, and the operator may not publish.
+            BadRequest: the form has no file.
+            PermissionDenied: publishing was requested without the permission to publish.
         """
         if request.method != "POST":
             return base.page(
@@ -218,7 +218,7 @@ class TemplateAdmin(AuditedAdmin):
             raise PermissionDenied
         given = request.FILES.get("archive")
         if not isinstance(given, UploadedFile):
-            raise BadRequest("there is no archive in the form")
+            raise BadRequest("the form has no file in the field archive")
         try:
             with transaction.atomic():
                 changes = template_archive.load(given, by=_name(request), publish=publish)
@@ -227,11 +227,11 @@ class TemplateAdmin(AuditedAdmin):
             self.message_user(request, f"Nothing was imported: {error}", messages.ERROR)
         else:
             told = "; ".join(f"{name}: {change}" for name, change in changes.items())
-            self.message_user(request, told or "The zip has no template.", messages.SUCCESS)
+            self.message_user(request, told or "The zip file has no template.", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:notifications_template_changelist"))
 
     def _step(self, request: HttpRequest, object_id: int, step: _Step) -> HttpResponse:
-        """Ask first: a link must change nothing, it could stand in any page that is opened."""
+        """Ask for confirmation by POST, because any page could contain a link to the action."""
         version = get_object_or_404(Template, pk=object_id)
         if request.method != "POST":
             return base.page(
@@ -259,7 +259,7 @@ class TemplateAdmin(AuditedAdmin):
 
 @admin.register(TemplateEvent)
 class TemplateEventAdmin(base.ReadOnlyAdmin):
-    """Who did what to which template."""
+    """Read-only history of templates."""
 
     list_display = ("at", "template_id", "version", "verb", "by", "detail")
     list_filter = ("verb",)
@@ -268,7 +268,7 @@ class TemplateEventAdmin(base.ReadOnlyAdmin):
 
 
 def _refused(version: Template) -> tuple[str, ...]:
-    """The steps that a version cannot take: a draft goes nowhere back, the current one neither."""
+    """Return the impossible actions: roll back needs an earlier version, publish needs a draft."""
     if version.published_at is None:
         return ("roll_back",)
     return ("publish", "roll_back") if _is_current(version) else ("publish",)

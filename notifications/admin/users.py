@@ -1,4 +1,4 @@
-"""Operators' accounts and their groups: `migrate` keeps the groups of the roles."""
+"""Operators' accounts and groups. `migrate` creates and updates the groups of the roles."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from notifications.store.postgres import audit, second_factors
 
 for _model in (User, Group, TOTPDevice, StaticDevice):
     if admin.site.is_registered(_model):
-        admin.site.unregister(_model)  # django-otp's own page shows everybody's secrets
+        admin.site.unregister(_model)  # django-otp's page shows the secrets of all users
 
 _SUPERUSERS_ONLY = ("is_superuser", "user_permissions")
 
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc]  # both classes annotate Django's options in their own way
-    """Accounts. Rights come from groups; only a superuser makes superusers, or changes one."""
+    """Accounts. Groups give permissions; only superusers create or change superusers."""
 
     form = UserChangeForm
     add_form = UserCreationForm
@@ -48,46 +48,46 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
 
     @display(description="Groups")
     def role(self, user: User) -> str:
-        """The groups that give the account its rights."""
+        """Return the groups of the account."""
         return ", ".join(group.name for group in user.groups.all())
 
     @display(description="Recovery codes left")
     def recovery_codes(self, user: User) -> int:
-        """Unused ones."""
+        """Return the number of unused recovery codes."""
         return second_factors.recovery_codes_left(user)
 
     @display(description="Second factor", boolean=True)
     def second_factor(self, user: User) -> bool:
-        """Whether one is set up."""
+        """Return True if a second factor is set up."""
         return bool(TOTPDevice.objects.filter(user=user, confirmed=True).exists())
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """With the groups."""
+        """Prefetch the groups."""
         rows: QuerySet[User] = super().get_queryset(request)
         return rows.prefetch_related("groups")
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Nobody gives rights beyond the groups but a superuser."""
+        """Return the read-only fields; only a superuser gives permissions beyond groups."""
         shown = ("last_login", "date_joined", *super().get_readonly_fields(request, obj))
         return shown if request.user.is_superuser else (*shown, *_SUPERUSERS_ONLY)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """A superuser's account is changed by superusers."""
+        """Return False for a superuser's account, unless the operator is a superuser."""
         if obj is not None and obj.is_superuser and not request.user.is_superuser:
             return False
         return bool(super().has_change_permission(request, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:  # noqa: ARG002 - Django's signature
-        """Nobody: an account is switched off, so that the log's names stay known."""
+        """Return False: accounts are switched off, because the audit log refers to names."""
         return False
 
     def has_reset_permission(self, request: HttpRequest) -> bool:
-        """Who may change accounts."""
+        """Return True if the operator may change accounts."""
         return bool(request.user.has_perm("auth.change_user"))
 
     @action("Reset the second factor", permissions=["reset"])
     def reset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        """For a lost phone. The account signs in with its password, and sets up another."""
+        """Remove the second factor, for a lost phone. The next sign-in needs a password only."""
         chosen = [user for user in queryset if self.has_change_permission(request, user)]
         devices = TOTPDevice.objects.filter(user__in=chosen)
         codes = StaticDevice.objects.filter(user__in=chosen)
@@ -97,7 +97,7 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
         self.message_user(request, f"{len(chosen)} accounts reset.", messages.SUCCESS)
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002, ANN401 - Django's signature
-        """Log who set whose password."""
+        """Audit the change of a password."""
         rows = User.objects.filter(pk=id)
         with audit.changes(name_of(request), "set_password", rows):
             return super().user_change_password(request, id, form_url)
@@ -105,17 +105,17 @@ class UserAdmin(DjangoUserAdmin, AuditedAdmin):  # type: ignore[type-arg, misc] 
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, AuditedAdmin):  # type: ignore[misc]  # as above
-    """Groups. Those of the roles are kept by `migrate`: make one of your own to differ."""
+    """Groups. `migrate` overwrites the groups of the roles; create a separate group to deviate."""
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Superusers only: a group's rights are its members'."""
+        """Return True for superusers, except for the groups of the roles."""
         is_kept = obj is not None and obj.name.startswith(GROUP_PREFIX)
         return bool(request.user.is_superuser) and not is_kept
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Superusers only."""
+        """Return True for superusers."""
         return bool(request.user.is_superuser)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Superusers only."""
+        """Return True for superusers, except for the groups of the roles."""
         return self.has_change_permission(request, obj)

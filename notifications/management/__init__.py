@@ -1,1 +1,1 @@
-"""The shell's door."""
+"""Management commands and helpers."""

@@ -1,7 +1,6 @@
-"""What people type on a command line, as what it means.
+"""Argument types for the command line (`type` of argparse).
 
-Each of these is an argparse `type`. What it raises is shown to whoever typed it, so a wrong word is
-answered with the right ones, and nothing that is typed ends in a traceback.
+An invalid argument raises ArgumentTypeError with the valid values; argparse prints the message.
 """
 
 from __future__ import annotations
@@ -15,62 +14,62 @@ from typing import Final
 from providers.contract import Channel
 
 _LONGEST: Final = dt.timedelta(days=36_500)
-"""A hundred years: any instant that far from now is a date."""
+"""A hundred years; instants at this distance from now are still valid dates."""
 _MAX_ID: Final = 2**63 - 1
-"""What a numbered row's column holds."""
+"""The largest bigint."""
 _DIGITS: Final = 19
-"""Of the same."""
+"""Digits of `_MAX_ID`."""
 _LONGEST_TEXT: Final = 100_000
-"""Characters: what the API takes as a body, which is the longest."""
+"""Characters. The API takes no longer body."""
 
 
 def channel(label: str) -> Channel:
-    """A channel by its name.
+    """Convert the name of a channel.
 
     Raises:
-        ArgumentTypeError: there is none of that name; these are.
+        ArgumentTypeError: unknown name; the message lists all names.
     """
     try:
         return Channel.from_label(label)
     except KeyError:
         known = ", ".join(each.label for each in Channel)
-        raise ArgumentTypeError(f"{label} is none of {known}") from None
+        raise ArgumentTypeError(f"unknown channel {label!r}; use one of {known}") from None
 
 
 def text(*, least: int = 0, most: int = _LONGEST_TEXT) -> Callable[[str], str]:
-    """Text of so many characters that can be stored and sent."""
+    """Return a converter for text of `least` to `most` characters in UTF-8."""
 
     def read(typed: str) -> str:
         if not least <= len(typed) <= most:
-            raise ArgumentTypeError(f"it has {least} to {most} characters, not {len(typed)}")
+            raise ArgumentTypeError(f"must have {least} to {most} characters, has {len(typed)}")
         try:
             typed.encode()
-        except UnicodeEncodeError:  # a byte that is none arrives as a surrogate
-            raise ArgumentTypeError("it is not UTF-8") from None
+        except UnicodeEncodeError:  # Python decodes an invalid byte as a surrogate
+            raise ArgumentTypeError("not valid UTF-8") from None
         return typed
 
     return read
 
 
 def row_id(typed: str) -> int:
-    """The number of a row.
+    """Convert the id of a row.
 
     Raises:
-        ArgumentTypeError: no row can have it.
+        ArgumentTypeError: the value is no positive bigint.
     """
     is_number = typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS
     if not is_number or not 0 < int(typed) <= _MAX_ID:
-        raise ArgumentTypeError(f"{typed!r} is no number of a row, like 4711")
+        raise ArgumentTypeError(f"{typed!r} is not a valid id; use a positive number such as 4711")
     return int(typed)
 
 
 def hours(typed: str) -> dt.timedelta:
-    """A span in hours, like 1.5."""
+    """Convert a duration in hours, such as 1.5."""
     return _span(typed, dt.timedelta(hours=1))
 
 
 def days(typed: str) -> dt.timedelta:
-    """A span in days."""
+    """Convert a duration in days."""
     return _span(typed, dt.timedelta(days=1))
 
 
@@ -80,7 +79,7 @@ def _span(typed: str, unit: dt.timedelta) -> dt.timedelta:
         number = float(typed)
     except ValueError:
         number = math.nan
-    # Neither comparison holds for what is no number.
+    # Both comparisons are False for NaN.
     if not 0 < number <= most:
-        raise ArgumentTypeError(f"{typed!r} is no number above 0, up to {most}")
+        raise ArgumentTypeError(f"{typed!r} is not a number above 0 and up to {most}")
     return number * unit

@@ -1,6 +1,6 @@
-"""The demo's people, types and services.
+"""The demo's recipients, types and producers.
 
-Addresses are in the sandbox's language: they choose what happens to a message (see
+The sandbox interprets the addresses: an address decides the outcome of a message (see
 `providers.sandbox_server.steering`).
 """
 
@@ -18,7 +18,7 @@ _EVERYTHING: Final = tuple(Priority)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A producer and one key of it."""
+    """A producer with an API key."""
 
     name: str
     priorities: tuple[Priority, ...] = _EVERYTHING
@@ -28,7 +28,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """A recipient and how to reach them: (channel, kind of address, address)."""
+    """A recipient with contacts: (channel, kind of address, address)."""
 
     user_id: str
     locale: str = "en"
@@ -37,7 +37,7 @@ class Person:
     channels_off: tuple[Channel, ...] = ()
     categories_off: tuple[str, ...] = ()
     caps: Mapping[str, str] = field(default_factory=dict)
-    """Channel -> cap, like 3/day."""
+    """Channel -> cap, such as 3/day."""
 
 
 SERVICES: Final = (
@@ -66,10 +66,10 @@ TYPES: Final = {
     "LIKE": (Priority.P2, "social"),
     "MARKETING": (Priority.P3, "marketing"),
 }
-"""Type -> priority and the category that a recipient can switch off."""
+"""Type -> priority, and the category which a recipient can switch off."""
 
 DIGESTS: Final = {"LIKE": "like_digest"}
-"""Type -> the template of one message in place of many that a cap has held back."""
+"""Type -> template of the digest, sent instead of many capped messages."""
 
 PEOPLE: Final = (
     Person(
@@ -119,11 +119,11 @@ PEOPLE: Final = (
 )
 
 CROWD: Final = 2_000
-"""Readers of the newsletter: enough for a campaign that an OTP has to overtake."""
+"""Recipients of the newsletter: enough for a campaign which delays an OTP without priorities."""
 
 
 def everybody() -> Iterator[Person]:
-    """The people by name, then the crowd: `reader_0001` to `reader_2000`."""
+    """Yield the named people, then `reader_0001` to `reader_2000`."""
     yield from PEOPLE
     for number in range(1, CROWD + 1):
         address = f"reader-{number:04}@sandbox.example"

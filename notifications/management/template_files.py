@@ -1,6 +1,6 @@
-"""Message templates in a folder: `<folder>/<template_id>/<channel>.<locale>.txt` and so on.
+"""Template files in a folder: `<folder>/<template_id>/<channel>.<locale>.txt` and so on.
 
-What the files hold: `rules.templates.file_format`.
+`rules.templates.file_format` describes the content of the files.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from notifications.rules.templates.file_format import BrokenFiles
 
 
 def read(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each template of a folder: its id and its files, by name; hidden ones are left out.
+    """Yield the id and the files by name of every template in a folder; hidden files are skipped.
 
     Raises:
-        BrokenFiles: a file cannot be read as text.
+        BrokenFiles: a file is not UTF-8.
         OSError: the folder cannot be read.
     """
     for place in sorted(folder.iterdir()):
@@ -25,7 +25,7 @@ def read(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def write(folder: Path, template_id: str, files: Mapping[str, str]) -> int:
-    """Make a template's folder hold exactly these files; returns how many of them changed.
+    """Replace the files of a template's folder; return the number of changed files.
 
     Raises:
         OSError: the folder cannot be written.
@@ -48,4 +48,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode()
     except UnicodeDecodeError as error:
-        raise BrokenFiles(f"{path.parent.name}/{path.name}: it is not UTF-8") from error
+        raise BrokenFiles(f"{path.parent.name}/{path.name}: the file is not UTF-8") from error

@@ -1,29 +1,28 @@
-"""One file per noun: columns and constraints, no behaviour.
+"""Django models: columns and constraints without behaviour, a module per group of tables.
 
-    Producer --< ApiKey                     who may call
-    Recipient --< Contact, -- Preference    who is reached, where, and what they allow
-    Suppression                             addresses that are not used, whoever hands them in
-    Template --< TemplateText               what is said; a published version never changes
-    ShortLink                               where a link in an SMS leads, and its clicks
-    TemplateEvent                           who drafted, published and rolled back
-    NotificationType                        which priority and category a type has
-    ProviderRoute                           which provider takes what
-
-    Notification --< Delivery --< Attempt   what was asked, each effort, each provider call
-         `--------< Event                   every status move and why
-    ErasureJob                              the removal of what is known of a person
-    SealingJob                              the encryption of what became sensitive later
-    DeadLetter, ReplayJob                   what gave up, and bringing it back
-    Breaker, BreakerEvent, ProviderPace     providers at rest, and how fast they may be called
-    Schedule --< Occurrence                 what recurs, and what came of each time
-    OrderingKey --< OrderedDelivery         who waits for whom
+    Producer --< ApiKey                     clients of the API
+    Recipient --< Contact, -- Preference    people, addresses and preferences
+    Suppression                             addresses to which nothing is sent
+    Template --< TemplateText               versions of texts; a published version never changes
+    ShortLink                               target and clicks of a link in an SMS
+    TemplateEvent                           the history of a template
+    NotificationType                        priority and category of a type
+    ProviderRoute                           routing of channels to providers
+    Notification --< Delivery --< Attempt   request, delivery to a contact, provider call
+         `--------< Event                   status moves with reasons
+    ErasureJob                              removal of a person's data
+    SealingJob                              encryption of variables declared sensitive later
+    DeadLetter, ReplayJob                   failed deliveries and replays
+    Breaker, BreakerEvent, ProviderPace     circuit breakers and rate limits of providers
+    Schedule --< Occurrence                 recurring notifications and planned occurrences
+    OrderingKey --< OrderedDelivery         deliveries in order of acceptance
     IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun
-    AuditEntry                              who changed what; append-only
+    AuditEntry                              changes by operators and keys; append-only
     SignIn                                  operators' sessions
 
-Notification, Delivery, Attempt and Event are partitioned by day on their leading id and have no
-foreign keys; a delivery's id tells its notification's (see `rules.ids`). They are written by
-`store/` alone.
+Notification, Delivery, Attempt and Event are partitioned by day on the leading id and have no
+foreign keys; the id of a notification can be computed from the id of a delivery (see `rules.ids`).
+Only `store/` writes the partitioned tables.
 """
 
 from notifications.models.alert import Alert

@@ -1,4 +1,4 @@
-"""Something an operator must look at."""
+"""Alerts: conditions which need an operator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db.models import Q
 
 
 class Alert(models.Model):
-    """Raised once while it lasts: one open alert for a kind and subject."""
+    """A condition which needs an operator, with at most one open row per kind and subject."""
 
     kind = models.CharField(max_length=48)
     subject = models.CharField(max_length=128, blank=True)
@@ -17,7 +17,7 @@ class Alert(models.Model):
     resolved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Open ones are unique."""
+        """Open alerts are unique."""
 
         ordering = ("-id",)
         constraints = (
@@ -29,5 +29,4 @@ class Alert(models.Model):
         )
 
     def __str__(self) -> str:
-        """Kind and subject."""
         return f"{self.kind} {self.subject}".strip()

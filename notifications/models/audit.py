@@ -1,4 +1,4 @@
-"""What operators and API keys changed."""
+"""The audit log of changes by operators and API keys."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One change of one object. Triggers refuse updates, and deletes of young rows.
+    """A change of an object. Triggers refuse updates, and deletes of recent rows.
 
-    `before` and `after` hold the fields that differ. Addresses are masked; secrets and the texts of
-    messages are left out.
+    `before` and `after` have the changed fields only. Addresses are masked; secrets and message
+    texts are left out.
     """
 
     at = models.DateTimeField(auto_now_add=True)
@@ -25,8 +25,6 @@ class AuditEntry(models.Model):
     request_id = models.CharField(max_length=32, blank=True, help_text="X-Request-Id.")
 
     class Meta:
-        """Newest first; read by object."""
-
         ordering = ("-id",)
         verbose_name_plural = "audit entries"
         indexes = (
@@ -35,10 +33,9 @@ class AuditEntry(models.Model):
         )
 
     def __str__(self) -> str:
-        """What was done to what."""
         return f"{self.operation} {self.object_name or self.object_id}"
 
     @property
     def fields(self) -> list[str]:
-        """The names of the fields that differ."""
+        """Return the names of the changed fields."""
         return sorted({*self.before, *self.after})

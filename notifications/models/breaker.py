@@ -1,7 +1,6 @@
-"""Providers at rest: what operators have said of a breaker, what breakers did, and vendors' paces.
+"""Circuit breakers: operators' overrides, events, and rate limits of providers.
 
-Whether a breaker is open at this moment stands in the state Redis
-(`store.rate_limits.circuit_breakers`).
+The state Redis has the current state of a breaker (`store.rate_limits.circuit_breakers`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ FORCED = [(Forced.AUTO.value, "auto"), *((each.value, each.value) for each in Fo
 
 
 class Breaker(models.Model):
-    """One provider on one channel, once it has tripped or an operator has had a say."""
+    """The breaker of a provider and channel, after the first trip or override."""
 
     provider = models.CharField(max_length=32)
     channel = models.SmallIntegerField(choices=CHANNELS)
@@ -26,21 +25,18 @@ class Breaker(models.Model):
     closes = models.PositiveIntegerField(default=0)
 
     class Meta:
-        """One for each pair."""
-
         ordering = ("provider", "channel")
         constraints = (models.UniqueConstraint(fields=("provider", "channel"), name="one_breaker"),)
 
     def __str__(self) -> str:
-        """Its provider and channel."""
         return f"{self.provider} {self.get_channel_display()}"
 
 
 class BreakerEvent(models.Model):
-    """One line of what breakers did, for operators; bounded."""
+    """An event of a breaker, for operators. The number of rows is bounded."""
 
     class Kind(models.TextChoices):
-        """What happened."""
+        """Kind of event."""
 
         TRIPPED = "tripped"
         PROBED = "probed"
@@ -56,17 +52,14 @@ class BreakerEvent(models.Model):
     detail = models.CharField(max_length=200, blank=True, help_text="Why, or who said so.")
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-id",)
 
     def __str__(self) -> str:
-        """What happened to which."""
         return f"{self.provider} {self.get_channel_display()} {self.kind}"
 
 
 class ProviderPace(models.Model):
-    """How fast a provider may be called, in place of what its adapter says. Effective at once."""
+    """An operator's rate limit for a provider, which replaces the adapter's limit at once."""
 
     provider = models.CharField(max_length=32, unique=True)
     burst = models.PositiveIntegerField(
@@ -79,10 +72,7 @@ class ProviderPace(models.Model):
     )
 
     class Meta:
-        """By name."""
-
         ordering = ("provider",)
 
     def __str__(self) -> str:
-        """Its provider."""
         return self.provider

@@ -1,4 +1,4 @@
-"""The enums of `rules/` as Django choices: admin shows names, the database keeps small numbers."""
+"""The enums of `rules/` as Django choices: the admin shows names, the database stores numbers."""
 
 from __future__ import annotations
 

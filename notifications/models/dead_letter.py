@@ -1,4 +1,4 @@
-"""Deliveries that gave up, and the jobs that bring them back."""
+"""Dead letters and replay jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from notifications.rules.lane import Mode, Priority
 
 
 class ReplayJob(models.Model):
-    """An operator's wish to replay a set of dead letters, worked off at the lane's pace."""
+    """A request to replay a set of dead letters, processed by a sweep."""
 
     mode = models.SmallIntegerField(
         choices=MODES,
@@ -29,20 +29,17 @@ class ReplayJob(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-id",)
 
     def __str__(self) -> str:
-        """Its number."""
         return f"replay job {self.pk}"
 
 
 class DeadLetter(models.Model):
-    """A delivery that gave up, kept 90 days with its reason for an operator to replay or discard.
+    """A delivery which failed for good, kept 90 days for an operator to replay or discard.
 
-    The snapshot outlives the notification's partition, so that a letter can be read, and replayed
-    as a new notification, for as long as it is kept. It never holds sensitive variables.
+    The snapshot outlives the notification's partition, so a dead letter can be read, and replayed
+    as a new notification, until deletion. The snapshot never has sensitive variables.
     """
 
     delivery_id = models.UUIDField()
@@ -68,7 +65,7 @@ class DeadLetter(models.Model):
     )
 
     class Meta:
-        """At most one open letter for a delivery: dying twice in one life leaves one letter."""
+        """A delivery has at most one open dead letter, also after a second failure."""
 
         ordering = ("-id",)
         constraints = (
@@ -101,5 +98,4 @@ class DeadLetter(models.Model):
         )
 
     def __str__(self) -> str:
-        """Which delivery gave up and why."""
         return f"{self.delivery_id}: {self.reason}"

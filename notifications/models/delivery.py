@@ -1,4 +1,4 @@
-"""Each effort to reach one contact, each provider call of it, and the timeline that both leave."""
+"""Deliveries to contacts, provider calls, and the timeline."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from notifications.rules import ids
 
 
 class Delivery(models.Model):
-    """The effort to reach one contact on one channel. Partitioned by day on `id`.
+    """The delivery of a notification to a contact. Partitioned by day on `id`.
 
-    `due_at` is the moment at which somebody must look at the row again if nothing happened till
-    then; a row without it is final. The index `delivery_due` is all that the sweep needs to survive
-    any crash.
+    `due_at` is the time at which a sweep must process the row if nothing else has happened; a row
+    without `due_at` is final. The sweep after a crash needs no index but `delivery_due`.
     """
 
     id = models.UUIDField(primary_key=True)
@@ -53,7 +52,7 @@ class Delivery(models.Model):
     delivered_at = models.DateTimeField(null=True)
 
     class Meta:
-        """One index for what is due, one for the provider's own id."""
+        """An index for due rows, and an index for the provider's message id."""
 
         db_table = "delivery"
         verbose_name_plural = "deliveries"
@@ -71,17 +70,16 @@ class Delivery(models.Model):
         )
 
     def __str__(self) -> str:
-        """Its id."""
         return str(self.id)
 
     @property
     def notification_id(self) -> uuid.UUID:
-        """The notification that it belongs to, read from its own id."""
+        """Return the id of the notification, computed from the delivery's id."""
         return ids.notification_of(self.id)
 
 
 class Attempt(models.Model):
-    """One provider call. It has no id of its own: it is the n-th of its delivery."""
+    """A provider call, identified by the delivery and the number of the call."""
 
     pk = models.CompositePrimaryKey("delivery_id", "number")
     delivery_id = models.UUIDField()
@@ -114,12 +112,11 @@ class Attempt(models.Model):
         db_table = "attempt"
 
     def __str__(self) -> str:
-        """Which call of which delivery."""
         return f"attempt {self.number} of {self.delivery_id}"
 
 
 class Event(models.Model):
-    """One line of a notification's timeline. The primary key is the timeline's own order."""
+    """An event of a notification's timeline. The primary key gives the order."""
 
     pk = models.CompositePrimaryKey("notification_id", "seq")
     notification_id = models.UUIDField()
@@ -136,5 +133,4 @@ class Event(models.Model):
         db_table = "event"
 
     def __str__(self) -> str:
-        """Its place."""
         return f"event {self.seq} of {self.notification_id}"

@@ -1,4 +1,4 @@
-"""Erasure: the jobs that remove what is known of a person."""
+"""Erasure jobs, which remove a person's data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from notifications.models.choices import MODES
 
 
 class ErasureJob(models.Model):
-    """One erasure. It holds neither user id nor address: the row stays as evidence."""
+    """An erasure. The row stays as evidence, so the row has neither user id nor address."""
 
     mode = models.SmallIntegerField(choices=MODES)
     recipient_id = models.BigIntegerField(help_text="The row that was removed.")
@@ -18,7 +18,7 @@ class ErasureJob(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Newest first; unfinished ones are found by their index."""
+        """A partial index finds unfinished jobs."""
 
         ordering = ("-id",)
         indexes = (
@@ -30,5 +30,4 @@ class ErasureJob(models.Model):
         )
 
     def __str__(self) -> str:
-        """Its number."""
         return f"erasure {self.pk}"

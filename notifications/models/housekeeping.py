@@ -1,4 +1,4 @@
-"""Small tables that keep the big ones honest."""
+"""Tables for idempotency, repeated inbound SMS, rejected requests and sweep runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from notifications.models.choices import MODES
 
 
 class IdempotencyKey(models.Model):
-    """The first answer to a key, for 24 hours.
+    """The first response for an idempotency key, kept for 24 hours.
 
-    Not partitioned: a key must be unique over all days.
+    The table is not partitioned, because a key must be unique over all days.
     """
 
     pk = models.CompositePrimaryKey("producer_id", "mode", "key")
@@ -22,18 +22,15 @@ class IdempotencyKey(models.Model):
     expires_at = models.DateTimeField()
 
     class Meta:
-        """Swept by `expires_at`."""
-
         db_table = "idempotency_key"
         indexes = (models.Index(fields=("expires_at",), name="idempotency_key_expiry"),)
 
     def __str__(self) -> str:
-        """The key as its producer gave it."""
         return self.key
 
 
 class ReceivedText(models.Model):
-    """The id of a STOP or START that was received, so that a repeat changes nothing."""
+    """The id of a received STOP or START, so that a repeated callback changes nothing."""
 
     pk = models.CompositePrimaryKey("provider", "message_id")
     provider = models.CharField(max_length=32)
@@ -41,18 +38,15 @@ class ReceivedText(models.Model):
     received_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """Swept by `received_at`."""
-
         db_table = "received_text"
         indexes = (models.Index(fields=("received_at",), name="received_text_age"),)
 
     def __str__(self) -> str:
-        """The id as its provider gave it."""
         return self.message_id
 
 
 class Rejected(models.Model):
-    """A request that was refused for what it said: kept for operators, bounded, never retried."""
+    """An invalid request, kept for operators and never retried. The number of rows is bounded."""
 
     at = models.DateTimeField(auto_now_add=True)
     producer_id = models.BigIntegerField()
@@ -63,20 +57,17 @@ class Rejected(models.Model):
     pointers = models.JSONField(default=list, help_text="Where in the body, as JSON pointers.")
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-id",)
         verbose_name_plural = "rejected requests"
 
     def __str__(self) -> str:
-        """What was wrong."""
         return self.problem
 
 
 class SweepRun(models.Model):
-    """When each sweep last began and ended.
+    """Start and end of the last run of a sweep.
 
-    The guard against two beats and the sign that one is dead.
+    The row prevents concurrent runs by two beats, and an old start shows a stopped beat.
     """
 
     name = models.CharField(max_length=32, primary_key=True)
@@ -91,5 +82,4 @@ class SweepRun(models.Model):
     )
 
     def __str__(self) -> str:
-        """Its name."""
         return self.name

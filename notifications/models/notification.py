@@ -1,4 +1,4 @@
-"""What was asked for."""
+"""Notifications and notification types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from notifications.rules.lane import Mode, Priority
 
 
 class NotificationType(models.Model):
-    """The router's data: which priority, category and retry policy a type of notification has."""
+    """Routing data of a type: priority, category and retry preset."""
 
     name = models.CharField(max_length=64, primary_key=True)
     priority = models.SmallIntegerField(choices=PRIORITIES, default=Priority.P2)
@@ -32,20 +32,17 @@ class NotificationType(models.Model):
     )
 
     class Meta:
-        """By name."""
-
         ordering = ("name",)
 
     def __str__(self) -> str:
-        """Its name."""
         return self.name
 
 
 class Notification(models.Model):
-    """One request of a producer. Partitioned by day on `id`; see `rules.ids` for what an id tells.
+    """A producer's request. Partitioned by day on `id`; see `rules.ids` for the structure of an id.
 
-    Its status is computed from its deliveries: nothing here changes but `cancelled_at`, the time of
-    one that still waits for it, and the wiping of `secrets`.
+    The status is computed from the deliveries. Only `cancelled_at`, the time of a scheduled
+    notification and the wiping of `secrets` change a row.
     """
 
     id = models.UUIDField(primary_key=True)
@@ -80,7 +77,7 @@ class Notification(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        """Found by recipient; by producer and time through the primary key."""
+        """Queries by recipient use an index; queries by producer and time use the primary key."""
 
         db_table = "notification"
         indexes = (
@@ -93,5 +90,4 @@ class Notification(models.Model):
         )
 
     def __str__(self) -> str:
-        """Its id."""
         return str(self.id)

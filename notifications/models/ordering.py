@@ -1,4 +1,4 @@
-"""Ordering keys: their deliveries leave one at a time, in the order of acceptance."""
+"""Ordering keys: deliveries with the same key are sent in order of acceptance, singly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from notifications.models.choices import CHANNELS, MODES, PRIORITIES
 
 
 class OrderingKey(models.Model):
-    """A producer's ordering key. Its row is locked while deliveries get their places."""
+    """A producer's ordering key. The row is locked while deliveries are added."""
 
     producer_id = models.BigIntegerField()
     mode = models.SmallIntegerField(choices=MODES)
@@ -26,8 +26,6 @@ class OrderingKey(models.Model):
     )
 
     class Meta:
-        """Once for each producer and mode."""
-
         db_table = "ordering_key"
         ordering = ("-id",)
         constraints = (
@@ -41,15 +39,14 @@ class OrderingKey(models.Model):
         )
 
     def __str__(self) -> str:
-        """As the producer spells it."""
         return self.key
 
 
 class OrderedDelivery(models.Model):
-    """A delivery's place among those of its key and channel: the id is the order.
+    """The position of a delivery in the queue of a key and channel; the id gives the order.
 
-    Ids are drawn under the key's lock, so they rise in the order of the commits. The row is there
-    while others must wait for it, and gone afterwards.
+    Ids are generated under the key's lock, so the order of ids is the order of commits. The row is
+    deleted when later deliveries need not wait any longer.
     """
 
     key = models.ForeignKey(
@@ -62,11 +59,10 @@ class OrderedDelivery(models.Model):
     )
 
     class Meta:
-        """Read from the first place of a key and channel."""
+        """The index finds the first position of a key and channel."""
 
         db_table = "ordered_delivery"
         indexes = (models.Index(fields=("key", "channel", "id"), name="ordered_line"),)
 
     def __str__(self) -> str:
-        """Which delivery."""
         return f"place of {self.delivery_id}"

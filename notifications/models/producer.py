@@ -1,4 +1,4 @@
-"""Who may call the API."""
+"""Producers and API keys."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from notifications.rules.lane import Priority
 
 
 def every_priority() -> list[int]:
-    """The default of a producer that nobody has restricted."""
+    """Return all priorities, the default of a producer."""
     return [priority.value for priority in Priority]
 
 
 class Producer(models.Model):
-    """A service of the company that asks for notifications."""
+    """A service of the company which sends notifications."""
 
     name = models.CharField(max_length=64, unique=True)
     is_active = models.BooleanField(default=True, help_text="Off: every key of it answers 403.")
@@ -48,17 +48,14 @@ class Producer(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """By name."""
-
         ordering = ("name",)
 
     def __str__(self) -> str:
-        """Its name."""
         return self.name
 
 
 class ApiKey(models.Model):
-    """A bearer key of a producer. The secret is shown once; only its SHA-256 is kept."""
+    """A bearer key of a producer. The secret is shown once; the table has the SHA-256 only."""
 
     producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="keys")
     prefix = models.CharField(
@@ -83,10 +80,8 @@ class ApiKey(models.Model):
     revoked_by = models.CharField(max_length=150, blank=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-created_at",)
 
     def __str__(self) -> str:
-        """Its visible part."""
+        """Return the visible part of the key."""
         return f"{self.prefix}…"

@@ -1,4 +1,4 @@
-"""Who is reached: a person, their addresses and their wishes."""
+"""Recipients, contacts and preferences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from notifications.rules.lane import Mode
 
 
 class Recipient(models.Model):
-    """A person whom the company's services may notify; unique for each mode and user id."""
+    """A person who can be notified; unique per mode and user id."""
 
     mode = models.SmallIntegerField(choices=MODES, default=Mode.LIVE)
     user_id = models.CharField(max_length=128)
@@ -27,21 +27,18 @@ class Recipient(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        """One row a person and mode."""
-
         constraints = (
             models.UniqueConstraint(fields=("mode", "user_id"), name="recipient_once_per_mode"),
         )
 
     def __str__(self) -> str:
-        """The producer's name for them."""
         return self.user_id
 
 
 class Contact(models.Model):
-    """One address of a recipient on a channel.
+    """An address of a recipient on a channel.
 
-    Invalidated with a reason, never silently dropped.
+    An unusable contact is invalidated with a reason, never deleted.
     """
 
     recipient = models.ForeignKey(Recipient, on_delete=models.CASCADE, related_name="contacts")
@@ -77,10 +74,7 @@ class Contact(models.Model):
     )
 
     class Meta:
-        """An address once per recipient and channel.
-
-        Looked up by address when an operator searches.
-        """
+        """The index on `address` serves the search by address."""
 
         constraints = (
             models.UniqueConstraint(
@@ -95,12 +89,12 @@ class Contact(models.Model):
         indexes = (models.Index(fields=("address",), name="contact_by_address"),)
 
     def __str__(self) -> str:
-        """Channel and number: the address itself is personal."""
+        """Return channel and id; the address is personal data."""
         return f"{self.get_channel_display()} contact {self.pk}"
 
 
 class Preference(models.Model):
-    """What a recipient allows. No row: everything, in the default order."""
+    """The preferences of a recipient. Without a row everything is allowed, in the default order."""
 
     recipient = models.OneToOneField(
         Recipient, on_delete=models.CASCADE, primary_key=True, related_name="preference"
@@ -126,5 +120,4 @@ class Preference(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:
-        """Whose they are."""
         return f"preferences of recipient {self.pk}"

@@ -1,4 +1,4 @@
-"""Retry presets: data that admin edits and every process reads each second."""
+"""Retry presets, edited in the admin and read by every process every second."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_WAIT_S: Final = 86_400.0
 
 
 class RetryPreset(models.Model):
-    """One retry policy: delay = min(cap, jittered(base x multiplier ^ n))."""
+    """A retry policy: delay = min(cap, jittered(base x multiplier ^ n))."""
 
     name = models.SlugField(max_length=16, primary_key=True)
     base_seconds = models.FloatField(
@@ -47,10 +47,7 @@ class RetryPreset(models.Model):
     )
 
     class Meta:
-        """By name."""
-
         ordering = ("name",)
 
     def __str__(self) -> str:
-        """Its name."""
         return self.name

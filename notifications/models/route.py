@@ -1,4 +1,4 @@
-"""Which provider takes what: the router's rows, read by every process each second."""
+"""Routes to providers, read by every process every second."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from notifications.models.choices import CHANNELS
 from providers.contract import Channel
 
 REGION: Final = r"^\+[1-9][0-9]{0,6}$"
-"""The beginning of an E.164 number: a country, or an area or network of it."""
+"""The beginning of an E.164 number: a country code, or an area or network of a country."""
 
 
 class ProviderRoute(models.Model):
-    """One provider's claim to a channel; `rules.routing` says how rows decide.
+    """A route of a channel to a provider; `rules.routing` has the selection.
 
-    A channel with no row that fits goes by NOTIFY_ROUTES.
+    A channel without a matching row uses NOTIFY_ROUTES.
     """
 
     channel = models.SmallIntegerField(choices=CHANNELS)
@@ -50,7 +50,7 @@ class ProviderRoute(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        """A provider stands once in a place."""
+        """A provider appears once per channel, region and platform."""
 
         ordering = ("channel", "-region", "-platform", "rank", "provider")
         verbose_name = "provider route"
@@ -69,6 +69,6 @@ class ProviderRoute(models.Model):
         )
 
     def __str__(self) -> str:
-        """Where it applies, and who takes it."""
+        """Return channel, region, platform and provider."""
         place = " ".join(filter(None, (self.get_channel_display(), self.region, self.platform)))
         return f"{place}: {self.provider}"

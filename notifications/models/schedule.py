@@ -1,4 +1,4 @@
-"""Recurring notifications, and what came of each occurrence."""
+"""Schedules and occurrences of recurring notifications."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from notifications.rules.times.recurrence import MAX_LENGTH
 
 
 class Schedule(models.Model):
-    """One notification that recurs.
+    """A recurring notification.
 
-    `due_at` is when the occurrence `next_local` becomes a notification, a day before its time;
-    without it the schedule is paused, or at its end.
+    At `due_at` the occurrence `next_local` becomes a notification, a day before the planned time.
+    Without `due_at` the schedule is paused or over.
     """
 
     producer = models.ForeignKey(Producer, on_delete=models.CASCADE, related_name="schedules")
@@ -52,7 +52,7 @@ class Schedule(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        """A name once for each producer and mode."""
+        """A name is unique per producer and mode."""
 
         ordering = ("-id",)
         constraints = (
@@ -65,12 +65,11 @@ class Schedule(models.Model):
         )
 
     def __str__(self) -> str:
-        """Its name."""
         return self.name
 
 
 class Occurrence(models.Model):
-    """One time at which a schedule occurs: the notification, or why there is none."""
+    """An occurrence of a schedule: the notification, or the reason for a missing notification."""
 
     schedule = models.ForeignKey(Schedule, on_delete=models.CASCADE, related_name="occurrences")
     local_at = models.CharField(max_length=19)
@@ -79,7 +78,7 @@ class Occurrence(models.Model):
     problem = models.CharField(max_length=300, blank=True)
 
     class Meta:
-        """Each local time once, whatever its zone."""
+        """A local time occurs once, whatever the timezone."""
 
         ordering = ("-at",)
         constraints = (
@@ -88,5 +87,4 @@ class Occurrence(models.Model):
         indexes = (models.Index(fields=("at",), name="occurrence_by_age"),)
 
     def __str__(self) -> str:
-        """When."""
         return self.local_at

@@ -1,4 +1,4 @@
-"""Sealing: the jobs that encrypt what was stored before a variable became sensitive."""
+"""Jobs which encrypt stored values of variables declared sensitive later."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from django.db import models
 
 
 class SealingJob(models.Model):
-    """The variables of one template that a version declares sensitive and the one before did not.
+    """The variables of a template which a version newly declares as sensitive.
 
-    Publishing that version makes the job; housekeeping works it off.
+    Publishing the version creates the job; a sweep processes the job.
     """
 
     template_id = models.CharField(max_length=64)
@@ -23,7 +23,7 @@ class SealingJob(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Newest first; unfinished ones are found by their index."""
+        """A partial index finds unfinished jobs."""
 
         ordering = ("-id",)
         indexes = (
@@ -35,5 +35,4 @@ class SealingJob(models.Model):
         )
 
     def __str__(self) -> str:
-        """The template and the variables."""
         return f"{self.template_id}: {', '.join(self.names)}"

@@ -1,4 +1,4 @@
-"""Links in an SMS, cut short."""
+"""Short links in SMS."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from django.db import models
 
 
 class ShortLink(models.Model):
-    """Where a short link leads, and how often somebody followed it.
+    """The target of a short link, and the number of clicks.
 
-    Written by `store.postgres.short_links` alone. The target may hold what identifies its reader:
-    it is kept until `expires_at` and shown to whoever has the token.
+    Only `store.postgres.short_links` writes the table. The target can contain personal data. The
+    row is kept until `expires_at`, and anyone with the token can see the target.
     """
 
     token = models.CharField(max_length=16, primary_key=True)
@@ -20,7 +20,7 @@ class ShortLink(models.Model):
     expires_at = models.DateTimeField()
 
     class Meta:
-        """Swept by `expires_at`; looked up by delivery when an operator asks who clicked."""
+        """Indexes for deletion by `expires_at` and for the clicks of a delivery."""
 
         db_table = "short_link"
         indexes = (
@@ -29,5 +29,5 @@ class ShortLink(models.Model):
         )
 
     def __str__(self) -> str:
-        """Its delivery: the token opens the link."""
+        """Return the delivery; the token would open the link."""
         return f"link of delivery {self.delivery_id}"

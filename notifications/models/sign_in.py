@@ -1,4 +1,4 @@
-"""Who is signed in to the admin, and from where."""
+"""Operators' admin sessions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db import models
 
 
 class SignIn(models.Model):
-    """One session of an operator, open until it is ended or expires."""
+    """A session of an operator, open until the end of the session or the expiry."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_ins"
@@ -21,11 +21,9 @@ class SignIn(models.Model):
     ended_by = models.CharField(max_length=150, blank=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-id",)
         verbose_name = "session"
 
     def __str__(self) -> str:
-        """Its number: the key is a secret."""
+        """Return the id; the session key is a secret."""
         return f"session {self.pk}"

@@ -1,4 +1,4 @@
-"""Addresses that are not used, whoever hands them in."""
+"""The suppression list: addresses to which nothing is sent."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from notifications.rules.suppression import Cause
 
 LONGEST_NOTE: Final = 200
 LONGEST_BY: Final = 128
-"""Characters; what is longer is cut."""
+"""Maximum characters; longer values are cut."""
 CAUSES: Final = [(cause.value, cause.value.replace("_", " ")) for cause in Cause]
 
 
 class Suppression(models.Model):
-    """One reason for which one address is not used; undone rows stay and tell who undid them.
+    """A reason for which an address is suppressed. Removed entries stay, with the actor.
 
-    Live only: what a test key sends reaches nobody. The address is spelled as the database function
-    `suppressible` spells it, so that `Maria@example.com` is `maria@example.com`.
+    The list applies to live mode only. The address is normalised with the database function
+    `suppressible`, so `Maria@example.com` and `maria@example.com` are equal.
     """
 
     channel = models.SmallIntegerField(choices=CHANNELS)
@@ -35,7 +35,7 @@ class Suppression(models.Model):
     undo_note = models.CharField(max_length=LONGEST_NOTE, blank=True)
 
     class Meta:
-        """An address once for each reason while it lasts: START must not undo a bounce."""
+        """An address has at most one active entry per reason: START must not remove a bounce."""
 
         ordering = ("-id",)
         constraints = (
@@ -48,5 +48,5 @@ class Suppression(models.Model):
         indexes = (models.Index(fields=("address",), name="suppression_by_address"),)
 
     def __str__(self) -> str:
-        """Channel and reason: the address itself is personal."""
+        """Return channel and reason; the address is personal data."""
         return f"{self.get_channel_display()} suppression {self.pk}: {self.get_reason_display()}"

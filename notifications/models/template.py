@@ -1,4 +1,4 @@
-"""What is said: templates, their versions, a text for each channel and locale, and who did what."""
+"""Templates: versions, texts by channel and locale, and history."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from notifications.models.choices import CHANNELS
 
 
 class Template(models.Model):
-    """One version of a template.
+    """A version of a template.
 
-    Accepting pins it: a later version never changes what was accepted. Once `published_at` is set,
-    triggers refuse every change to the row and its texts but to `note`.
+    A notification stores the version at acceptance, so later versions do not change accepted
+    notifications. After `published_at` is set, triggers refuse changes of the row and the texts,
+    except for `note`.
     """
 
     template_id = models.SlugField(max_length=64, help_text="The name that producers use.")
@@ -50,8 +51,6 @@ class Template(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        """A version once."""
-
         ordering = ("template_id", "-version")
         permissions = (("publish_template", "Can publish template"),)
         constraints = (
@@ -61,12 +60,11 @@ class Template(models.Model):
         )
 
     def __str__(self) -> str:
-        """Name and version."""
         return f"{self.template_id} v{self.version}"
 
 
 class TemplateText(models.Model):
-    """A template version's words for one channel in one locale."""
+    """The text of a template version for a channel and locale."""
 
     template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="texts")
     channel = models.SmallIntegerField(choices=CHANNELS)
@@ -87,8 +85,6 @@ class TemplateText(models.Model):
     )
 
     class Meta:
-        """One text for each channel and locale."""
-
         ordering = ("channel", "locale")
         constraints = (
             models.UniqueConstraint(
@@ -97,15 +93,14 @@ class TemplateText(models.Model):
         )
 
     def __str__(self) -> str:
-        """Channel and locale."""
         return f"{self.get_channel_display()} {self.locale}"
 
 
 class TemplateEvent(models.Model):
-    """One line of what was done to a template, and by whom: kept when a draft is deleted."""
+    """An event in the history of a template; kept after deletion of a draft."""
 
     class Verb(models.TextChoices):
-        """What was done."""
+        """Kind of event."""
 
         DRAFTED = "drafted"
         EDITED = "edited"
@@ -122,10 +117,7 @@ class TemplateEvent(models.Model):
     detail = models.CharField(max_length=200, blank=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-id",)
 
     def __str__(self) -> str:
-        """What happened to which."""
         return f"{self.template_id} v{self.version} {self.verb}"

@@ -80,7 +80,7 @@ def test_a_producers_day_is_edited(door: Client) -> None:
         "day_begins": "09:00",
         "day_ends": "18:00",
     }
-    assert "There is no such timezone" in door.post(page, typed).content.decode()
+    assert "Unknown IANA timezone" in door.post(page, typed).content.decode()
     door.post(page, {**typed, "timezone": "America/Sao_Paulo"})
     producer.refresh_from_db()
     assert (producer.timezone, producer.day_ends.hour) == ("America/Sao_Paulo", 18)

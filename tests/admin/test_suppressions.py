@@ -94,7 +94,7 @@ def test_the_list_goes_out_as_a_file_and_comes_in_again(door: Client, bounced: S
     [
         ("a,b\n1,2\n", "must name the columns"),
         (b"channel,address\n\xff", "not UTF-8"),
-        (b" " * (8 * 1024 * 1024 + 1), "cut it in two"),
+        (b" " * (8 * 1024 * 1024 + 1), "split the file"),
     ],
 )
 def test_a_file_that_is_none_says_why(door: Client, text: str | bytes, said: str) -> None:

@@ -116,7 +116,7 @@ def test_an_empty_text_shows_what_people_get_instead(door: Client, draft: Templa
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"), [("[1]", "are a JSON object"), ("{", "are not JSON")]
+    ("variables", "told"), [("[1]", "must be a JSON object"), ("{", "are not JSON")]
 )
 def test_variables_that_are_none_are_told(
     door: Client, draft: Template, variables: str, told: str
@@ -139,7 +139,7 @@ def test_saving_stores_one_locale_and_leaves_the_others(door: Client, draft: Tem
     ("fields", "told"),
     [
         ({"sms-body": "{{ x() }}"}, "sms body, line 1"),
-        ({"sms-body": "x", "locale": "no locale"}, "CLDR knows no such locale"),
+        ({"sms-body": "x", "locale": "no locale"}, "Unknown locale"),
     ],
 )
 def test_a_fault_keeps_everything_as_it_was(

@@ -171,8 +171,8 @@ def test_a_download_uploaded_again_changes_nothing(door: Client, draft: Template
         ({"all/hello/push.en.txt": b"Hi\n\nx", "__MACOSX/._x": b"x"}, "hello: new draft"),
         ({"hello/push.en.txt": b"Hi\n\nx", "bye/sms.en.txt": b"{{ x() }}"}, "bye/sms.en.txt: line"),
         ({"hello/sms.en.txt": b"x" * 900_000}, "hello/sms.en.txt: too large"),
-        ({"hello/sms.en.txt": b"\xff"}, "hello/sms.en.txt: it is not UTF-8"),
-        ({"../../etc/passwd": b"x"}, "The zip has no template."),
+        ({"hello/sms.en.txt": b"\xff"}, "hello/sms.en.txt: the file is not UTF-8"),
+        ({"../../etc/passwd": b"x"}, "The zip file has no template."),
     ],
 )
 def test_an_upload_is_taken_whole_or_not_at_all(
@@ -187,7 +187,7 @@ def test_an_upload_is_taken_whole_or_not_at_all(
 
 
 def test_what_is_no_zip_is_told(door: Client, window: Client) -> None:
-    assert "cannot be read as a zip" in upload(door, b"PK nothing")
+    assert "cannot be read as a zip file" in upload(door, b"PK nothing")
     assert door.post(UPLOAD).status_code == 400
     assert window.post(UPLOAD).status_code == 403
 
@@ -203,8 +203,8 @@ def test_what_is_not_fit_for_sending_is_not_published(door: Client, draft: Templ
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"default_locale": "klingon"}, "CLDR knows no such locale"),
-        ({"texts-0-locale": "no such"}, "CLDR knows no such locale"),
+        ({"default_locale": "klingon"}, "Unknown locale"),
+        ({"texts-0-locale": "no such"}, "Unknown locale"),
         ({"variables": '[{"name": "a", "type": "text"}]'}, "its type is one of string"),
         ({"variables": "["}, "valid JSON"),
     ],

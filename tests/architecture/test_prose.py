@@ -50,16 +50,10 @@ _PACKAGES: Final = {
     "notifications/rules": _Limits(
         pronouns=8.5, who=0.85, participles=14.6, openings=68, repeated_classes=3
     ),
-    "notifications/models": _Limits(pronouns=12.9, who=3.25, openings=23),
-    "notifications/api": _Limits(
-        pronouns=10.3, who=3.11, participles=12.0, openings=85, repeated_classes=1
-    ),
-    "notifications/admin": _Limits(
-        pronouns=10.8, who=3.69, participles=6.0, openings=56, repeated_classes=2
-    ),
-    "notifications/management": _Limits(
-        pronouns=9.9, who=2.63, participles=5.0, openings=8, repeated_classes=1
-    ),
+    "notifications/models": _Limits(),
+    "notifications/api": _Limits(participles=12.6, repeated_classes=1),
+    "notifications/admin": _Limits(participles=7.2, repeated_classes=2),
+    "notifications/management": _Limits(participles=5.0, repeated_classes=1),
     "providers": _Limits(
         pronouns=11.1, who=1.86, participles=7.8, openings=104, repeated_classes=7
     ),

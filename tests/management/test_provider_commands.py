@@ -110,7 +110,7 @@ def test_what_may_not_or_cannot_be_sent_is_refused_before_the_question(
         _send("maria@sandbox.example")
     with pytest.raises(CommandError, match=r"twilio is not configured\. These are: sandbox"):
         _run("send_one", "twilio", "sms", "+4930", "--body", "Hello")
-    with pytest.raises(CommandError, match="pigeon is none of push, sms"):
+    with pytest.raises(CommandError, match="unknown channel 'pigeon'; use one of push, sms"):
         _run("send_one", "sandbox", "pigeon", "roof", "--body", "Hello")
     assert asked == []
     assert got() == []

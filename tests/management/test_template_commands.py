@@ -81,15 +81,15 @@ def test_what_was_exported_is_unchanged_when_it_is_imported(
     bring(folder, "--publish")
     (out / "hello").mkdir()
     (out / "hello" / "sms.de.txt").write_text("is not in the version")
-    assert "hello: 3 of its files changed" in run("export_templates", "--dir", str(out))
-    assert "hello: 0 of its files" in run("export_templates", "--dir", str(out))
+    assert "hello: 3 files changed" in run("export_templates", "--dir", str(out))
+    assert "hello: 0 files" in run("export_templates", "--dir", str(out))
     assert not (out / "hello" / "sms.de.txt").exists()
 
 
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
-        ("sms.en.txt", b"\xff", "hello/sms.en.txt: it is not UTF-8"),
+        ("sms.en.txt", b"\xff", "hello/sms.en.txt: the file is not UTF-8"),
         ("sms.en.txt", b"{{ x() }}", "hello/sms.en.txt: line 1"),
         ("template.json", b'{"owner": "me"}', "hello/template.json: no owner"),
         ("template.json", b'{"sensitive_variables": 5}', "hello/template.json: sensitive_var"),

@@ -1,1 +1,1 @@
-"""One command a file; `manage.py help` lists them."""
+"""Management commands, a module per command; `manage.py help` lists the commands."""

@@ -1,4 +1,4 @@
-"""Asks every configured provider whether we could send, without sending anything."""
+"""Check credentials, reachability and quota of configured providers without sending."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from notifications.delivery import routing
 
 _PATIENCE: Final = dt.timedelta(seconds=10)
-"""For each provider: as long as a message may take."""
+"""Deadline per provider, the same as for a message."""
 _HEAD: Final = ("provider", "subject", "", "detail")
 
 
@@ -21,10 +21,10 @@ class Command(BaseCommand):
     help = "Check each configured provider's credentials, reachability and quota. Sends nothing."
 
     def handle(self, **_: object) -> None:
-        """Print a table, a line for each finding.
+        """Print a table with a row per finding.
 
         Raises:
-            CommandError: something is bad (exit code 1, for scripts).
+            CommandError: at least one finding is bad (exit code 1).
         """
         rows = [_HEAD, *_findings()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -42,4 +42,4 @@ def _findings() -> Iterator[tuple[str, str, str, str]]:
         for each in found:
             yield name, each.subject, "good" if each.is_good else "BAD", each.detail
         if not found:
-            yield name, "-", "-", "there is nobody to ask"
+            yield name, "-", "-", "the provider has no checks"

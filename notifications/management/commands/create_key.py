@@ -1,4 +1,4 @@
-"""`manage.py create_key PRODUCER`: make an API key and show it once, on standard output."""
+"""`manage.py create_key PRODUCER`: create an API key and print the key to standard output."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from notifications.store.postgres import api_keys
 
 
 class Command(BaseCommand):
-    """Make a key for a producer."""
+    """`manage.py create_key`."""
 
-    help = "Make an API key for a producer. The key is shown once, alone on standard output."
+    help = "Create an API key for a producer. The key is printed once, to standard output."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the command line."""
+        """Define the arguments."""
         name, note = arguments.text(least=1, most=64), arguments.text(most=200)
         parser.add_argument("producer", type=name, help="the producer's name")
         parser.add_argument("--new", action="store_true", help="create the producer first")
@@ -33,18 +33,18 @@ class Command(BaseCommand):
             choices=sorted(GRANTABLE),
             default=["notifications:*"],
             metavar="SCOPE",
-            help=f"what it may do: {', '.join(sorted(GRANTABLE))}",
+            help=f"permissions of the key: {', '.join(sorted(GRANTABLE))}",
         )
         parser.add_argument(
-            "--days", type=arguments.days, help="days until it expires (default: never)"
+            "--days", type=arguments.days, help="days until expiry (default: never)"
         )
-        parser.add_argument("--note", type=note, default="", help="who has it, what for")
+        parser.add_argument("--note", type=note, default="", help="owner and purpose of the key")
 
     def handle(self, **options: Any) -> None:  # noqa: ANN401 - argparse's own
-        """Make it.
+        """Create the key.
 
         Raises:
-            CommandError: there is no such producer.
+            CommandError: the producer does not exist.
         """
         lasts: dt.timedelta | None = options["days"]
         key, secret = api_keys.issue(
@@ -55,9 +55,7 @@ class Command(BaseCommand):
             by="manage.py create_key",
             expires_at=None if lasts is None else clock.now() + lasts,
         )
-        self.stderr.write(
-            f"{key.prefix}: {', '.join(key.scopes)}. This is the only time it is shown:"
-        )
+        self.stderr.write(f"{key.prefix}: {', '.join(key.scopes)}. The key is shown only now:")
         self.stdout.write(secret)
 
     def _producer(self, name: str, new: object) -> Producer:

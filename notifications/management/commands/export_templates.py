@@ -1,4 +1,4 @@
-"""Writes every template's current version as files, to be kept in git."""
+"""Export the current version of all templates as files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Command(BaseCommand):
     help = "Write each template's current version (or newest draft) as files; safe to repeat."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to."""
+        """Define the arguments."""
         parser.add_argument("--dir", type=Path, default=import_templates.folder())
 
     def handle(self, *, dir: Path, **_: object) -> None:  # noqa: A002 - the option's name
-        """Write them; what a template's folder held besides is taken away.
+        """Write the files; other files in a template's folder are deleted.
 
         Raises:
             CommandError: the folder cannot be written.
@@ -30,6 +30,6 @@ class Command(BaseCommand):
         try:
             for template_id, files in import_export.everything():
                 changed = template_files.write(dir, template_id, files)
-                self.stdout.write(f"{template_id}: {changed} of its files changed")
+                self.stdout.write(f"{template_id}: {changed} files changed")
         except OSError as error:
             raise CommandError(f"{dir} cannot be written: {error}") from error

@@ -1,4 +1,4 @@
-"""Finds messages from a shell: by address, user, provider's message id, or one of our ids."""
+"""Find deliveries by address, user id, provider's message id, or id."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from notifications.store.postgres import search
 class Command(BaseCommand):
     """`manage.py find_message TERM`."""
 
-    help = "Find deliveries by address, user id, provider's message id, or an id of ours."
+    help = "Find deliveries by address, user id, or any id of the message."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """One term."""
+        """Define the arguments."""
         parser.add_argument(
-            "term", type=arguments.text(), help="exactly as it stands there: nothing is guessed"
+            "term", type=arguments.text(), help="the exact value; partial values do not match"
         )
 
     def handle(self, *, term: str, **_: object) -> None:
-        """Print one line for each delivery, newest first.
+        """Print a line per delivery, newest first.
 
         Raises:
-            CommandError: nothing was found (exit code 1, for scripts).
+            CommandError: no delivery matches (exit code 1).
         """
         hits = search.find_any(term)
         if not hits:

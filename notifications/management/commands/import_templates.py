@@ -1,4 +1,4 @@
-"""Takes templates in from files; the same files again make no new version."""
+"""Import templates from files; importing unchanged files creates no version."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from notifications.store.templates import import_export
 from notifications.store.templates.import_export import Change
 
 BY: Final = "files"
-"""Who drafts and publishes what a shell imports."""
+"""Author of imported drafts and publications."""
 
 
 def folder() -> Path:
-    """Where the shipped templates lie."""
+    """Return the folder of the shipped templates."""
     place: Path = settings.BASE_DIR / "templates" / "notifications"
     return place
 
@@ -28,21 +28,23 @@ def folder() -> Path:
 class Command(BaseCommand):
     """`manage.py import_templates [--dir] [--publish] [--check]`."""
 
-    help = "Import templates from files: drafts, or with --publish current versions; all or none."
+    help = (
+        "Import templates from files, as drafts or with --publish as current versions; all or none."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where from, and how far to go."""
+        """Define the arguments."""
         parser.add_argument("--dir", type=Path, default=folder())
-        parser.add_argument("--publish", action="store_true", help="make them current at once")
+        parser.add_argument("--publish", action="store_true", help="publish the imported versions")
         parser.add_argument(
             "--check", action="store_true", help="change nothing; exit 1 if something would change"
         )
 
     def handle(self, *, dir: Path, publish: bool, check: bool, **_: object) -> None:  # noqa: A002 - the option's name
-        """Import every template of the folder in one transaction, or look what that would do.
+        """Import all templates of the folder in a transaction, or report the changes with --check.
 
         Raises:
-            CommandError: a file makes no sense, or with --check something differs (exit code 1).
+            CommandError: a file is invalid, or with --check a template differs (exit code 1).
         """
         try:
             with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Names the providers that live messages may go through: by rows of routes, or by NOTIFY_ROUTES."""
+"""List the providers for live messages, from routes in the database or NOTIFY_ROUTES."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from providers.contract import Channel
 class Command(BaseCommand):
     """`manage.py live_providers`."""
 
-    help = "Print a line for each provider that a live message may go through, with its channels."
+    help = "Print the providers for live messages, with channels, a line per provider."
 
     def handle(self, **_: object) -> None:
-        """Print `name channel channel ...`, sorted by name."""
+        """Print `name channel channel ...` per provider, sorted by name."""
         channels: dict[str, list[str]] = {}
         for channel in Channel:
             for provider in routing.live_providers(channel):

@@ -1,4 +1,4 @@
-"""Loads the demo's data; running it again changes nothing that is there already."""
+"""Load the demo's data. A second run keeps existing rows."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Command(BaseCommand):
     help = "Load the demo's producers, people, types, templates and operator; safe to repeat."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where the keys go and how the operator signs in."""
+        """Define the arguments."""
         parser.add_argument(
             "--keys-file",
             type=Path,
             default=Path(os.environ.get(VAR, "var")) / KEYS_FILE,
-            help=f"JSON of producer -> key, readable by its owner alone (${VAR}/{KEYS_FILE}).",
+            help=f"JSON of producer -> key, readable by the owner only (${VAR}/{KEYS_FILE}).",
         )
         parser.add_argument(
             "--admin-password",
@@ -46,10 +46,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, keys_file: Path, admin_password: str, **_: object) -> None:
-        """Load everything.
+        """Load all demo data.
 
         Raises:
-            CommandError: there is no password, or the keys' file cannot be read or written.
+            CommandError: the password is missing, or the keys file cannot be read or written.
         """
         if not admin_password:
             raise CommandError(f"Give --admin-password or set {PASSWORD}.")
@@ -60,7 +60,7 @@ class Command(BaseCommand):
         try:
             _load_services(keys_file)
         except OSError as error:
-            raise CommandError(f"The keys' file cannot be used: {error}") from error
+            raise CommandError(f"The keys file cannot be read or written: {error}") from error
         self.stdout.write(f"keys in {keys_file}")
 
 
@@ -86,7 +86,7 @@ def _load_people() -> None:
         ),
         ignore_conflicts=True,
     )
-    # Who has a contact was loaded before, and perhaps changed since.
+    # A recipient with contacts was loaded by an earlier run, and may have been changed since.
     fresh = Recipient.objects.filter(mode=Mode.LIVE, user_id__in=people, contacts=None)
     rows = {row.user_id: row for row in fresh}
     Contact.objects.bulk_create(
@@ -152,11 +152,11 @@ def _load_services(keys_file: Path) -> None:
 
 
 def _known_keys(keys_file: Path) -> dict[str, str]:
-    """The keys that were made before.
+    """Return the keys created by earlier runs.
 
     Raises:
         OSError: the file cannot be read.
-        CommandError: it holds something else.
+        CommandError: the file has invalid content.
     """
     try:
         known = json.loads(keys_file.read_text())
@@ -165,5 +165,5 @@ def _known_keys(keys_file: Path) -> dict[str, str]:
     except ValueError:
         known = None
     if not isinstance(known, dict) or not all(isinstance(key, str) for key in known.values()):
-        raise CommandError(f"{keys_file} is no JSON of producer -> key; take it away.")
+        raise CommandError(f"{keys_file} is not a JSON object of producer -> key; delete the file.")
     return known

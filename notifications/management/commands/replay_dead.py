@@ -1,4 +1,4 @@
-"""Replays dead letters from a shell, for the night when the admin is down too."""
+"""Replay dead letters from a shell, also while the admin is unavailable."""
 
 from __future__ import annotations
 
@@ -18,41 +18,48 @@ from notifications.rules.lane import Mode
 from notifications.store.postgres import dead_letters
 
 _STEP: Final = 500
-"""Letters between two lines of progress, each step one transaction."""
+"""Dead letters per transaction and line of progress."""
 
 
 class Command(BaseCommand):
     """`manage.py replay_dead`."""
 
-    help = "Replay open dead letters that match all filters given."
+    help = "Replay the open dead letters which match all given filters."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The filters, and what to do."""
+        """Define the arguments."""
         text, hours = arguments.text(), arguments.hours
         parser.add_argument(
-            "ids", nargs="*", type=arguments.row_id, help="numbers of letters; none: by filter"
+            "ids",
+            nargs="*",
+            type=arguments.row_id,
+            help="ids of dead letters; without ids the filters apply",
         )
         parser.add_argument("--reason", type=text, default="")
         parser.add_argument("--channel", type=arguments.channel, help="push, sms, email ...")
         parser.add_argument("--provider", type=text, default="")
         parser.add_argument("--newer-than", type=hours, metavar="HOURS")
         parser.add_argument("--older-than", type=hours, metavar="HOURS")
-        parser.add_argument("--producer", type=text, default="", help="its name")
+        parser.add_argument("--producer", type=text, default="", help="name of the producer")
         parser.add_argument("--mode", choices=[mode.label for mode in Mode], default="live")
-        parser.add_argument("--all", action="store_true", help="allow no filter but the mode")
+        parser.add_argument(
+            "--all", action="store_true", help="replay without a filter other than the mode"
+        )
         parser.add_argument("--dry-run", action="store_true", help="only count")
         parser.add_argument(
-            "--force", action="store_true", help="also what reached the person meanwhile"
+            "--force",
+            action="store_true",
+            help="also notifications which reached the person by another delivery",
         )
         parser.add_argument(
-            "--renew-ttl", action="store_true", help="start the time to live anew (never for P0)"
+            "--renew-ttl", action="store_true", help="restart the time to live (never for P0)"
         )
 
     def handle(self, **options: Any) -> None:  # noqa: ANN401 - argparse's
-        """Count, and then replay unless it is a dry run.
+        """Print counts by reason, and start the replay unless --dry-run is given.
 
         Raises:
-            CommandError: no filter was given, no such producer, or nothing can be replayed.
+            CommandError: no filter, an unknown producer, or nothing to replay.
         """
         wanted = _wanted(options)
         if wanted == LetterFilter(mode=wanted.mode) and not options["all"]:
@@ -72,7 +79,7 @@ class Command(BaseCommand):
             )
         except replay.ReplayRefused as error:
             raise CommandError(str(error)) from error
-        # The sweep works the job off too; doing it here needs no beat, and both at once do no harm.
+        # The sweep also processes the job. Processing here needs no beat, and both at once is safe.
         while replay.run(job, limit=_STEP):
             job.refresh_from_db()
             self.stdout.write(f"{job.replayed + job.skipped} of {job.total}")

@@ -1,7 +1,6 @@
-"""Sends one message through one adapter alone: no row, no queue, no retry.
+"""Send a message through a provider's adapter, without row, queue or retry.
 
-For the question whether credentials and an address work at all. What keeps an environment from
-reaching people holds here too: the dry run, and the allow-list.
+The command tests credentials and an address. Dry run and allow-list apply as for all messages.
 """
 
 from __future__ import annotations
@@ -21,26 +20,31 @@ from providers.contract import Message, Provider
 class Command(BaseCommand):
     """`manage.py send_one PROVIDER CHANNEL ADDRESS --title ... --body ...`."""
 
-    help = "Send one message through a provider's adapter alone, and print what it answered."
+    help = "Send a message directly through a provider's adapter, and print the result."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Whom to ask, where to, what to say."""
-        parser.add_argument("provider", help="its name, as in NOTIFY_ROUTES")
+        """Define the arguments."""
+        parser.add_argument("provider", help="name of the provider, as in NOTIFY_ROUTES")
         parser.add_argument("channel", type=arguments.channel, help="push, sms, email ...")
         text = arguments.text()
         parser.add_argument(
-            "address", type=text, help="number, mailbox, token, URL; after -- if it begins with -"
+            "address",
+            type=text,
+            help="number, e-mail address, token or URL; after -- if the address begins with -",
         )
-        parser.add_argument("--kind", default="", help="of the address: fcm_token, apns_token ...")
+        parser.add_argument(
+            "--kind", default="", help="kind of the address: fcm_token, apns_token ..."
+        )
         parser.add_argument("--title", type=text, default="")
         parser.add_argument("--body", type=text, required=True)
         parser.add_argument("--yes", action="store_true", help="do not ask before sending")
 
     def handle(self, **options: Any) -> None:  # noqa: ANN401 - argparse's
-        """Ask, send, and print the outcome.
+        """Ask for confirmation, send the message and print the outcome.
 
         Raises:
-            CommandError: it may not or cannot be sent, or was not accepted (exit code 1).
+            CommandError: the message is not allowed, cannot be sent, or was not accepted (exit code
+                1).
         """
         message = single_call.compose(
             channel=options["channel"],
@@ -65,7 +69,7 @@ class Command(BaseCommand):
             f"This is live: {provider.name} will send {message.channel.label} to {message.address}."
         )
         try:
-            answer = input("Type yes to send it: ")
+            answer = input("Type yes to send the message: ")
         except EOFError:
             answer = ""
         if answer.strip().lower() != "yes":
