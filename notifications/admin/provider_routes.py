@@ -55,7 +55,7 @@ class ProviderRouteForm(forms.ModelForm[ProviderRoute]):
 
 
 def _names(row: ProviderRoute) -> list[str]:
-    """What can be chosen; a row keeps its own even when its settings are gone."""
+    """Return the selectable providers, and the provider of the row without settings."""
     return sorted({*routing.providers_by_name(), row.provider} - {""})
 
 

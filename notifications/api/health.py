@@ -105,6 +105,6 @@ def _look() -> dict[str, Any]:
 
 
 def sweep_ages() -> dict[str, dt.timedelta]:
-    """How long ago each sweep last began."""
+    """Return the time since the last start of every sweep."""
     now = clock.now()
     return {run.name: now - run.started_at for run in SweepRun.objects.order_by("name")}
