@@ -195,11 +195,11 @@ class Watch(threading.Thread):
         """Look once; returns how many connections were shut down, by reason."""
         self._ports = self._ports or frozenset(_listening())
         found: dict[Peer, Counters] = {}
-        for peer, copy in _accepted(self._ports):
+        for peer, copy in _connections_to(self._ports):
             with suppress(OSError):  # it has just ended
                 found[peer] = _counters(copy)
         verdicts = self._judge.judge(found, now=clock.monotonic())
-        for peer, copy in _accepted(self._ports) if verdicts else ():
+        for peer, copy in _connections_to(self._ports) if verdicts else ():
             if peer in verdicts:
                 _shut(copy)
         closed = Counter(verdicts.values())
@@ -237,7 +237,7 @@ def _listening() -> Iterator[int]:
                 yield name[1]
 
 
-def _accepted(ports: frozenset[int]) -> Iterator[tuple[Peer, socket.socket]]:
+def _connections_to(ports: frozenset[int]) -> Iterator[tuple[Peer, socket.socket]]:
     """Yield the client and a copy of the socket of each connection to `ports`."""
     for each in _copies():
         with suppress(OSError):

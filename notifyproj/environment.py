@@ -300,7 +300,7 @@ def load(environ: Mapping[str, str]) -> Environment:
     fields = {field.alias or name: field for name, field in Environment.model_fields.items()}
     mistakes = _unknown_names(given, known={*fields, *registry.settings_names()})
     try:
-        vendors = registry.configured(given)
+        vendors = registry.build_all(given)
     except ConfigurationError as error:
         raise InvalidEnvironment("\n".join([*mistakes, f"{error}."])) from None
     values = {name: value for name, value in given.items() if name in fields}

@@ -49,7 +49,7 @@ class RouteForPath(logging.Filter):
 
 def configure(config: Mapping[str, object]) -> None:
     """Django's LOGGING_CONFIG: structlog for us and for every library, JSON on standard error."""
-    shared = _shared()
+    shared = _common_processors()
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -85,7 +85,7 @@ def configure(config: Mapping[str, object]) -> None:
     })
 
 
-def _shared() -> list[Processor]:
+def _common_processors() -> list[Processor]:
     """What is added to the lines of structlog and of the standard library alike."""
     return [
         structlog.stdlib.ExtraAdder(allow=["trace_id"]),

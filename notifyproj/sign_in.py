@@ -62,7 +62,7 @@ class SignInForm(AuthenticationForm):
         user = self.get_user()
         if user is not None:
             self._check_code(user)
-            sign_ins.succeeded(account=account, address=address)
+            sign_ins.record_success(account=account, address=address)
         return cleaned
 
     def _check_code(self, user: AbstractBaseUser) -> None:

@@ -17,7 +17,7 @@ A vendor may import what is drawn beside the arrows; never another vendor, never
 database. To try one in a shell:
 
     from providers import registry
-    provider = registry.configured(os.environ)["sandbox"]
+    provider = registry.build_all(os.environ)["sandbox"]
     for result in provider.send([message], deadline=timedelta(seconds=3)): ...
 
 The promise: one outcome per message, within the deadline, and "not sent" only where that is

@@ -32,7 +32,7 @@ NAT64_PREFIXES: Final = "NOTIFY_NAT64_PREFIXES"
 """Likewise: the NAT64 prefixes of its network."""
 
 
-class Misfit(Exception):
+class InvalidValue(Exception):
     """A field does not fit the others of its Config; carries its name and how to mend it."""
 
     def __init__(self, field_name: str, problem: str) -> None:
@@ -40,7 +40,7 @@ class Misfit(Exception):
         self.field_name, self.problem = field_name, problem
 
 
-def read_by(reader: Callable[[str], object], *, setting: str = "") -> Mapping[str, object]:
+def parse_with(reader: Callable[[str], object], *, setting: str = "") -> Mapping[str, object]:
     """Metadata of a Config field: how its text is read, and whence if not from a vendor's own."""
     return {"reader": reader, "setting": setting}
 
@@ -67,17 +67,17 @@ def load(config: type[C], *, vendor: str, environ: Mapping[str, str]) -> C:
         name = each.metadata["setting"] or setting_name(vendor, each.name)
         text = environ.get(name, "").strip()
         if text:
-            values[each.name] = _read(each, name=name, text=text)
+            values[each.name] = _parse(each, name=name, text=text)
         elif each.default is MISSING and each.default_factory is MISSING:
             raise ConfigurationError(name, f"is required once any NOTIFY_{vendor.upper()}_* is set")
     try:
         return config(**values)
-    except Misfit as error:
+    except InvalidValue as error:
         name = setting_name(vendor, error.field_name)
         raise ConfigurationError(name, error.problem) from None
 
 
-def _read(each: Field[object], *, name: str, text: str) -> object:
+def _parse(each: Field[object], *, name: str, text: str) -> object:
     reader: Callable[[str], object] = each.metadata["reader"]
     try:
         return reader(text)

@@ -28,7 +28,7 @@ class MalformedAddress(ValueError):
     """Not an e-mail address that servers commonly take: correct it where it was entered."""
 
 
-def checked(text: str) -> str:
+def check(text: str) -> str:
     """Give a mailbox address that is safe in an envelope, its domain in ASCII.
 
     Raises:

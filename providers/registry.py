@@ -55,9 +55,7 @@ def settings_names() -> frozenset[str]:
     return frozenset[str]().union(*(vendor.settings for vendor in everyone()))
 
 
-def configured(
-    environ: Mapping[str, str], *, transport: Transport = _SHARED
-) -> dict[str, Provider]:
+def build_all(environ: Mapping[str, str], *, transport: Transport = _SHARED) -> dict[str, Provider]:
     """Build every vendor of which at least one setting is present, by name.
 
     Raises:

@@ -34,7 +34,7 @@ class Unsendable(Exception):
         self.outcome = Rejected(code=code, detail=detail, contact_is_dead=contact_is_dead)
 
 
-def one_round(
+def send_one_request_each(
     batch: Sequence[Message],
     *,
     prepare: Prepare,

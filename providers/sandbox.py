@@ -21,7 +21,7 @@ from uuid import UUID
 import orjson
 
 from providers import clock, configuration, http_outcomes, rounds, standard_webhooks
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -48,10 +48,10 @@ NAME: Final = "sandbox"
 class Config:
     """Settings `NOTIFY_SANDBOX_*`."""
 
-    url: str = field(metadata=read_by(configuration.http_url))
-    secret: tuple[standard_webhooks.Secret, ...] = field(metadata=read_by(configuration.secrets))
+    url: str = field(metadata=parse_with(configuration.http_url))
+    secret: tuple[standard_webhooks.Secret, ...] = field(metadata=parse_with(configuration.secrets))
     """Signs the receipts; several while one replaces another."""
-    dedup: bool = field(default=True, metadata=read_by(configuration.yes_no))
+    dedup: bool = field(default=True, metadata=parse_with(configuration.yes_no))
     """`no`: the sandbox shows repeats, like an SMS vendor without idempotency keys."""
 
 
@@ -82,7 +82,7 @@ class Sandbox:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch,
             prepare=self._request,
             judge=_outcome,
@@ -138,7 +138,7 @@ class Sandbox:
 
 def _outcome(reply: Reply, message: Message) -> Outcome:
     outcome = http_outcomes.outcome_of(
-        reply, accepted=_accepted, hide=message.address, dead={HTTPStatus.GONE}
+        reply, accepted=_outcome_of_success, hide=message.address, dead={HTTPStatus.GONE}
     )
     is_own = isinstance(reply, Response) and reply.status == HTTPStatus.MISDIRECTED_REQUEST
     if is_own and isinstance(outcome, Rejected):
@@ -146,7 +146,7 @@ def _outcome(reply: Reply, message: Message) -> Outcome:
     return outcome
 
 
-def _accepted(response: Response) -> Outcome:
+def _outcome_of_success(response: Response) -> Outcome:
     try:
         return Accepted(message_id=str(orjson.loads(response.body)["message_id"]))
     except (ValueError, KeyError, TypeError):

@@ -67,7 +67,7 @@ class Secret:
     def __str__(self) -> str:
         return "whsec_..."
 
-    def shown(self) -> str:
+    def text(self) -> str:
         """Give the text for its receiver, `whsec_<base64>`."""
         return PREFIX + base64.b64encode(self.key).decode()
 
@@ -81,7 +81,7 @@ def sign(
 ) -> dict[str, str]:
     """Give the three headers for a body; sign exactly the bytes that are sent."""
     timestamp = int(at.timestamp())
-    signed = _signed(body, message_id=message_id, timestamp=str(timestamp))
+    signed = _sign(body, message_id=message_id, timestamp=str(timestamp))
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
@@ -103,12 +103,12 @@ def verify(
         raise InvalidSignature("webhook-id or webhook-timestamp is missing or malformed")
     if abs(int(timestamp) - now.timestamp()) > TOLERANCE.total_seconds():
         raise InvalidSignature("webhook-timestamp is too far from our clock")
-    signed = _signed(body, message_id=message_id, timestamp=timestamp)
+    signed = _sign(body, message_id=message_id, timestamp=timestamp)
     given = headers.get("webhook-signature", "").encode().split()
     expected = [secret.signature(signed).encode() for secret in secrets]
     if not any(hmac.compare_digest(one, other) for one in given for other in expected):
         raise InvalidSignature("webhook-signature does not match")
 
 
-def _signed(body: bytes, *, message_id: str, timestamp: str) -> bytes:
+def _sign(body: bytes, *, message_id: str, timestamp: str) -> bytes:
     return b"%b.%b.%b" % (message_id.encode(), timestamp.encode(), body)

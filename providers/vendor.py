@@ -45,7 +45,7 @@ class Vendor(Generic[C]):
         return configuration.setting_names(self.name, self.config)
 
     @property
-    def required(self) -> tuple[str, ...]:
+    def required_fields(self) -> tuple[str, ...]:
         """The fields of its Config without which it is not configured."""
         return tuple(
             each.name

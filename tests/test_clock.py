@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from notifications import clock
-from notifyproj.devstack.child_process import preloaded
+from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.servers import Stack
 from tests.clock import ROOT
 
@@ -45,7 +45,9 @@ def test_postgres_and_valkey_have_the_clock_of_this_process(stack: Stack) -> Non
 def test_a_command_may_run_at_another_time_and_its_waits_end(when: str) -> None:
     began = dt.datetime.fromisoformat(when)
     began = began if began.tzinfo else began.replace(tzinfo=dt.UTC)
-    machines_own = {name: value for name, value in os.environ.items() if name not in preloaded()}
+    machines_own = {
+        name: value for name, value in os.environ.items() if name not in preload_variables()
+    }
     said = subprocess.run(
         [str(ROOT / ".ci" / "at"), when, sys.executable, "-c", _ASKS],
         env=machines_own,

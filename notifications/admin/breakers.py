@@ -19,11 +19,11 @@ from notifications.admin import base
 from notifications.admin.audited import name_of
 from notifications.delivery import routing
 from notifications.models import Breaker, BreakerEvent
-from notifications.rules.rate_limits.circuit_breaker import Forced
+from notifications.rules.rate_limits.circuit_breaker import BreakerOverride
 from notifications.store.cached.provider_overrides import Pair
 from notifications.store.postgres import audit
 from notifications.store.rate_limits import breaker_status, circuit_breakers
-from notifications.store.rate_limits.breaker_status import Endpoints, Standing
+from notifications.store.rate_limits.breaker_status import BreakerStatus, OpenEndpoints
 from providers.contract import Channel
 
 _ENDPOINTS: Final = 20
@@ -32,9 +32,9 @@ _LATEST: Final = 20
 """Events below the table; the list of events has all events."""
 
 _VERBS: Final = {
-    Forced.AUTO: "Let calls decide",
-    Forced.OPEN: "Force open",
-    Forced.CLOSED: "Force closed",
+    BreakerOverride.AUTO: "Let calls decide",
+    BreakerOverride.OPEN: "Force open",
+    BreakerOverride.CLOSED: "Force closed",
 }
 
 
@@ -44,7 +44,7 @@ class Line:
 
     provider: str
     channel: Channel
-    standing: Standing
+    standing: BreakerStatus
 
     @property
     def state(self) -> str:
@@ -103,16 +103,16 @@ class BreakerAdmin(base.ReadOnlyAdmin):
         with audit.changes(name_of(request), "force_breaker", row):
             circuit_breakers.force(pair, forced, by=name_of(request))
         said = {
-            Forced.AUTO: "is decided by its calls again",
-            Forced.OPEN: "is forced open: its deliveries are held",
-            Forced.CLOSED: "is forced closed: everything is sent",
+            BreakerOverride.AUTO: "is decided by its calls again",
+            BreakerOverride.OPEN: "is forced open: its deliveries are held",
+            BreakerOverride.CLOSED: "is forced closed: everything is sent",
         }[forced]
         text = f"{pair[0]} {pair[1].label} {said}. All processes know within two seconds."
         self.message_user(request, text, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:notifications_breaker_changelist"))
 
 
-def _resting_endpoints() -> Iterator[tuple[Pair, Endpoints]]:
+def _resting_endpoints() -> Iterator[tuple[Pair, OpenEndpoints]]:
     """Yield the open endpoints of providers with breakers per endpoint."""
     for pair in _pairs():
         if routing.providers_by_name()[pair[0]].capabilities.endpoint_of is not None:
@@ -129,10 +129,10 @@ def _pairs() -> list[Pair]:
     )
 
 
-def _read(request: HttpRequest) -> tuple[Pair, Forced]:
+def _read(request: HttpRequest) -> tuple[Pair, BreakerOverride]:
     try:
         pair = request.POST["provider"], Channel.from_label(request.POST["channel"])
-        forced = Forced(request.POST["forced"])
+        forced = BreakerOverride(request.POST["forced"])
     except (KeyError, ValueError) as error:
         raise BadRequest(str(error)) from error
     if pair not in _pairs():

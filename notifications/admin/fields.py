@@ -93,7 +93,7 @@ class CapsField(forms.CharField):
         if len(written) != len(items):
             raise ValidationError("a channel is repeated")
         try:
-            read = frequency_caps.parsed(written)
+            read = frequency_caps.parse_all(written)
         except KeyError as error:
             raise ValidationError(f"unknown channel {error.args[0].lower()}") from error
         except ValueError as error:

@@ -181,7 +181,7 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
                 is_configured=found is not None,
                 channels=tuple(each.label for each in sorted(channels)),
                 routed=tuple(routed.get(vendor.name, ())),
-                required=tuple(setting_name(vendor.name, each) for each in vendor.required),
+                required=tuple(setting_name(vendor.name, each) for each in vendor.required_fields),
                 findings=checked.get(vendor.name, []),
                 was_checked=vendor.name in checked,
             )

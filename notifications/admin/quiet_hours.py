@@ -55,7 +55,7 @@ class QuietHoursField(forms.CharField):
             quiet_hours.check(windows)
         except ValueError as error:
             raise ValidationError(f"Together they {error}.") from error
-        return quiet_hours.stored(windows)
+        return quiet_hours.to_json(windows)
 
 
 def _line(window: Window) -> str:

@@ -166,7 +166,7 @@ def _wait(wishes: Preference, channel: Channel, where: Clock, now: dt.datetime) 
     asked = Wishes(
         channel=channel,
         timezone=where.zone_name,
-        windows=quiet_hours.read(json.dumps(wishes.quiet_hours)),
+        windows=quiet_hours.parse_stored(json.dumps(wishes.quiet_hours)),
         do_not_disturb_until=wishes.do_not_disturb_until,
     )
     return deferral.deferral(asked, priority=Priority.P2, day=ProducerDay(), now=now)

@@ -47,7 +47,7 @@ class RecipientForm(forms.ModelForm[Recipient]):
         Raises:
             ValidationError: CLDR has no such locale.
         """
-        tag = locales.normalised(self.cleaned_data["locale"])
+        tag = locales.normalize(self.cleaned_data["locale"])
         if not locales.is_known(tag):
             raise ValidationError("Unknown locale. Use a BCP 47 tag such as pt-BR.")
         return tag
@@ -146,7 +146,7 @@ class ContactForm(forms.ModelForm[Contact]):
         wanted: dict[str, Any] = super().clean() or {}
         if wanted.get("channel") is not None and "address" in wanted:
             try:
-                wanted["address"] = contact_addresses.stored(
+                wanted["address"] = contact_addresses.normalize(
                     Channel(wanted["channel"]), wanted["address"]
                 )
             except ValueError as error:
@@ -202,7 +202,9 @@ class ContactAdmin(AuditedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
         """Add the suppressions and open dead letters of the contacts."""
-        return dead_letters.with_open_letters(suppressions.told(super().get_queryset(request)))
+        return dead_letters.with_open_dead_letters(
+            suppressions.with_causes(super().get_queryset(request))
+        )
 
     @display(
         description="State",
@@ -233,7 +235,7 @@ class ContactAdmin(AuditedAdmin):
         else:
             obj.created_by = name_of(request)
         super().save_model(request, obj, form, change)
-        recipients.note_zone(obj.recipient)
+        recipients.set_timezone(obj.recipient)
 
     @action("New signing secret", permissions=["change"])
     def renew_secret(self, request: HttpRequest, queryset: QuerySet[Contact]) -> None:
@@ -245,7 +247,7 @@ class ContactAdmin(AuditedAdmin):
             if secret is None:
                 self.message_user(request, f"{contact} is not a webhook.", messages.WARNING)
                 continue
-            said = f"New secret of {contact}: {secret.shown()}. The secret is shown only now."
+            said = f"New secret of {contact}: {secret.text()}. The secret is shown only now."
             self.message_user(request, said, messages.SUCCESS)
 
     @action("Valid again", permissions=["change"])

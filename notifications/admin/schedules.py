@@ -74,7 +74,7 @@ class ScheduleAdmin(base.ReadOnlyAdmin):
     @display(description="Notification")
     def notification(self, schedule: Schedule) -> str:
         """Return the notification of the schedule, with encrypted values masked."""
-        return json.dumps(late_encryption.masked_body_of(schedule), ensure_ascii=False)
+        return json.dumps(late_encryption.body_with_masks(schedule), ensure_ascii=False)
 
     @display(description="Timezone")
     def zone(self, schedule: Schedule) -> str:

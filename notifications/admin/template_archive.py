@@ -34,7 +34,7 @@ def pack() -> bytes:
     """Return a zip file with a folder per template."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for template_id, files in import_export.everything():
+        for template_id, files in import_export.export_all():
             for name, text in sorted(files.items()):
                 archive.writestr(zipfile.ZipInfo(f"{template_id}/{name}", _EPOCH), text)
     return packed.getvalue()

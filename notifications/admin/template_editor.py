@@ -91,7 +91,7 @@ def show(
     """Show the page; `?locale=` chooses the locale, `?channel=` adds a channel without text."""
     texts = versions.content_of(version).texts
     there = sorted({text.locale for text in texts}) or [locales.DEFAULT]
-    locale = locales.normalised(request.GET.get("locale", "") or _first(there))
+    locale = locales.normalize(request.GET.get("locale", "") or _first(there))
     channels = {text.channel for text in texts}
     channels |= {each for each in Channel if each.label == request.GET.get("channel")}
     samples = previews.samples(texts, version.variables)
@@ -239,11 +239,11 @@ def _typed(request: HttpRequest, version: Template) -> list[Source]:
 
     Properties missing from the form (SMS options) keep the stored values.
     """
-    locale = locales.normalised(request.POST.get("locale", "") or locales.DEFAULT)
+    locale = locales.normalize(request.POST.get("locale", "") or locales.DEFAULT)
     texts = versions.content_of(version).texts
     there = {text.channel: text for text in texts if text.locale == locale}
     return [
-        contents.spelled(
+        contents.normalize(
             dataclasses.replace(
                 there.get(channel, Source(channel=channel, locale=locale)),
                 title=request.POST.get(f"{channel.label}-title", ""),

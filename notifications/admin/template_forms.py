@@ -92,7 +92,7 @@ class TemplateForm(forms.ModelForm[Template]):
         """
         declared = self.cleaned_data["variables"] or []
         try:
-            variables.read(declared)
+            variables.parse(declared)
         except variables.MalformedDeclaration as error:
             raise forms.ValidationError(str(error)) from error
         return list(declared)
@@ -114,4 +114,4 @@ def _locale(typed: str) -> str:
         raise forms.ValidationError(
             "Unknown locale. Use a BCP 47 tag such as en, pt-BR or zh-Hant."
         )
-    return locales.normalised(typed)
+    return locales.normalize(typed)

@@ -44,7 +44,7 @@ class Door(APIView):
             Refusal: the host's clock is wrong, or the producer is over the rate limit.
         """
         if self.needs_clock and not clock.is_trusted():
-            refuse(Problem(Kind.UNAVAILABLE, host_clock.said(), retry_after=_CLOCK_AGAIN))
+            refuse(Problem(Kind.UNAVAILABLE, host_clock.fault(), retry_after=_CLOCK_AGAIN))
         super().initial(request, *args, **kwargs)
         if request.auth is None or request.method in self.costs_itself:
             return

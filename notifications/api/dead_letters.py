@@ -67,7 +67,7 @@ class ReplayRequest(Asked):
     def _check_that_it_narrows(self) -> Self:
         if not self.model_dump(exclude={"force", "renew_ttl"}, exclude_none=True):
             said = "give ids, or at least one of reason, channel, provider, since and until"
-            raise request_faults.placed(said, "ids")
+            raise request_faults.error_at(said, "ids")
         return self
 
 

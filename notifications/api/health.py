@@ -63,7 +63,7 @@ class Ready(OpenDoor):
 
 def _what_stops() -> dict[str, str]:
     """Return the causes for which no request can succeed; empty if there is none."""
-    if said := host_clock.said():
+    if said := host_clock.fault():
         return {"clock": said}
     if not db.is_writable():
         connection.close()  # a failover: the next session may find the new primary
@@ -80,7 +80,7 @@ def _look() -> dict[str, Any]:
     wrong = [f"{name} is behind" for name, found in behind.items() if found.behind > BEHIND]
     wrong += [
         f"{row} rests: {standing.why or 'an operator has opened the breaker'}"
-        for row, standing in breaker_status.noted().values()
+        for row, standing in breaker_status.with_counts().values()
         if standing.is_open
     ]
     if not is_taking:

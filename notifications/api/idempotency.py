@@ -131,14 +131,14 @@ def _taken(key: Key, fingerprint: Fingerprint) -> Entry | None:
 def _kept(response: Response) -> dict[str, str]:
     headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
     answer = {"status": response.status_code, "body": response.data, "headers": headers}
-    return {"sealed": secret_variables.seal(Sensitive(answer)).decode()}
+    return {"sealed": secret_variables.encrypt(Sensitive(answer)).decode()}
 
 
 def _again(earlier: Entry, fingerprint: Fingerprint) -> Response:
     if not fingerprint.is_of(earlier.body_hash):
         refuse(KEY_REUSED)
     try:
-        answer = secret_variables.unseal(earlier.response["sealed"].encode()).reveal()
+        answer = secret_variables.decrypt(earlier.response["sealed"].encode()).reveal()
     except InvalidToken:
         refuse(_UNREADABLE)
     headers = {**answer["headers"], **REPLAYED}

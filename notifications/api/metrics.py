@@ -158,7 +158,7 @@ def _from_database() -> Iterator[Family]:
 def _breakers() -> Iterator[Family]:
     """Yield the families of every circuit breaker that ever tripped or was forced."""
     is_open, events = Metric.BREAKER_OPEN.family(), Metric.BREAKER_EVENTS.family()
-    for (provider, channel), (row, status) in breaker_status.noted().items():
+    for (provider, channel), (row, status) in breaker_status.with_counts().items():
         is_open.add_metric([provider, channel.label], float(status.is_open))
         for event, count in (("trip", row.trips), ("probe", row.probes), ("close", row.closes)):
             events.add_metric([provider, channel.label, event], count)

@@ -44,7 +44,7 @@ from notifications.rules.request import (
 from notifications.rules.request_faults import METADATA_PAIR
 from notifications.store.postgres import recipients, timelines
 from notifications.store.postgres.secret_variables import Fingerprint
-from notifications.store.postgres.timelines import Line, Wanted
+from notifications.store.postgres.timelines import ListingQuery, ListingRow
 
 Wish = NotificationRequest | Problem
 """A parsed item of a request: a notification, or the problem with the item."""
@@ -156,7 +156,7 @@ class Notifications(Door):
             recipient_id = recipient.pk
         oldest = clock.now() - RETENTION
         lines, following = timelines.listing(
-            Wanted(
+            ListingQuery(
                 mode=key.mode,
                 producer_id=key.producer_id,
                 recipient_id=recipient_id,
@@ -263,7 +263,7 @@ def _results(results: Sequence[AcceptedRequest | Refused]) -> Iterator[dict[str,
         yield {"result": "rejected", "problem": said}
 
 
-def _line(line: Line) -> NotificationLine:
+def _line(line: ListingRow) -> NotificationLine:
     return NotificationLine(
         notification_id=line.notification_id,
         user_id=line.user_id,

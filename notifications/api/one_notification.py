@@ -41,7 +41,7 @@ class RescheduleRequest(Asked):
     def _check_one(self) -> Self:
         if (self.scheduled_at is None) == (self.send_at_local is None):
             said = "give either scheduled_at or send_at_local"
-            raise request_faults.placed(said, "scheduled_at")
+            raise request_faults.error_at(said, "scheduled_at")
         return self
 
 

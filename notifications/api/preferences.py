@@ -84,7 +84,7 @@ def _preferred(request: Request, recipient: Recipient, wanted: PreferencesReques
     try:
         with audit.changes(actor_of(request), "change_preferences", before):
             return recipients.prefer(recipient, wanted.changes())
-    except recipients.PersonsChoice as error:
+    except recipients.RecipientOptedOut as error:
         said = str(error)
         refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
 
@@ -95,5 +95,5 @@ def _wishes(recipient: Recipient) -> dict[str, Any]:
 
 
 def _wishes_tag(request: Request, user_id: str) -> str | None:
-    found = recipients.locked(mode=key_of(request).mode, user_id=checked(user_id))
+    found = recipients.lock(mode=key_of(request).mode, user_id=checked(user_id))
     return None if found is None else etags.tag_of(_wishes(found))

@@ -71,7 +71,7 @@ class ContactRequest(Asked):
     def _check_address(cls, address: str, info: ValidationInfo) -> str:
         channel: Channel | None = info.data.get("channel")
         # Without a valid channel, only the channel's error is reported.
-        return address if channel is None else contact_addresses.stored(channel, address)
+        return address if channel is None else contact_addresses.normalize(channel, address)
 
     def as_address(self) -> Address:
         """Return the contact as an address of the store."""
@@ -129,7 +129,7 @@ class PreferencesRequest(Asked):
         """Return the columns of the preferences to change."""
         given = {name: getattr(self, name) for name in self.model_fields_set}
         if self.quiet_hours is not None:
-            given["quiet_hours"] = quiet_hours.stored(self.quiet_hours)
+            given["quiet_hours"] = quiet_hours.to_json(self.quiet_hours)
         return {
             name: value
             for name, value in given.items()

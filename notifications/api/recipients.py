@@ -102,7 +102,7 @@ class One(Door):
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
             with _changes(request, "put_recipient", user_id), _by(request, user_id) as change:
-                recipient, created = recipients.put(
+                recipient, created = recipients.upsert(
                     mode=mode,
                     user_id=user_id,
                     profile=wanted.profile(),
@@ -209,8 +209,8 @@ class Contacts(Door):
             audit.changes(actor_of(request), "add_contact", recipient.contacts.all()),
             _by(request, user_id) as change,
         ):
-            added = recipients.add(recipient, wanted.as_address(), change)
-        contact = suppressions.told(recipient.contacts.all()).get(pk=added.pk)
+            added = recipients.add_contact(recipient, wanted.as_address(), change)
+        contact = suppressions.with_causes(recipient.contacts.all()).get(pk=added.pk)
         return Response(_contact(contact).wire(), status=201)
 
 
@@ -235,7 +235,7 @@ class OneContact(Door):
             audit.changes(actor_of(request), "remove_contact", recipient.contacts.all()),
             _by(request, user_id) as change,
         ):
-            removed = recipients.take_away(recipient, contact_id=contact_id, change=change)
+            removed = recipients.remove_contact(recipient, contact_id=contact_id, change=change)
         if not removed:
             absent("contact")
         return Response(status=204)
@@ -337,7 +337,7 @@ def _tag(told: dict[str, Any]) -> str:
 
 
 def _current_tag(request: Request, user_id: str) -> str | None:
-    found = recipients.locked(mode=key_of(request).mode, user_id=checked(user_id))
+    found = recipients.lock(mode=key_of(request).mode, user_id=checked(user_id))
     return None if found is None else _tag(_recipient(found).wire())
 
 
@@ -348,8 +348,8 @@ def _recipient(recipient: Recipient) -> RecipientAnswer:
         timezone=recipient.timezone,
         contacts=[
             _contact(contact)
-            for contact in dead_letters.with_open_letters(
-                suppressions.told(recipient.contacts.order_by("pk"))
+            for contact in dead_letters.with_open_dead_letters(
+                suppressions.with_causes(recipient.contacts.order_by("pk"))
             )
         ],
     )

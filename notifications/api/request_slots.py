@@ -252,7 +252,7 @@ def _fetch_early(environ: Mapping[str, Any], body: _Body) -> None:
     scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme != "Bearer" or "HTTP_TRANSFER_ENCODING" in environ:
         return
-    caller = api_keys.remembered(secret)
+    caller = api_keys.verified_prefix(secret)
     found = caller and body_limits.fault(
         environ.get("PATH_INFO", ""),
         length=environ.get("CONTENT_LENGTH", ""),

@@ -241,7 +241,7 @@ def _told(found: Schedule | Problem) -> dict[str, Any]:
         ends_at=found.ends_at,
         paused=found.paused,
         next_at=occurrences.next_at(found, now=clock.now()),
-        notification=late_encryption.masked_body_of(found),
+        notification=late_encryption.body_with_masks(found),
         created_at=found.created_at,
         updated_at=found.updated_at,
     ).wire()

@@ -37,7 +37,7 @@ class SearchQuery(PageQuery):
     def _check_that_it_is_one(self) -> Self:
         if len(self.model_dump(exclude={"limit"}, exclude_none=True)) != 1:
             said = "give exactly one of address, user_id, provider_message_id and id"
-            raise request_faults.placed(said, "address")
+            raise request_faults.error_at(said, "address")
         return self
 
 

@@ -123,7 +123,7 @@ class RotateSecret(Door):
         if made is None:
             absent("webhook contact")
         told = SecretRotated(
-            secret=made.shown(),
+            secret=made.text(),
             fingerprint=webhook_signing.fingerprint(made.key),
             old_secret_signs_until=clock.now() + webhook_signing.OVERLAP,
         )

@@ -83,7 +83,7 @@ class SuppressionQuery(NumberedPageQuery):
     def _needs_channel(self) -> Self:
         if self.address is not None and len(self.channel) != 1:
             said = "exactly one channel is required together with address"
-            raise faults.placed(said, "channel")
+            raise faults.error_at(said, "channel")
         return self
 
 
@@ -104,7 +104,7 @@ class SuppressionRequest(Asked):
     @model_validator(mode="after")
     def _is_an_address(self) -> Self:
         if fault := address_fault(self.channel, self.address):
-            raise faults.placed(fault, "address")
+            raise faults.error_at(fault, "address")
         return self
 
 

@@ -79,12 +79,12 @@ class TextRequest(Asked):
     @model_validator(mode="after")
     def _check_that_it_says_something(self) -> Self:
         if not self.body and not self.html:
-            raise request_faults.placed("a text needs a body or html", "body")
+            raise request_faults.error_at("a text needs a body or html", "body")
         return self
 
     def as_words(self) -> wording.Source:
         """Return the text as the store keeps texts."""
-        return contents.spelled(wording.Source(**dict(self)))
+        return contents.normalize(wording.Source(**dict(self)))
 
 
 class TemplateRequest(Asked):
@@ -111,14 +111,14 @@ class TemplateRequest(Asked):
     def _check_declarations(cls, declared: list[VariableRequest]) -> list[VariableRequest]:
         examples = {each.name: each.example for each in declared}
         check_size(examples, MAX_VARIABLES_BYTES)
-        declarations.read([dict(each) for each in declared])
+        declarations.parse([dict(each) for each in declared])
         return declared
 
     @model_validator(mode="after")
     def _check_that_each_is_once(self) -> Self:
         pairs = [(words.channel, words.locale) for words in self.as_content().texts]
         if len(set(pairs)) < len(pairs):
-            raise request_faults.placed("must not repeat a channel and locale", "texts")
+            raise request_faults.error_at("must not repeat a channel and locale", "texts")
         return self
 
     def as_content(self) -> Content:
@@ -131,7 +131,7 @@ class TemplateRequest(Asked):
                 "variables": [
                     each.model_dump(mode="json", exclude_defaults=True) for each in self.variables
                 ],
-                "default_locale": locales.normalised(self.default_locale),
+                "default_locale": locales.normalize(self.default_locale),
             },
         )
 

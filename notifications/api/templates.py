@@ -242,7 +242,7 @@ class Diff(Door):
         old = _known(template_id, query.old)
         new = versions.newest(template_id) if query.new is None else None
         new = new or _known(template_id, query.new)
-        patch = diff.unified(
+        patch = diff.unified_diff(
             versions.content_of(old),
             versions.content_of(new),
             old_name=f"v{old.version}",

@@ -30,14 +30,14 @@ from notifications.rules.rate_limits.circuit_breaker import (
     LAST_PROBE_YIELDS_FOR,
     LOOKS_PER_SECOND,
     RAMP,
-    Door,
+    BreakerState,
     HealthKey,
 )
 from notifications.rules.reasons import Reason
 from notifications.rules.transitions import HOLD
 from notifications.store.postgres import claims
 from notifications.store.rate_limits import send_admission
-from notifications.store.rate_limits.send_admission import Answer, Wanted
+from notifications.store.rate_limits.send_admission import Admission, AdmissionRequest
 from providers.contract import Provider
 
 _BUSY_WAIT: Final = dt.timedelta(seconds=1)
@@ -78,7 +78,7 @@ def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Jo
         if test := [job for job in jobs if job.delivery.mode is Mode.TEST]:
             going.append((provider, test))
         queues += _queues(provider, jobs, at=batch.claim.at)
-    answers = send_admission.ask([queue.request for queue in queues]) if queues else []
+    answers = send_admission.check([queue.request for queue in queues]) if queues else []
     for queue, answer in zip(queues, answers, strict=True):
         go, rest, held = _split(queue, answer)
         further, staying = _pass_on(rest)
@@ -108,11 +108,11 @@ class _Queue:
         return [*(job for job, _ in self.with_slot), *self.others]
 
     @property
-    def request(self) -> Wanted:
-        """The request for `send_admission.ask`."""
+    def request(self) -> AdmissionRequest:
+        """The request for `send_admission.check`."""
         alone = [job for job in self.jobs if len(job.providers) == 1]
         candidates = alone or self.jobs
-        return Wanted(
+        return AdmissionRequest(
             key=self.key,
             priority=self.priority,
             count=len(self.others),
@@ -142,17 +142,17 @@ def _queues(provider: Provider, jobs: Iterable[Job], *, at: dt.datetime) -> Iter
     return queues.values()
 
 
-def _split(queue: _Queue, answer: Answer) -> tuple[list[Job], list[Job], list[_Hold]]:
+def _split(queue: _Queue, answer: Admission) -> tuple[list[Job], list[Job], list[_Hold]]:
     """Split a queue by the breaker's state: admitted, stopped by the breaker, held for a slot."""
-    match answer.door:
-        case Door.OPEN:
+    match answer.state:
+        case BreakerState.OPEN:
             return [], queue.jobs, []
-        case Door.PROBE:
+        case BreakerState.HALF_OPEN:
             probes = [job for job in queue.jobs if job.delivery.id == answer.probe]
             for probe in probes:
                 probe.is_probe = True
             return probes, [job for job in queue.jobs if not job.is_probe], []
-        case Door.CLOSED:
+        case BreakerState.CLOSED:
             go, held = _by_slots(queue, answer)
             return go, [], held
 
@@ -177,7 +177,7 @@ def _pass_on(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
 
 
 def _hold_for_breaker(
-    jobs: Sequence[Job], queue: _Queue, answer: Answer, *, at: dt.datetime
+    jobs: Sequence[Job], queue: _Queue, answer: Admission, *, at: dt.datetime
 ) -> list[_Hold]:
     """Hold deliveries of an open breaker until the next probe, spread over time.
 
@@ -201,7 +201,7 @@ def _spread(priority: Priority, place: int) -> dt.timedelta:
     return clock.jitter() * RAMP if place else dt.timedelta(0)
 
 
-def _by_slots(queue: _Queue, answer: Answer) -> tuple[list[Job], list[_Hold]]:
+def _by_slots(queue: _Queue, answer: Admission) -> tuple[list[Job], list[_Hold]]:
     go: list[Job] = []
     held: list[_Hold] = []
     for job, wait in queue.with_slot:

@@ -97,7 +97,7 @@ def load(claim: Claim) -> Batch:
     Deliveries of erased recipients are decided at once.
     """
     notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
-    asked = reads.asked(set(notification_of.values()))
+    asked = reads.notifications(set(notification_of.values()))
     destinations = reads.destinations(each.contact_id for each in claim.deliveries)
     batch = Batch(claim=claim, jobs=[])
     for each in claim.deliveries:

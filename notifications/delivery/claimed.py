@@ -16,8 +16,8 @@ class Job:
     """A claimed delivery with all data for the provider call."""
 
     delivery: Claimed
-    asked: reads.Asked
-    destination: reads.Destination
+    asked: reads.NotificationRow
+    destination: reads.ContactState
     providers: tuple[str, ...] = ()
     """Names of providers that may take the delivery, in order; set by `routing` and `failover`."""
     waits_for_turn: bool = False

@@ -80,4 +80,4 @@ def with_unanswered_call(jobs: Iterable[Job]) -> set[UUID]:
         for job in jobs
         if (job.call > 1 or job.delivery.attempts) and not job.delivery.priority.is_urgent
     ]
-    return attempts.unanswered(called_before) if called_before else set()
+    return attempts.without_answer(called_before) if called_before else set()

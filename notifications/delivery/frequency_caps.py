@@ -28,7 +28,7 @@ from notifications.rules.rate_limits.frequency_caps import Cap, Over
 from notifications.rules.reasons import Reason
 from notifications.rules.transitions import HOLD, SUPPRESS
 from notifications.store.rate_limits import frequency_caps
-from notifications.store.rate_limits.frequency_caps import Ask, Window
+from notifications.store.rate_limits.frequency_caps import CapRequest, Window
 from notifications.store.redis import state
 from providers.contract import Channel
 
@@ -75,10 +75,10 @@ def renew(jobs: Iterable[Job]) -> None:
             frequency_caps.renew(asks)
 
 
-def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
+def _asks(jobs: Iterable[Job]) -> tuple[list[CapRequest], _Places]:
     """Return the count requests and their deliveries, in the same order."""
     usual = conf.current().caps
-    asks: list[Ask] = []
+    asks: list[CapRequest] = []
     places: _Places = {}
     for job in jobs:
         delivery = job.delivery
@@ -89,7 +89,7 @@ def _asks(jobs: Iterable[Job]) -> tuple[list[Ask], _Places]:
         beside = places.setdefault((job.asked.id, channel), [])
         if not beside:
             window = Window(delivery.recipient_id, channel)
-            asks.append(Ask(job.asked.id, window, cap, rules.OVER[priority] is Over.LEAVES))
+            asks.append(CapRequest(job.asked.id, window, cap, rules.OVER[priority] is Over.LEAVES))
         beside.append(job)
     return asks, places
 

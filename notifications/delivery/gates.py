@@ -155,7 +155,7 @@ def _deferral(job: Job, now: dt.datetime) -> Deferral | None:
     wishes = Wishes(
         channel=job.delivery.channel,
         timezone=to.timezone,
-        windows=quiet_hours.read(to.quiet_hours),
+        windows=quiet_hours.parse_stored(to.quiet_hours),
         do_not_disturb_until=to.do_not_disturb_until,
     )
     day = _ANY_DAY if to.timezone else producer_windows.of(job.asked.producer_id)

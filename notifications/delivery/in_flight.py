@@ -127,7 +127,7 @@ class PermitPool:
     def release(self, permits: int, calls: Iterable[Call]) -> None:
         """Return permits with the calls' load signals; `calls` may be fewer than `permits`."""
         with self._lock:
-            self._limit.ended(permits, calls, now=clock.monotonic())
+            self._limit.record_end(permits, calls, now=clock.monotonic())
             self._hand_out()
 
     def _seconds_to_wait(self, waiter: _Waiter, *, until: float, now: float) -> float:
@@ -145,7 +145,7 @@ class PermitPool:
             if not waiter.urgent:
                 self._short_since = None
             waiter.granted = min(waiter.wanted, room)
-            self._limit.started(waiter.granted)
+            self._limit.record_start(waiter.granted)
             (self._urgent if waiter.urgent else self._patient).popleft()
             waiter.woken.notify()
 

@@ -31,10 +31,10 @@ from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.rate_limits.circuit_breaker import (
     EVERY_ENDPOINT,
+    BreakerReport,
+    CallStats,
     HealthKey,
     Probe,
-    Tally,
-    Verdict,
 )
 from notifications.store.postgres import alerts
 from notifications.store.rate_limits import circuit_breakers
@@ -78,7 +78,7 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     return_capacity(
         (job for job, result in pairs if isinstance(result.outcome, NotStarted)), provider
     )
-    verdicts = circuit_breakers.report({
+    verdicts = circuit_breakers.record_calls({
         key: call_stats(together) for key, together in by_key.items()
     })
     doubted: dict[UUID, Misconfigured] = {}
@@ -100,10 +100,12 @@ def return_capacity(jobs: Iterable[Job], provider: Provider) -> None:
     if provider.capabilities.endpoint_of is None:
         return
     uncalled = Counter(key_of(job, provider) for job in jobs if job.delivery.mode is Mode.LIVE)
-    circuit_breakers.report({key: Tally(returned=count) for key, count in uncalled.items()})
+    circuit_breakers.record_calls({
+        key: CallStats(returned=count) for key, count in uncalled.items()
+    })
 
 
-def call_stats(pairs: Iterable[Pair]) -> Tally:
+def call_stats(pairs: Iterable[Pair]) -> CallStats:
     """Count the outcomes of calls, in the order in which the calls ended."""
     counts: Counter[str] = Counter()
     dead: set[int] = set()
@@ -125,7 +127,7 @@ def call_stats(pairs: Iterable[Pair]) -> Tally:
             dead.add(job.delivery.contact_id)
         if job.is_probe:
             probe = max(probe, answer, key=list(Probe).index)
-    return Tally(**counts, last_dead=len(dead), fault=fault, probe=probe)
+    return CallStats(**counts, last_dead=len(dead), fault=fault, probe=probe)
 
 
 COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
@@ -139,7 +141,9 @@ COUNTED_AS: Final[Mapping[type[Outcome], tuple[str, Probe]]] = {
 """Outcome -> field of the counts, and the result of a probe. NotStarted is not counted."""
 
 
-def _rejections_in_doubt(pairs: Iterable[Pair], verdict: Verdict) -> dict[UUID, Misconfigured]:
+def _rejections_in_doubt(
+    pairs: Iterable[Pair], verdict: BreakerReport
+) -> dict[UUID, Misconfigured]:
     refused = [
         (job.delivery.id, result.outcome)
         for job, result in pairs

@@ -16,7 +16,7 @@ from notifications.rules.texts import short_links, wording
 from notifications.rules.texts.wording import Shorten
 from notifications.store.postgres import secret_variables
 from notifications.store.postgres import short_links as short_link_rows
-from notifications.store.postgres.reads import Asked
+from notifications.store.postgres.reads import NotificationRow
 from notifications.store.postgres.short_links import NewLink
 from notifications.store.templates import template_cache
 from providers.contract import Channel, Message
@@ -91,14 +91,14 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: ShortLinkB
     )
 
 
-def _collapse_key(asked: Asked) -> str:
+def _collapse_key(asked: NotificationRow) -> str:
     """Return the collapse key for devices, made unique by producer."""
     return f"{asked.producer_id}-{asked.collapse_key}" if asked.collapse_key else ""
 
 
 def _text(job: Job, versions: Versions, links: ShortLinkBatch, unsubscribe_url: str) -> Rendered:
     if job.asked.content is not None:
-        return wording.fitted(job.delivery.channel, _raw(job.asked.content))
+        return wording.fit(job.delivery.channel, _raw(job.asked.content))
     version = versions.get(job.asked.template or 0)
     text = version and version.text(job.delivery.channel, job.destination.locale)
     if not text:
@@ -119,7 +119,7 @@ def _variables(job: Job) -> Mapping[str, object]:
     if job.asked.sealed is None:
         return job.asked.variables
     try:
-        return {**job.asked.variables, **secret_variables.unseal(job.asked.sealed).reveal()}
+        return {**job.asked.variables, **secret_variables.decrypt(job.asked.sealed).reveal()}
     except InvalidToken as error:
         detail = "its sensitive variables were sealed with a key that is not configured any more"
         raise RenderError(detail) from error

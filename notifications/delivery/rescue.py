@@ -44,11 +44,11 @@ def rescue(rows: Sequence[Row]) -> int:
     Safe to run twice and beside the worker: renewed leases stay, and locked rows are skipped.
     """
     ids = [row["id"] for row in rows]
-    evidence = sent_ledger.read(ids)
-    perhaps_sent = attempts.unanswered(ids)
+    evidence = sent_ledger.load(ids)
+    perhaps_sent = attempts.without_answer(ids)
     due_in = fair_queue.due_in(rows)
     decisions: dict[UUID, Decision] = {}
-    calls: dict[str, list[attempts.Call]] = defaultdict(list)
+    calls: dict[str, list[attempts.AttemptRow]] = defaultdict(list)
     for row in rows:
         outcome = _outcome(row, evidence.get(row["id"]))
         decision = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
@@ -120,8 +120,8 @@ def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
     )
 
 
-def _call(row: Row, outcome: Outcome) -> attempts.Call:
-    return attempts.Call(
+def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
+    return attempts.AttemptRow(
         delivery_id=row["id"],
         number=row["attempts"],
         outcome=type(outcome).__name__.lower(),

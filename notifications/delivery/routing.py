@@ -32,7 +32,7 @@ _NULL: Final = dry_run.DryRun()
 @functools.cache
 def providers_by_name() -> Mapping[str, Provider]:
     """Return the adapters configured by the environment, by name."""
-    return registry.configured(os.environ)
+    return registry.build_all(os.environ)
 
 
 def forget() -> None:

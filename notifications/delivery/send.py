@@ -200,7 +200,7 @@ class _Sending:
             except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
                 raise withholding.loggable_error(error) from None
             if message.channel is Channel.SMS:
-                job.segments = sms_segments.measured(message.body).segments
+                job.segments = sms_segments.measure(message.body).segments
             messages.append(message)
         links.store()
         return messages, broken

@@ -21,7 +21,7 @@ from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
-from notifications.rules.redaction import address_hash, redacted
+from notifications.rules.redaction import address_hash, redact
 from notifications.rules.transitions import ACCEPT, REJECT
 from notifications.store.postgres import alerts, attempts, db, secret_variables, transitions
 from notifications.store.postgres import dead_contacts as contacts
@@ -77,7 +77,7 @@ def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
 def dead_letter(batch: Batch, jobs: Iterable[tuple[Job, str]], *, reason: Reason) -> None:
     """Dead-letter unsendable deliveries with an explanation."""
     for job, why in jobs:
-        batch.decide(job, Decision(transition=REJECT, reason=reason, detail=redacted(why)))
+        batch.decide(job, Decision(transition=REJECT, reason=reason, detail=redact(why)))
     batch.commit()
 
 
@@ -88,7 +88,7 @@ def _with_unanswered_call(pairs: Iterable[Pair]) -> set[UUID]:
         for job, result in pairs
         if job.call > 1 and isinstance(result.outcome, Throttled | Unavailable)
     ]
-    return attempts.unanswered(called_before) if called_before else set()
+    return attempts.without_answer(called_before) if called_before else set()
 
 
 def _circumstances(
@@ -156,20 +156,20 @@ def _outcome_name(outcome: object) -> str:
     return type(outcome).__name__.lower()
 
 
-def _call(job: Job, result: Result) -> attempts.Call:
+def _call(job: Job, result: Result) -> attempts.AttemptRow:
     outcome = result.outcome
     said = (
         ("", outcome.message_id)
         if isinstance(outcome, Accepted)
         else (outcome.code, outcome.detail)
     )
-    return attempts.Call(
+    return attempts.AttemptRow(
         delivery_id=job.delivery.id,
         number=job.call,
         outcome=_outcome_name(outcome),
         code=said[0],
         # Only a message id is safe to store: other texts of a provider may contain an address.
-        detail=said[1][:500] if isinstance(outcome, Accepted) else redacted(said[1]),
+        detail=said[1][:500] if isinstance(outcome, Accepted) else redact(said[1]),
         latency_ms=_milliseconds(result.latency),
         segments=job.segments,
         http_status=result.http_status,

@@ -66,7 +66,7 @@ def read(token: str) -> tuple[Link, Recipient]:
     Raises:
         BadLink: the token is forged or truncated, or the recipient was erased.
     """
-    said = signed_token.read(token, keys=_keys())
+    said = signed_token.verify(token, keys=_keys())
     if said is None:
         raise BadLink
     recipient_id, channel, topic = said

@@ -21,7 +21,7 @@ from notifications.delivery import withholding
 from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
 from notifications.rules import ids
 from notifications.rules.reasons import Reason
-from notifications.rules.redaction import redacted
+from notifications.rules.redaction import redact
 from notifications.rules.suppression import Cause
 from notifications.rules.transitions import BOUNCE, DELIVER, FAIL, READ
 from notifications.store.postgres import db, dead_contacts, id_ranges, secret_variables, transitions
@@ -72,7 +72,7 @@ def _run_group(callbacks: Sequence[_Callback]) -> Finished[int]:
         return [_run_alone(callbacks[0])], lambda: None
     try:
         with transaction.atomic():
-            db.be_patient(_PATIENCE)
+            db.wait_for_locks(_PATIENCE)
             return _record(callbacks), lambda: None
     except Error as error:
         raise NothingStored from error
@@ -128,7 +128,7 @@ def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUI
     })
     for receipt, delivery_id in applicable:
         is_secret = delivery_id in secret
-        said = (receipt.code, withholding.NOT_KEPT if is_secret else redacted(receipt.detail))
+        said = (receipt.code, withholding.NOT_KEPT if is_secret else redact(receipt.detail))
         by_kind[receipt.kind][delivery_id] = Move(
             id=delivery_id,
             reason=_MEANS[receipt.kind][1],

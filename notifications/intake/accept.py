@@ -299,7 +299,7 @@ def _store(
         # A concurrent request inserted a key, or a key has expired and is not yet deleted.
         names = {entry.key for entry in found.entries}
         idempotency.forget_expired(names)
-        [newer] = db.made_together([idempotency.first_answers(names)])
+        [newer] = db.fetch_all([idempotency.first_answers(names)])
         answered |= {entry.key: entry for entry in newer}
     raise _Locked
 
@@ -403,4 +403,4 @@ def _to_json(result: AcceptedRequest | Refused) -> dict[str, Any]:
 def _from_json(kept: dict[str, Any]) -> AcceptedRequest | Refused:
     if "taken" in kept:
         return AcceptedRequest(kept["taken"], replayed=bool(kept.get("replayed", True)))
-    return Refused(Problem.revived(kept.get("refused", {})))
+    return Refused(Problem.from_stored(kept.get("refused", {})))

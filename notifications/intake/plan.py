@@ -77,9 +77,9 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
 
 def _resolve(request: NotificationRequest, checked: ValidRequest) -> Resolved:
     rule = checked.rule
-    return channels.resolved(
+    return channels.resolve(
         checked.reach,
-        wanted=request.wanted_channels,
+        wanted=request.channels_in_order,
         spread=request.delivery,
         topics=(rule.category, request.type),
         priority=rule.priority,
@@ -148,7 +148,7 @@ def _row(
     rule, template, when = checked.rule, checked.template, checked.when
     variables, sealed = request.variables.reveal(), None
     if template is not None and (hidden := template.sensitive & variables.keys()):
-        sealed = secret_variables.seal(Sensitive({name: variables[name] for name in hidden}))
+        sealed = secret_variables.encrypt(Sensitive({name: variables[name] for name in hidden}))
         variables = {name: value for name, value in variables.items() if name not in hidden}
     return (
         notification_id,
@@ -167,7 +167,7 @@ def _row(
         _json(request.metadata),
         request.collapse_key or "",
         request.ordering_key or "",
-        [int(channel) for channel in request.wanted_channels],
+        [int(channel) for channel in request.channels_in_order],
         request.delivery.value,
         request.idempotency_key or "",
         traceparent,

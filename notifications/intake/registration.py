@@ -96,6 +96,6 @@ def _repeats(asks: Sequence[IntakeRequest | Problem]) -> set[int]:
     }
     if not keys:
         return set()
-    [answered] = db.made_together([idempotency.first_answers(set(keys.values()))])
+    [answered] = db.fetch_all([idempotency.first_answers(set(keys.values()))])
     known = {each.key for each in answered}
     return {number for number, key in keys.items() if key in known}

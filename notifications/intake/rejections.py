@@ -13,7 +13,7 @@ from django.db import Error
 from notifications.intake.validation import Caller, IntakeRequest
 from notifications.models import Rejected
 from notifications.rules.problems import Problem
-from notifications.rules.redaction import redacted
+from notifications.rules.redaction import redact
 
 _log = structlog.get_logger(__name__)
 
@@ -45,7 +45,7 @@ def _row(caller: Caller, user_id: object, type_: object, problem: Problem) -> Re
         user_id=_word(user_id, 128),
         type=_word(type_, 64),
         problem=problem.kind.value,
-        detail=redacted(problem.detail),
+        detail=redact(problem.detail),
         pointers=[_without_names(error.pointer) for error in problem.errors[:20]],
     )
 
@@ -58,4 +58,4 @@ def _word(value: object, length: int) -> str:
 
 def _without_names(pointer: str) -> str:
     """Redact a JSON pointer, because a field name of the producer may contain an address."""
-    return "/".join(map(redacted, pointer.split("/")))[:200]
+    return "/".join(map(redact, pointer.split("/")))[:200]

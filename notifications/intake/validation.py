@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from notifications import clock, conf
 from notifications.rules import request_faults
-from notifications.rules.channels import DEFAULT_ORDER, Reach
+from notifications.rules.channels import DEFAULT_ORDER, RecipientContacts
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language import variables
 from notifications.rules.language.templating import Reader, RenderError
@@ -73,7 +73,7 @@ class Lookups:
 
     now: dt.datetime
     types: Mapping[str, TypeRule]
-    reaches: Mapping[tuple[Mode, str], Reach]
+    reaches: Mapping[tuple[Mode, str], RecipientContacts]
     """By mode and user id."""
     templates: Mapping[str, TemplateVersion]
     ordering_keys: Mapping[idempotency.Key, ordering_queues.Key]
@@ -87,7 +87,7 @@ class ValidRequest:
 
     rule: TypeRule
     template: TemplateVersion | None
-    reach: Reach
+    reach: RecipientContacts
     ordering_key: int | None
     """Id of the ordering key, if any."""
     when: When | None
@@ -123,7 +123,7 @@ def look_up(asks: Sequence[IntakeRequest], *, also: Iterable[idempotency.Key] = 
     queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
     if keys:
         queries.append(idempotency.first_answers(keys))
-    found = db.made_together(queries) if queries else []
+    found = db.fetch_all(queries) if queries else []
     answered = found.pop() if keys else []
     return Lookups(
         now=clock.now(),
@@ -237,7 +237,7 @@ def _template(
         meant = template_cache.did_you_mean(request.template_id)
         detail = f"there is no published template {request.template_id}{meant}"
         raise _Refusal(_invalid("/template_id", detail))
-    for position, channel in enumerate(request.wanted_channels):
+    for position, channel in enumerate(request.channels_in_order):
         if channel not in template.texts:
             detail = f"template {request.template_id} has no text for {channel.label}"
             pointer = f"/channels/{position}" if request.channels else "/to"
@@ -276,13 +276,13 @@ def _mistakes(request: NotificationRequest, template: TemplateVersion) -> Iterab
     """List wrong variables: by declaration, or missing in the texts."""
     if template.declared:
         return variables.mistakes(template.declared, request.variables.reveal())
-    texts = request.wanted_channels or template.texts
+    texts = request.channels_in_order or template.texts
     needed = frozenset[str]().union(*(template.needed[channel] for channel in texts))
     missing = sorted(needed - request.variables.reveal().keys())
     return [(name, "the template needs this variable, and it is missing") for name in missing]
 
 
-def _recipient(ask: IntakeRequest, lookups: Lookups) -> Reach:
+def _recipient(ask: IntakeRequest, lookups: Lookups) -> RecipientContacts:
     """Return the recipient's contacts and preferences.
 
     Raises:
@@ -304,7 +304,7 @@ def _recipient(ask: IntakeRequest, lookups: Lookups) -> Reach:
 
 
 def _check_sms(
-    request: NotificationRequest, template: TemplateVersion | None, reach: Reach
+    request: NotificationRequest, template: TemplateVersion | None, reach: RecipientContacts
 ) -> None:
     """Refuse an SMS with too many segments, because each segment costs money and carriers truncate.
 
@@ -314,7 +314,7 @@ def _check_sms(
     Raises:
         _Refusal: the text is too long.
     """
-    order = request.wanted_channels or reach.channel_order or DEFAULT_ORDER
+    order = request.channels_in_order or reach.channel_order or DEFAULT_ORDER
     if Channel.SMS not in order or not reach.contacts.get(Channel.SMS):
         return
     limit = conf.current().sms_max_segments
@@ -333,13 +333,13 @@ def _check_sms(
         except RenderError:
             return  # the delivery's dead letter names the variable and text, as on other channels
         limit, pointer = min(wording.source.max_segments or limit, limit), "/variables"
-    size = sms_segments.measured(text)
+    size = sms_segments.measure(text)
     if size.segments > limit:
         taken = f"{size.segments} segments ({size.units} units of {size.encoding})"
         raise _Refusal(_invalid(pointer, f"the SMS takes {taken}, at most {limit}"))
 
 
-def _when(request: NotificationRequest, reach: Reach, now: dt.datetime) -> When | None:
+def _when(request: NotificationRequest, reach: RecipientContacts, now: dt.datetime) -> When | None:
     if request.send_at_local is not None:
         time = dt.time.fromisoformat(request.send_at_local)
         return When.next_by_wall_clock(time, reach.timezone, after=now)

@@ -9,9 +9,12 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from notifications.models.choices import CHANNELS
-from notifications.rules.rate_limits.circuit_breaker import Forced
+from notifications.rules.rate_limits.circuit_breaker import BreakerOverride
 
-FORCED = [(Forced.AUTO.value, "auto"), *((each.value, each.value) for each in Forced if each)]
+FORCED = [
+    (BreakerOverride.AUTO.value, "auto"),
+    *((each.value, each.value) for each in BreakerOverride if each),
+]
 
 
 class Breaker(models.Model):

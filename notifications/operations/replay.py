@@ -33,7 +33,7 @@ from notifications.store.postgres import (
     secret_variables,
     transitions,
 )
-from notifications.store.postgres.transitions import ANYONE, Move, Revival
+from notifications.store.postgres.transitions import ANYONE, Move, ReplayTarget
 from providers.contract import Channel
 
 _REACHED: Final = frozenset({Status.SENT, Status.UNCONFIRMED, Status.DELIVERED, Status.READ})
@@ -209,7 +209,7 @@ def _renew_ttl(delivery_ids: Iterable[UUID], notifications: Mapping[UUID, Notifi
         Notification.objects.filter(id__in=notification_ids).update(expires_at=expires_at)
 
 
-def _replays(letters: Sequence[DeadLetter]) -> list[Revival]:
+def _replays(letters: Sequence[DeadLetter]) -> list[ReplayTarget]:
     """Build the replays of dead letters, with the recipients' current contacts.
 
     A repaired address is used as it is; a dead address is replaced by the recipient's valid
@@ -227,7 +227,7 @@ def _replays(letters: Sequence[DeadLetter]) -> list[Revival]:
         if valid and contact_id not in valid:
             contact_id = valid[0]
         revivals.append(
-            Revival(
+            ReplayTarget(
                 id=letter.delivery_id,
                 contact_id=contact_id,
                 new_key=letter.reason in _REFUSED_FOR_CERTAIN,

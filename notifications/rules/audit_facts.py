@@ -22,7 +22,7 @@ _SHOWN: Final = 2
 """Characters that a masked address shows at its ends."""
 
 
-def masked(address: str) -> str:
+def mask(address: str) -> str:
     """An address that its owner recognises and nobody can use: `ma…@…om`, `+4…78`."""
     local, at, domain = address.rpartition("@")
     if at:
@@ -32,14 +32,14 @@ def masked(address: str) -> str:
     return f"{address[:_SHOWN]}…{address[-_SHOWN:]}"
 
 
-def shown(name: str, value: object) -> object:
+def display_value(name: str, value: object) -> object:
     """A field's value as an entry shows it."""
     if value in _EMPTY:
         return value
     if name in HIDDEN_FIELDS:
         return HIDDEN
     if name in ADDRESS_FIELDS:
-        return masked(str(value))
+        return mask(str(value))
     if isinstance(value, str):
         return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
     return value
@@ -56,6 +56,6 @@ def difference(before: Facts, after: Facts) -> tuple[dict[str, object], dict[str
         there = {**before, **after}
         changed = {name for name, value in there.items() if value not in _EMPTY}
     return (
-        {name: shown(name, before[name]) for name in sorted(changed) if name in before},
-        {name: shown(name, after[name]) for name in sorted(changed) if name in after},
+        {name: display_value(name, before[name]) for name in sorted(changed) if name in before},
+        {name: display_value(name, after[name]) for name in sorted(changed) if name in after},
     )

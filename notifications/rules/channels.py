@@ -29,7 +29,7 @@ class Spread(StrEnum):
     """Each of the channels."""
 
 
-class Reach(NamedTuple):
+class RecipientContacts(NamedTuple):
     """How one recipient can be reached now."""
 
     recipient_id: int
@@ -63,15 +63,15 @@ def declines(
 
 
 def targets(
-    reach: Reach,
+    reach: RecipientContacts,
     *,
     wanted: Sequence[Channel],
     spread: Spread,
     topics: Collection[str],
     priority: Priority,
 ) -> list[Target]:
-    """Resolve the channels of one notification as `resolved` does; never empty."""
-    return resolved(reach, wanted=wanted, spread=spread, topics=topics, priority=priority).targets
+    """Resolve the channels of one notification as `resolve` does; never empty."""
+    return resolve(reach, wanted=wanted, spread=spread, topics=topics, priority=priority).targets
 
 
 class Resolved(NamedTuple):
@@ -83,8 +83,8 @@ class Resolved(NamedTuple):
     earlier channel is used."""
 
 
-def resolved(
-    reach: Reach,
+def resolve(
+    reach: RecipientContacts,
     *,
     wanted: Sequence[Channel],
     spread: Spread,
@@ -115,7 +115,7 @@ def resolved(
     return Resolved(tried[place], skipped)
 
 
-def _on_channel(reach: Reach, channel: Channel, *, declined: bool) -> list[Target]:
+def _on_channel(reach: RecipientContacts, channel: Channel, *, declined: bool) -> list[Target]:
     if declined or channel in reach.channels_off:
         return [Target(channel, None, Reason.OPTED_OUT)]
     contacts = reach.contacts.get(channel, ())

@@ -19,7 +19,7 @@ from typing import Final
 from notifications.rules import retries, transitions, unanswered
 from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
-from notifications.rules.redaction import redacted
+from notifications.rules.redaction import redact
 from notifications.rules.retries import Again, Preset
 from notifications.rules.transitions import Transition
 from notifications.rules.unanswered import Answer
@@ -97,13 +97,13 @@ def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 -
         case Unavailable():
             return _retry(outcome, now, reason=Reason.UNAVAILABLE, is_free=now.is_probe)
         case Rejected():
-            return _refused(outcome, now)
+            return _after_refusal(outcome, now)
         case Misconfigured():
             wait = HOLD_FOR_PROVIDER * (1 + now.chance)
             return Decision(
                 transition=transitions.HOLD_REFUNDED,
                 reason=Reason.PROVIDER_MISCONFIGURED,
-                detail=_said(outcome),
+                detail=_detail(outcome),
                 due_in=wait,
                 republish_in=wait if now.priority.is_urgent else None,
             )
@@ -127,10 +127,10 @@ def _of_the_round(outcome: Outcome, now: Circumstances) -> Outcome:
     return Unanswered(code=outcome.code, detail=outcome.detail)
 
 
-def _refused(outcome: Rejected, now: Circumstances) -> Decision:
+def _after_refusal(outcome: Rejected, now: Circumstances) -> Decision:
     if outcome.another_provider_may_accept and now.passed_by:
         return _retry(outcome, now, reason=Reason.UNAVAILABLE, is_free=False)
-    return Decision(transition=transitions.REJECT, reason=Reason.PERMANENT, detail=_said(outcome))
+    return Decision(transition=transitions.REJECT, reason=Reason.PERMANENT, detail=_detail(outcome))
 
 
 def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:
@@ -139,7 +139,7 @@ def _after_silence(outcome: Unanswered, now: Circumstances) -> Decision:
         return _retry(outcome, now, reason=Reason.UNANSWERED, is_free=now.is_probe)
     resends = answer is Answer.RESEND_ONCE and not now.resent
     wait = unanswered.RECHECK_AFTER if resends else unanswered.CLOSE_AFTER
-    return _unanswered(_said(outcome), wait=wait)
+    return _retry_unanswered(_detail(outcome), wait=wait)
 
 
 def _retry(
@@ -158,11 +158,11 @@ def _retry(
         time_to_live=now.time_to_live,
         is_urgent=now.priority.is_urgent,
     )
-    detail = _said(outcome)
+    detail = _detail(outcome)
     if not isinstance(then, Again):
         if now.perhaps_sent or isinstance(outcome, Unanswered):
             # The message may have arrived, so this is no failure: a receipt can still say so.
-            return _unanswered(f"{then}: {detail}", wait=unanswered.CLOSE_AFTER)
+            return _retry_unanswered(f"{then}: {detail}", wait=unanswered.CLOSE_AFTER)
         given_up = transitions.DROP if now.preset.drops else transitions.REJECT
         return Decision(transition=given_up, reason=then, detail=detail)
     return Decision(
@@ -184,7 +184,7 @@ def _free_calls(now: Circumstances) -> int:
     return max(1, min(now.calls, most, now.preset.attempts - 1))
 
 
-def _unanswered(detail: str, *, wait: dt.timedelta) -> Decision:
+def _retry_unanswered(detail: str, *, wait: dt.timedelta) -> Decision:
     return Decision(
         transition=transitions.LEAVE_UNANSWERED,
         reason=Reason.UNANSWERED,
@@ -193,6 +193,6 @@ def _unanswered(detail: str, *, wait: dt.timedelta) -> Decision:
     )
 
 
-def _said(outcome: Throttled | Unavailable | Rejected | Misconfigured | Unanswered) -> str:
+def _detail(outcome: Throttled | Unavailable | Rejected | Misconfigured | Unanswered) -> str:
     """Return code and redacted detail for the timeline."""
-    return ": ".join(part for part in (outcome.code, redacted(outcome.detail)) if part)
+    return ": ".join(part for part in (outcome.code, redact(outcome.detail)) if part)

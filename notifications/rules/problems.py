@@ -111,7 +111,7 @@ class Problem:
     """Parameters of the `WWW-Authenticate: Bearer` header (RFC 6750)."""
 
     @classmethod
-    def revived(cls, kept: Mapping[str, Any]) -> Problem:
+    def from_stored(cls, kept: Mapping[str, Any]) -> Problem:
         """Build it again from what was kept of it, whichever release did: a field may be missing.
 
         Args:

@@ -49,7 +49,7 @@ Locale = Annotated[
     StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}([_\-][A-Za-z0-9]{2,8})*$"),
     AfterValidator(_locale),
 ]
-Mailbox = Annotated[str, Field(max_length=LONGEST_ADDRESS), AfterValidator(mailboxes.checked)]
+Mailbox = Annotated[str, Field(max_length=LONGEST_ADDRESS), AfterValidator(mailboxes.check)]
 Number = Annotated[str, Field(max_length=64), AfterValidator(phone.e164)]
 Zone = Annotated[str, Field(max_length=64), AfterValidator(_zone)]
 
@@ -71,7 +71,7 @@ class To(BaseModel):
     @model_validator(mode="after")
     def _check_that_it_reaches(self) -> Self:
         if not self.addresses:
-            raise request_faults.placed("give email or phone", "email")
+            raise request_faults.error_at("give email or phone", "email")
         return self
 
     @property

@@ -23,7 +23,7 @@ def address_hash(address: str, *, key: bytes) -> str:
     return hashed.hexdigest()
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Remove addresses and tokens from a provider's answer, and cut it to DETAIL_LENGTH."""
     text = _MAILBOX.sub("<mailbox>", text[: 4 * DETAIL_LENGTH])
     text = _LONG_DIGITS.sub("<number>", text)

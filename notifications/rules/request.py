@@ -173,7 +173,7 @@ class NotificationRequest(BaseModel):
             for field in sorted(_NOT_YET):
                 if value.get(field):
                     msg = "is not supported by this version; leave it out"
-                    raise request_faults.placed(msg, field)
+                    raise request_faults.error_at(msg, field)
             # `"fallback_chain": false` asks for nothing and is in every producer's example.
             return {key: item for key, item in value.items() if key not in _NOT_YET}
         return value
@@ -182,14 +182,14 @@ class NotificationRequest(BaseModel):
     def _check_together(self) -> Self:
         self._check_recipient()
         if self.template_id is None and self.content is None:
-            raise request_faults.placed("give either template_id or content", "template_id")
+            raise request_faults.error_at("give either template_id or content", "template_id")
         if self.template_id is not None and self.content is not None:
-            raise request_faults.placed("give either template_id or content, not both", "content")
+            raise request_faults.error_at("give either template_id or content, not both", "content")
         if self.scheduled_at is not None and self.send_at_local is not None:
             said = "give either scheduled_at or send_at_local, not both"
-            raise request_faults.placed(said, "send_at_local")
+            raise request_faults.error_at(said, "send_at_local")
         if len(set(self.channels)) != len(self.channels):
-            raise request_faults.placed("must not repeat a channel", "channels")
+            raise request_faults.error_at("must not repeat a channel", "channels")
         if self.metadata:
             check_size(self.metadata, MAX_METADATA_BYTES, "metadata")
         if variables := self.variables.reveal():
@@ -198,18 +198,18 @@ class NotificationRequest(BaseModel):
 
     def _check_recipient(self) -> None:
         if self.user_id is None and self.to is None:
-            raise request_faults.placed("give either user_id or to", "user_id")
+            raise request_faults.error_at("give either user_id or to", "user_id")
         if self.to is None:
             return
         if self.user_id is not None:
-            raise request_faults.placed("give either user_id or to, not both", "to")
+            raise request_faults.error_at("give either user_id or to, not both", "to")
         for position, channel in enumerate(self.channels):
             if channel not in self.to.addresses:
                 said = f"to has no address for {channel.label}"
-                raise request_faults.placed(said, "channels", position)
+                raise request_faults.error_at(said, "channels", position)
 
     @property
-    def wanted_channels(self) -> Sequence[Channel]:
+    def channels_in_order(self) -> Sequence[Channel]:
         """The channels that the request names, in order; empty: the recipient's order counts."""
         return self.channels or (() if self.to is None else tuple(self.to.addresses))
 
@@ -256,10 +256,10 @@ def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
         place: the names that lead to it from where a validator calls this.
 
     Raises:
-        placed: the fault, in words for the caller.
+        error_at: the fault as a sentence for the caller.
     """
     if fault := _size_fault(value, limit):
-        raise request_faults.placed(fault, *place)
+        raise request_faults.error_at(fault, *place)
 
 
 def _size_fault(value: dict[str, Any], limit: int) -> str:

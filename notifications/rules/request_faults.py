@@ -111,7 +111,7 @@ _WITH_LIMITS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = MappingP
 })
 
 
-def placed(said: str, *place: str | int) -> PydanticCustomError:
+def error_at(said: str, *place: str | int) -> PydanticCustomError:
     """An error for a validator to raise, at a place below its own.
 
     Args:

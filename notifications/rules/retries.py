@@ -111,8 +111,8 @@ def timetable(preset: Preset) -> list[Try]:
     earliest = latest = dt.timedelta(0)
     for number in range(1, preset.attempts):
         delay = grown(preset, number)
-        shortest = min(preset.cap, _jittered(preset, delay, 0.0))
-        longest = min(preset.cap, _jittered(preset, delay, 1.0))
+        shortest = min(preset.cap, _add_jitter(preset, delay, 0.0))
+        longest = min(preset.cap, _add_jitter(preset, delay, 1.0))
         earliest, latest = earliest + shortest, latest + longest
         tries.append(Try(number, shortest, longest, earliest, latest))
     return tries
@@ -164,21 +164,21 @@ def next_try(
     """
     if calls_made >= preset.attempts:
         return Reason.RETRIES_EXHAUSTED
-    delay = _jittered(preset, grown(preset, calls_made), chance)
+    delay = _add_jitter(preset, grown(preset, calls_made), chance)
     asked = retry_after or dt.timedelta(0)
     if is_urgent:
         asked = min(asked, LONGEST_URGENT_WAIT)
-    delay = rounded_up(max(min(preset.cap, delay), asked))
+    delay = round_up(max(min(preset.cap, delay), asked))
     return Reason.TTL_EXCEEDED if delay >= time_to_live else Again(delay)
 
 
-def rounded_up(delay: dt.timedelta) -> dt.timedelta:
+def round_up(delay: dt.timedelta) -> dt.timedelta:
     """Round a wait up to the next 50 ms, from 8 s on to the next 250 ms."""
     step = _FINE if delay < _FINE_BELOW else _COARSE
     return -(-delay // step) * step
 
 
-def _jittered(preset: Preset, delay: dt.timedelta, chance: float) -> dt.timedelta:
+def _add_jitter(preset: Preset, delay: dt.timedelta, chance: float) -> dt.timedelta:
     match preset.jitter:
         case Jitter.NONE:
             return delay

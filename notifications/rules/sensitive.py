@@ -68,11 +68,11 @@ class Sensitive(Generic[Value]):
         return core_schema.no_info_after_validator_function(
             cls,
             handler.generate_schema(inner),
-            serialization=core_schema.plain_serializer_function_ser_schema(_masked),
+            serialization=core_schema.plain_serializer_function_ser_schema(_mask),
         )
 
 
-def _masked(_value: object) -> str:
+def _mask(_value: object) -> str:
     return MASK
 
 

@@ -2,7 +2,7 @@
 
     base64url(JSON) "." base64url(HMAC-SHA256)
 
-`read` returns the facts that `write` signed with a known key, and None for any other text. The
+`verify` returns the facts that `write` signed with a known key, and None for any other text. The
 facts are not secret, and the token has no date. Django's `Signer` derives a key per token; every
 mail has a token, so keys are derived once here.
 """
@@ -33,7 +33,7 @@ def write(facts: Sequence[str | int], *, key: Key) -> str:
     return f"{said}.{_signature(said, key)}"
 
 
-def read(token: str, *, keys: Sequence[Key]) -> list[Any] | None:
+def verify(token: str, *, keys: Sequence[Key]) -> list[Any] | None:
     """Return the facts of a token that was signed with any of these keys, else None."""
     said, _, signature = token.partition(".")
     if not token.isascii():

@@ -47,7 +47,7 @@ _NUMBER: Final = re.compile(r"\+[1-9]\d{6,14}")
 _MAILBOX: Final = re.compile(r"[^\s@]{1,64}@[^\s@]{1,255}")
 
 
-def listed_as(channel: Channel, address: str) -> str:
+def list_key(channel: Channel, address: str) -> str:
     """Return an address as contacts have it: the domain of a mailbox in ASCII."""
     local, at, domain = address.rpartition("@")
     if channel is not Channel.EMAIL or domain.isascii():

@@ -25,7 +25,7 @@ from django.db.models import QuerySet
 from notifications import clock
 from notifications.models import Notification
 from notifications.rules import channels, ids
-from notifications.rules.channels import Reach, Spread, Target
+from notifications.rules.channels import RecipientContacts, Spread, Target
 from notifications.rules.lane import Lane, Mode, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
@@ -181,7 +181,7 @@ def _groups(notification_ids: Sequence[UUID], span: Span) -> dict[UUID, _Group]:
     }
 
 
-def _current_local_time(row: Notification, reach: Reach) -> When | None:
+def _current_local_time(row: Notification, reach: RecipientContacts) -> When | None:
     """Return the local time in the recipient's current timezone; None without a timezone change."""
     if not row.local_at or row.local_zone == reach.timezone:
         return None
@@ -203,7 +203,7 @@ def _delay_text(row: Notification, when: When | None) -> str:
     return f"{hours:.3g} h late: the recipient's clock is that of {zone} by now"
 
 
-def _targets(notification: Notification, reach: Reach) -> list[Target]:
+def _targets(notification: Notification, reach: RecipientContacts) -> list[Target]:
     return channels.targets(
         reach,
         wanted=[Channel(channel) for channel in notification.channels],

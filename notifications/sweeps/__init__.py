@@ -27,7 +27,7 @@ from django.db import Error, connection
 from notifications import clock
 from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import alerts, periodic_tasks, sweep_runs
-from notifications.store.postgres.sweep_runs import Ended
+from notifications.store.postgres.sweep_runs import SweepResult
 from notifications.sweeps import (
     breakers,
     dead_letters,
@@ -178,7 +178,7 @@ def _run_safely(sweep: Sweep) -> tuple[Swept, str]:
     return swept, f"{swept.failed} rows or lanes raised an exception; the log says which"
 
 
-def _report(name: str, swept: Swept, detail: str, ended: Ended) -> None:
+def _report(name: str, swept: Swept, detail: str, ended: SweepResult) -> None:
     if swept.moved or swept.failed:
         _log.info("swept", sweep=name, moved=swept.moved, failed=swept.failed)
     if swept.failed:

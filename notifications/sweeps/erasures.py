@@ -21,7 +21,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """
     ends_at, moved = rounds.deadline(), 0
     while True:
-        jobs = erasure.unfinished(limit=_JOBS)
+        jobs = erasure.open_jobs(limit=_JOBS)
         removed = sum(erasure.work_off(job, now=now, limit=limit) for job in jobs)
         moved += removed
         if not removed:

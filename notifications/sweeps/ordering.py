@@ -19,7 +19,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     done = Swept()
     while True:
         with transaction.atomic():
-            looked, woken = ordering_queues.look(limit=limit)
+            looked, woken = ordering_queues.advance_due(limit=limit)
         done += Swept(woken)
         if looked < limit or clock.monotonic() > ends_at:
             break

@@ -64,7 +64,7 @@ def _hanging(now: dt.datetime) -> list[Trouble]:
             name,
             f"{name} began {age.total_seconds():.0f} s ago and has not ended",
         )
-        for name, age in sweep_runs.unfinished(now=now).items()
+        for name, age in sweep_runs.overdue(now=now).items()
     ]
 
 

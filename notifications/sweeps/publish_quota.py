@@ -17,10 +17,10 @@ from notifications import conf, lanes
 from notifications.delivery import routing
 from notifications.rules.lane import Lane, Mode
 from notifications.rules.rate_limits import token_bucket
-from notifications.rules.rate_limits.circuit_breaker import Forced, HealthKey
+from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, HealthKey
 from notifications.store.cached import provider_overrides
 from notifications.store.rate_limits import breaker_status, circuit_breakers
-from notifications.store.rate_limits.breaker_status import Standing
+from notifications.store.rate_limits.breaker_status import BreakerStatus
 from notifications.store.redis import state
 from providers.contract import Channel, Provider
 
@@ -58,12 +58,12 @@ def _for_breakers(
     lane: Lane,
     depth: int,
     providers: Iterable[Provider],
-    found: Mapping[tuple[str, Channel], Standing],
+    found: Mapping[tuple[str, Channel], BreakerStatus],
 ) -> int:
     states = [found[each.name, lane.channel] for each in providers]
     if not all(each.is_open for each in states):
         return _NO_LIMIT
-    due = any(each.forced is not Forced.OPEN and not each.wait for each in states)
+    due = any(each.forced is not BreakerOverride.OPEN and not each.wait for each in states)
     return int(due and not depth)
 
 

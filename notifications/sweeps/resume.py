@@ -44,7 +44,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     del now
     by_pair: dict[Pair, set[str]] = defaultdict(set)
     try:
-        with state.asked() as redis:
+        with state.connection() as redis:
             closed = cast("set[bytes]", redis.smembers(circuit_breakers.CLOSED))
         for name in closed:
             key = circuit_breakers.health_of(name.decode())
@@ -70,7 +70,7 @@ def _resume(pair: Pair, endpoints: Collection[str], *, limit: int) -> int:
         moved += count
         is_all = is_all and count < limit
     if is_all:
-        with state.asked() as redis:
+        with state.connection() as redis:
             redis.srem(circuit_breakers.CLOSED, *(circuit_breakers.key(key) for key in standing))
     return moved
 
@@ -82,7 +82,7 @@ def _release(channel: Channel, span: Span, *, limit: int) -> int:
         "reasons": [Reason.BREAKER, Reason.ENDPOINT],
         "limit": limit,
     }
-    return len(db.alone("resume", parameters))
+    return len(db.fetch_in_own_transaction("resume", parameters))
 
 
 def _release_of_endpoints(pair: Pair, endpoints: Collection[str], span: Span, *, limit: int) -> int:
@@ -105,7 +105,11 @@ def _release_of_endpoints(pair: Pair, endpoints: Collection[str], span: Span, *,
             }
             page = db.rows("held_by_endpoints", parameters)
             theirs = [row["id"] for row in page if name_of(row["address"]) in endpoints]
-            moved += len(db.alone("end_holds", {**parameters, "ids": theirs})) if theirs else 0
+            moved += (
+                len(db.fetch_in_own_transaction("end_holds", {**parameters, "ids": theirs}))
+                if theirs
+                else 0
+            )
             if len(page) < _PAGE:
                 break
             after, after_id = page[-1]["due_at"], page[-1]["id"]

@@ -89,7 +89,7 @@ class Child:
             self._process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env={**preloaded(), **environ},
+                env={**preload_variables(), **environ},
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -97,7 +97,7 @@ class Child:
                 user=account.uid if account else None,
                 group=account.gid if account else None,
                 extra_groups=[] if account else None,
-                preexec_fn=_leash(self.leash_signal or self.stop_signal),  # noqa: PLW1509 - one system call, no locks
+                preexec_fn=_die_with_parent(self.leash_signal or self.stop_signal),  # noqa: PLW1509 - one system call, no locks
             )
         _feed(self._process, standard_input)
 
@@ -110,14 +110,14 @@ class Child:
     def stop(self) -> None:
         """Ask it to end and wait; kill it when it takes too long. Does nothing when it is down."""
         self.ask_to_stop()
-        if not self.ended_within(self.stop_seconds):
+        if not self.wait_for_end(self.stop_seconds):
             self.kill()
 
     def kill(self) -> None:
         """SIGKILL for it and the processes it started: nothing is flushed, nobody is told."""
         if self.pid is not None:
             self.signal(signal.SIGKILL)
-            self.ended_within(_KILL_SECONDS)
+            self.wait_for_end(_KILL_SECONDS)
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to it and the processes it started (SIGSTOP, SIGCONT, SIGKILL).
@@ -130,7 +130,7 @@ class Child:
             raise ProcessLookupError(f"{self.name} is down")
         os.killpg(pid, number)
 
-    def ended_within(self, seconds: float) -> bool:
+    def wait_for_end(self, seconds: float) -> bool:
         """Wait for its end; False when it still runs after `seconds`. True when it is down."""
         if self._process is None:
             return True
@@ -142,7 +142,7 @@ class Child:
             time.sleep(min(left, _LOOK_SECONDS))  # noqa: TID251 - this is a supervisor, not a worker
         return True
 
-    def last_words(self) -> str:
+    def last_log_line(self) -> str:
         """The log's most telling line: the last that says what was fatal, else the last one."""
         lines = [line.strip() for line in self.log.read_text(errors="replace").splitlines()]
         spoken = [line for line in lines if line] or ["it said nothing"]
@@ -150,7 +150,7 @@ class Child:
         return (telling or spoken)[-1]
 
 
-def preloaded() -> dict[str, str]:
+def preload_variables() -> dict[str, str]:
     """The variables that preload the caller's library (an allocator, a clock) into a process."""
     return {name: os.environ[name] for name in _PRELOAD if name in os.environ}
 
@@ -184,7 +184,7 @@ def _feed(process: subprocess.Popen[bytes], text: bytes) -> None:
         return  # it ended already: its log says why
 
 
-def _leash(number: signal.Signals) -> Callable[[], None] | None:
+def _die_with_parent(number: signal.Signals) -> Callable[[], None] | None:
     """What the child runs before its program, so that it gets `number` when this process dies."""
     if sys.platform != "linux" or threading.current_thread() is not threading.main_thread():
         return None

@@ -23,7 +23,7 @@ import orjson
 
 from notifyproj.esp.services import SERVICES, Service
 from providers import configuration, http_outcomes, rounds, verdicts
-from providers.configuration import Misfit, read_by
+from providers.configuration import InvalidValue, parse_with
 from providers.contract import (
     Capabilities,
     Channel,
@@ -43,7 +43,7 @@ from providers.vendor import Vendor
 
 if TYPE_CHECKING:
     from notifyproj.esp.callbacks import Reader
-    from notifyproj.esp.encoding import Backend, Encoded
+    from notifyproj.esp.encoding import Backend, EncodedRequest
 
 NAME: Final = "anymail"
 
@@ -98,35 +98,35 @@ def passwords(text: str) -> tuple[str, ...]:
 class Config:
     """Settings `NOTIFY_ANYMAIL_*`."""
 
-    esp: str = field(metadata=read_by(service_name))
-    from_: Address = field(metadata=read_by(mime.mailbox))
-    options: Mapping[str, object] = field(repr=False, metadata=read_by(json_object))
+    esp: str = field(metadata=parse_with(service_name))
+    from_: Address = field(metadata=parse_with(mime.mailbox))
+    options: Mapping[str, object] = field(repr=False, metadata=parse_with(json_object))
     """anymail's settings of that service, with or without its name before them."""
-    webhook_secret: tuple[str, ...] = field(default=(), repr=False, metadata=read_by(passwords))
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
-    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    webhook_secret: tuple[str, ...] = field(default=(), repr=False, metadata=parse_with(passwords))
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
+    codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
     def __post_init__(self) -> None:
         """Hold the options against the service.
 
         Raises:
-            Misfit: one is missing, unknown or of the wrong type.
+            InvalidValue: one is missing, unknown or of the wrong type.
         """
         service, given = SERVICES[self.esp], self.plain_options
         known = service.needs | service.knows
         for name in sorted(given.keys() - known):
             listed = ", ".join(sorted(known))
-            raise Misfit("options", f"{self.esp} has no option {name}; it knows {listed}")
+            raise InvalidValue("options", f"{self.esp} has no option {name}; it knows {listed}")
         for name in sorted(service.needs):
             if not given.get(name):
-                raise Misfit("options", f"{self.esp} needs the option {name}")
+                raise InvalidValue("options", f"{self.esp} needs the option {name}")
         for name, value in given.items():
             if not isinstance(value, str):
-                raise Misfit("options", f"the option {name} must be a text")
+                raise InvalidValue("options", f"the option {name} must be a text")
         try:
             configuration.http_url(str(given.get("api_url", "https://default.invalid")))
         except ValueError as error:
-            raise Misfit("options", f"api_url: {error}") from None
+            raise InvalidValue("options", f"api_url: {error}") from None
 
     @property
     def plain_options(self) -> Mapping[str, object]:
@@ -155,7 +155,7 @@ class Anymail:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        encoded: dict[UUID, Encoded] = {}
+        encoded: dict[UUID, EncodedRequest] = {}
 
         def prepare(message: Message) -> Request:
             encoded[message.delivery_id] = self._backend.encode(message)
@@ -164,7 +164,7 @@ class Anymail:
         def judge(reply: Reply, message: Message) -> Outcome:
             return self._backend.outcome(reply, encoded[message.delivery_id])
 
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch, prepare=prepare, judge=judge, transport=self._transport, deadline=deadline
         )
 
@@ -178,7 +178,7 @@ class Anymail:
         """
         if not self.capabilities.gives_receipts:
             raise NoReceipts(self.name)
-        return self._reader.read(request)
+        return self._reader.parse(request)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`: no call that all services have tells more."""

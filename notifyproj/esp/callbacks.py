@@ -77,7 +77,7 @@ class Reader:
         self._view = view(webhook_secret=list(secrets), **options)
         self._service = service
 
-    def read(self, call: ReceiptRequest) -> list[Receipt]:
+    def parse(self, call: ReceiptRequest) -> list[Receipt]:
         """Verify and translate.
 
         Raises:

@@ -35,7 +35,7 @@ _UNREADABLE: Final = (AnymailError, LookupError, TypeError, ValueError, Attribut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encoded:
+class EncodedRequest:
     """A message on its way. `payload` and `mail` are what anymail reads the answer with."""
 
     request: Request = field(repr=False)
@@ -59,7 +59,7 @@ class Backend:
         """Where the service's API is."""
         return str(self._backend.api_url)
 
-    def encode(self, message: Message) -> Encoded:
+    def encode(self, message: Message) -> EncodedRequest:
         """Build the request.
 
         Raises:
@@ -78,9 +78,9 @@ class Backend:
         if len(request.body) > SIZE_LIMIT_BYTES:
             detail = f"{len(request.body)} bytes, at most {SIZE_LIMIT_BYTES}"
             raise Unsendable("payload_too_large", detail)
-        return Encoded(request=request, payload=payload, mail=mail)
+        return EncodedRequest(request=request, payload=payload, mail=mail)
 
-    def outcome(self, reply: Reply, encoded: Encoded) -> Outcome:
+    def outcome(self, reply: Reply, encoded: EncodedRequest) -> Outcome:
         """Judge the answer to a request."""
 
         def read(response: Response) -> Outcome:
@@ -88,7 +88,7 @@ class Backend:
 
         return answers.outcome_of(reply, service=self._service, codes=self._codes, read=read)
 
-    def _of_success(self, response: PlainResponse, encoded: Encoded) -> Outcome:
+    def _of_success(self, response: PlainResponse, encoded: EncodedRequest) -> Outcome:
         try:
             self._backend.raise_for_status(response, encoded.payload, encoded.mail)
         except AnymailError:  # Mailgun greets every path with a 200
@@ -108,7 +108,7 @@ class Backend:
             subject=" ".join(message.title.split()),
             body=message.html if only_html else message.body,
             from_email=self._sender,
-            to=[mailboxes.checked(message.address)],
+            to=[mailboxes.check(message.address)],
             headers=mime.unsubscribe_headers(message),
         )
         if only_html:

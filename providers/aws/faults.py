@@ -106,7 +106,7 @@ class Judge:
         found = self.outcome(fault, retry_after=response.retry_after)
         if found is not None:
             return found
-        detail = redacted(fault.message)
+        detail = redact(fault.message)
         return http_outcomes.of_status(response, code=fault.code, detail=detail)
 
     def outcome(self, fault: Fault, *, retry_after: timedelta | None = None) -> Outcome | None:
@@ -115,7 +115,7 @@ class Judge:
             verdict = verdicts.look_up(code, self.table, self.overrides)
             if verdict is not None:
                 wait = max(filter(None, (retry_after, self.waits.get(code))), default=None)
-                detail = redacted(fault.message)
+                detail = redact(fault.message)
                 return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
         return None
 
@@ -124,16 +124,16 @@ def parse(response: Response) -> Fault:
     """Read a refusal; what is not there stays empty."""
     text = response.body.decode(errors="replace")
     fields = _json_object(text)
-    code = response.header or _first(fields, "__type", "code", "Code") or _matched(_CODE, text)
+    code = response.header or _first(fields, "__type", "code", "Code") or _match(_CODE, text)
     return Fault(
         # `com.amazonaws.sesv2#MessageRejected:http://internal.amazon.com/` is one way to write it
         code=code.partition(":")[0].rpartition("#")[2],
         reason=_first(fields, "Reason"),
-        message=_first(fields, "message", "Message") or _matched(_MESSAGE, text),
+        message=_first(fields, "message", "Message") or _match(_MESSAGE, text),
     )
 
 
-def redacted(message: str) -> str:
+def redact(message: str) -> str:
     """Give a vendor's message on one line, without the addresses that it may repeat."""
     return " ".join(_ADDRESS.sub("[address]", message).split())[: http_outcomes.DETAIL_LIMIT]
 
@@ -150,6 +150,6 @@ def _first(fields: Mapping[str, Any], *names: str) -> str:
     return next((str(fields[name]) for name in names if fields.get(name)), "")
 
 
-def _matched(pattern: re.Pattern[str], text: str) -> str:
+def _match(pattern: re.Pattern[str], text: str) -> str:
     found = pattern.search(text)
     return html.unescape(found[1]) if found else ""

@@ -137,7 +137,7 @@ class Service:
             if not isinstance(reply, Response):
                 yield http_outcomes.reachability(reply)
             elif not reply.is_success:
-                yield _refused(reply)
+                yield _refusal_finding(reply)
             else:
                 if not accepted:
                     yield Finding(subject="credentials", is_good=True, detail="accepted")
@@ -166,7 +166,7 @@ class Service:
         return Request(
             url=url,
             method=call.method,
-            headers=signer.signed(lines, method=call.method, url=url, body=call.body),
+            headers=signer.sign_headers(lines, method=call.method, url=url, body=call.body),
             body=call.body,
             wanted_header=faults.ERROR_TYPE,
         )
@@ -204,9 +204,9 @@ def _findings(response: Response, *, read: ReadFindings) -> Iterator[Finding]:
         yield Finding(subject="reachability", is_good=False, detail="not an answer of this service")
 
 
-def _refused(response: Response) -> Finding:
+def _refusal_finding(response: Response) -> Finding:
     fault = faults.parse(response)
-    said = f"HTTP {response.status} {fault.code}: {faults.redacted(fault.message)}"
+    said = f"HTTP {response.status} {fault.code}: {faults.redact(fault.message)}"
     return Finding(subject="credentials", is_good=False, detail=said)
 
 

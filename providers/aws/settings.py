@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from providers import configuration, verdicts
-from providers.configuration import Misfit, read_by
+from providers.configuration import InvalidValue, parse_with
 
 _REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[1-9]")
 _TOPIC: Final = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}")
@@ -62,27 +62,27 @@ def _matching(pattern: re.Pattern[str], text: str, problem: str) -> str:
 class Account:
     """The first fields of each vendor's Config."""
 
-    region: str = field(metadata=read_by(region))
-    endpoint: str = field(default="", metadata=read_by(configuration.http_url))
+    region: str = field(metadata=parse_with(region))
+    endpoint: str = field(default="", metadata=parse_with(configuration.http_url))
     """For a stand-in, a proxy or a VPC endpoint; empty: the region's public one."""
-    access_key_id: str = field(default="", metadata=read_by(str))
+    access_key_id: str = field(default="", metadata=parse_with(str))
     """Set it and the next, or neither: then botocore's chain looks in the environment, a profile,
     the container's or the machine's role."""
-    secret_access_key: str = field(default="", repr=False, metadata=read_by(str))
-    session_token: str = field(default="", repr=False, metadata=read_by(str))
-    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    secret_access_key: str = field(default="", repr=False, metadata=parse_with(str))
+    session_token: str = field(default="", repr=False, metadata=parse_with(str))
+    codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
     """Lines of the vendor's table that an operator changed."""
 
     def __post_init__(self) -> None:
         """Hold the parts of the key together.
 
         Raises:
-            Misfit: half of the pair is missing.
+            InvalidValue: half of the pair is missing.
         """
         pair = ("access_key_id", "secret_access_key")
         missing = [part for part in pair if not getattr(self, part)]
         if len(missing) == 1 or (missing and self.session_token):
-            raise Misfit(missing[0], "is required once another part of the key is set")
+            raise InvalidValue(missing[0], "is required once another part of the key is set")
 
     def endpoint_of(self, host: str) -> str:
         """Give the base URL of a service, `email` or `sns`, without a slash at its end."""

@@ -34,7 +34,9 @@ class Signer:
             key = hmac.digest(key, part.encode(), sha256)
         self._key = key
 
-    def signed(self, headers: Sequence[str], *, method: str, url: str, body: bytes) -> list[str]:
+    def sign_headers(
+        self, headers: Sequence[str], *, method: str, url: str, body: bytes
+    ) -> list[str]:
         """Give all header lines to send: those given, then the date, the token and the signature.
 
         Each given line is `Name: value`, without repeated spaces.

@@ -144,11 +144,11 @@ class Topics:
         if not self._fetching.acquire(blocking=False):
             raise CannotVerify("another certificate of SNS is being fetched")
         try:
-            return self._fetched(url)
+            return self._fetch_certificate(url)
         finally:
             self._fetching.release()
 
-    def _fetched(self, url: str) -> Certificate:
+    def _fetch_certificate(self, url: str) -> Certificate:
         from providers.aws.certificates import Certificate  # noqa: PLC0415 - see its docstring
 
         now = self._now()

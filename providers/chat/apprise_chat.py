@@ -28,7 +28,7 @@ from urllib.parse import unquote, urlsplit
 from providers import configuration, http_outcomes, rounds, verdicts
 from providers.chat.draft import draft, scheme
 from providers.chat.services import SERVICES
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -88,20 +88,20 @@ def endpoints(text: str) -> Mapping[str, str]:
 class Config:
     """Settings `NOTIFY_APPRISE_*`."""
 
-    schemes: frozenset[str] = field(metadata=read_by(schemes))
+    schemes: frozenset[str] = field(metadata=parse_with(schemes))
     """What addresses may start with: `slack,tgram`. Each lets its servers be posted to."""
-    from_: str = field(default="Notifications", metadata=read_by(str))
+    from_: str = field(default="Notifications", metadata=parse_with(str))
     """The name that people see, where a service shows one."""
-    allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes` only where everybody who may enter an address may also reach the private network."""
     nat64: tuple[IPv6Network, ...] = field(
-        default=(), metadata=read_by(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
+        default=(), metadata=parse_with(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
     )
-    endpoints: Mapping[str, str] = field(default_factory=dict, metadata=read_by(endpoints))
+    endpoints: Mapping[str, str] = field(default_factory=dict, metadata=parse_with(endpoints))
     """Servers of our own to call instead: `https://api.telegram.org=http://bot-api:8081`."""
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     """For each bot, webhook or server."""
-    codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    codes: Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
 
 class AppriseChat(OneWay):
@@ -126,7 +126,7 @@ class AppriseChat(OneWay):
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch,
             prepare=self._request,
             judge=self._outcome,
@@ -152,9 +152,9 @@ class AppriseChat(OneWay):
             raise Unsendable("unsupported_address", f"an address starts with one of {allowed}")
         drafted = draft(message, service=SERVICES[name], sender=self._config.from_)
         headers = [*drafted.headers, "Idempotency-Key: " + message.idempotency_key]
-        return self._addressed(replace(drafted, headers=headers))
+        return self._set_target(replace(drafted, headers=headers))
 
-    def _addressed(self, request: Request) -> Request:
+    def _set_target(self, request: Request) -> Request:
         """Send it to a server of ours where one stands in, and guard it elsewhere."""
         own = self._own(request.url)
         if own:

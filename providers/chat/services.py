@@ -42,7 +42,7 @@ Path = tuple[str, ...]
 """Keys that lead to a value in a JSON document."""
 
 
-def fixed(*, code: Path, message_id: Path = (), wait: Path = ()) -> Read:
+def read_paths(*, code: Path, message_id: Path = (), wait: Path = ()) -> Read:
     """Make a reader of answers that have each thing in one place; `wait` is in seconds."""
 
     def read(response: Response) -> Answer:
@@ -244,7 +244,7 @@ _TEAMS_SERVICE: Final = Service(
     "workflows.NotifyWorkflows",
     r"https://[^/]+/(.+/)?workflows/",
     _TEAMS,
-    fixed(code=("error", "code")),
+    read_paths(code=("error", "code")),
 )
 
 SERVICES: Final[Mapping[str, Service]] = {
@@ -259,7 +259,7 @@ SERVICES: Final[Mapping[str, Service]] = {
         "discord.NotifyDiscord",
         r"https://discord\.com/api/webhooks/",
         _DISCORD,
-        fixed(code=("code",), wait=("retry_after",)),
+        read_paths(code=("code",), wait=("retry_after",)),
         home="https://discord.com/api/v10/gateway",
     ),
     "workflow": _TEAMS_SERVICE,
@@ -275,10 +275,10 @@ SERVICES: Final[Mapping[str, Service]] = {
         "google_chat.NotifyGoogleChat",
         r"https://chat\.googleapis\.com/v1/spaces/",
         _GOOGLE,
-        fixed(code=("error", "status"), message_id=("name",)),
+        read_paths(code=("error", "status"), message_id=("name",)),
         home="https://chat.googleapis.com/",
     ),
-    "mmosts": Service("mattermost.NotifyMattermost", _HOOKS, _MATTERMOST, fixed(code=("id",))),
+    "mmosts": Service("mattermost.NotifyMattermost", _HOOKS, _MATTERMOST, read_paths(code=("id",))),
     "rockets": Service("rocketchat.NotifyRocketChat", _HOOKS, _WEBHOOK),
     "wxteams": Service(
         "webexteams.NotifyWebexTeams",

@@ -45,7 +45,7 @@ def mailbox(text: str) -> Address:
     if len(addresses) != 1 or not text.isprintable():
         raise ValueError("write one address, or Name <address>")
     ((name, address),) = addresses
-    return Address(display_name=name, addr_spec=mailboxes.checked(address))
+    return Address(display_name=name, addr_spec=mailboxes.check(address))
 
 
 def message_id(message: Message, *, sender: str) -> str:
@@ -71,7 +71,7 @@ def unsubscribe_headers(message: Message) -> dict[str, str]:
 def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes:
     """Write the e-mail: text, HTML or both, with CRLF line ends and in seven bits."""
     headers = (
-        f"From: {written_mailbox(sender, separator=_FOLD, used=len('From: '))}",
+        f"From: {format_mailbox(sender, separator=_FOLD, used=len('From: '))}",
         f"To: {to}",
         f"Subject: {_subject(message.title)}",
         f"Date: {format_datetime(at)}",
@@ -103,10 +103,10 @@ def _subject(title: str) -> str:
     line = " ".join(title.encode(errors="replace").decode().split())
     if line.isascii() and line.isprintable() and len(line) < _SHORT and "=?" not in line:
         return line
-    return _FOLD.join(_encoded_words(line, used=len("Subject: ")))
+    return _FOLD.join(_encode_words(line, used=len("Subject: ")))
 
 
-def written_mailbox(mailbox: Address, *, separator: str = " ", used: int = 0) -> str:
+def format_mailbox(mailbox: Address, *, separator: str = " ", used: int = 0) -> str:
     """Write `Name <address>` as a header value; a name beyond ASCII becomes encoded words.
 
     `separator` stands between encoded words: a fold, or a space where the value goes elsewhere.
@@ -115,10 +115,10 @@ def written_mailbox(mailbox: Address, *, separator: str = " ", used: int = 0) ->
     name = mailbox.display_name
     if name.isascii():
         return formataddr((name, mailbox.addr_spec))
-    return separator.join((*_encoded_words(name, used=used), f"<{mailbox.addr_spec}>"))
+    return separator.join((*_encode_words(name, used=used), f"<{mailbox.addr_spec}>"))
 
 
-def _encoded_words(text: str, *, used: int) -> list[str]:
+def _encode_words(text: str, *, used: int) -> list[str]:
     """Write a text as encoded words of at most 75 characters (RFC 2047, 2).
 
     No character is divided between two of them (RFC 2047, 5), and with `used` characters before it
@@ -130,18 +130,18 @@ def _encoded_words(text: str, *, used: int) -> list[str]:
     for character in text:
         octets = character.encode()
         if len(part) + len(octets) > room:
-            words.append(_encoded_word(part))
+            words.append(_encode_word(part))
             part, room = b"", _octets_in(_WORD_LIMIT)
         part += octets
-    return [*words, _encoded_word(part)]
+    return [*words, _encode_word(part)]
 
 
 def _octets_in(characters: int) -> int:
     """How many octets an encoded word of so many characters holds in base64."""
-    return (characters - len(_encoded_word(b""))) // 4 * 3
+    return (characters - len(_encode_word(b""))) // 4 * 3
 
 
-def _encoded_word(octets: bytes) -> str:
+def _encode_word(octets: bytes) -> str:
     return f"=?utf-8?b?{b64encode(octets).decode()}?="
 
 

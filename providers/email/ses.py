@@ -28,7 +28,7 @@ from providers.aws import faults, settings
 from providers.aws.faults import Fault, Judge
 from providers.aws.service import Answer, Api, Call, Question, Service
 from providers.aws.topics import SNS_HEADERS, Topics
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -115,15 +115,15 @@ SIZE_LIMIT_BYTES: Final = 30_000_000
 class Config(settings.Account):
     """Settings `NOTIFY_SES_*`."""
 
-    from_: Address = field(metadata=read_by(mime.mailbox))
-    configuration_set: str = field(default="", metadata=read_by(settings.name))
-    topics: frozenset[str] = field(default=frozenset(), metadata=read_by(settings.topics))
+    from_: Address = field(metadata=parse_with(mime.mailbox))
+    configuration_set: str = field(default="", metadata=parse_with(settings.name))
+    topics: frozenset[str] = field(default=frozenset(), metadata=parse_with(settings.topics))
     """ARNs of the SNS topics whose events are believed; none: no receipts."""
-    allow_sha1: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    allow_sha1: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
-    per_second: int | None = field(default=None, metadata=read_by(configuration.positive_number))
+    per_second: int | None = field(default=None, metadata=parse_with(configuration.positive_number))
     """Mails a second; by default the account's own rate, asked of SES each hour."""
-    bulk: bool = field(default=True, metadata=read_by(configuration.yes_no))
+    bulk: bool = field(default=True, metadata=parse_with(configuration.yes_no))
     """`no`: one SendEmail for each recipient. Bulk calls have SES fill our finished HTML into a
     template of one variable. SES documents that it escapes nothing there; that was not verified
     against the live service. If markup shows up as text in a mail, set this to `no`."""
@@ -140,7 +140,7 @@ class Ses:
         """Nothing is contacted until the first `send`."""
         self._bulk = config.bulk
         self._sender = Sender(config.from_, configuration_set=config.configuration_set)
-        self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_renamed)
+        self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_setting_name)
         self._service = Service(config, api=API, judge=self._judge, transport=transport, now=now)
         self._topics = Topics(
             config.topics, transport=transport, allow_sha1=config.allow_sha1, now=now
@@ -165,7 +165,7 @@ class Ses:
                 yield unsent(message, ready)
         suspects: list[Message] = []
         for answer in self._service.deliver(
-            self._calls(letters), read=self._read, deadline=deadline
+            self._calls(letters), read=self._outcomes, deadline=deadline
         ):
             if _may_be_one_for_all(answer):
                 suspects += answer.call.messages
@@ -173,7 +173,7 @@ class Ses:
                 yield from answer.results()
         alone = [self._single(ses_bodies.letter(message)) for message in suspects]
         left = deadline - timedelta(seconds=monotonic() - began)
-        for answer in self._service.deliver(alone, read=self._read, deadline=left):
+        for answer in self._service.deliver(alone, read=self._outcomes, deadline=left):
             yield from answer.results()
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
@@ -214,10 +214,10 @@ class Ses:
                 alone.append(letter)
             else:
                 entries.append(entry)
-        calls = [self._packed(call) for call in ses_bodies.packed(entries)]
+        calls = [self._pack(call) for call in ses_bodies.pack(entries)]
         return calls + [self._single(letter) for letter in alone]
 
-    def _packed(self, entries: Sequence[Entry]) -> Call:
+    def _pack(self, entries: Sequence[Entry]) -> Call:
         if len(entries) == 1:
             return self._single(entries[0].letter)
         messages = [entry.letter.message for entry in entries]
@@ -227,7 +227,7 @@ class Ses:
         body = self._sender.single(letter)
         return Call(messages=[letter.message], body=body, path=SINGLE)
 
-    def _read(self, response: Response) -> list[Outcome]:
+    def _outcomes(self, response: Response) -> list[Outcome]:
         """Read what SES accepted; of a bulk call, the entries come back in their order."""
         said = orjson.loads(response.body)
         if "BulkEmailEntryResults" not in said:
@@ -239,7 +239,7 @@ class Ses:
         if status == "SUCCESS":
             return Accepted(message_id=entry.get("MessageId") or "")
         found = self._judge.outcome(Fault(code=status, message=error))
-        return found or Rejected(code=status, detail=faults.redacted(error))
+        return found or Rejected(code=status, detail=faults.redact(error))
 
 
 @lru_cache(maxsize=16)
@@ -253,7 +253,7 @@ def _capabilities(pace: Pace, *, gives_receipts: bool) -> Capabilities:
     )
 
 
-def _renamed(fault: Fault) -> str:
+def _setting_name(fault: Fault) -> str:
     return next((code for text, code in SAID.items() if text in fault.message), "")
 
 

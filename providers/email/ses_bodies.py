@@ -86,7 +86,7 @@ def letter(message: Message) -> Letter:
         parts["Html"] = message.html
     return Letter(
         message,
-        mailboxes.checked(message.address),
+        mailboxes.check(message.address),
         parts,
         length=sum(len(part.encode()) for part in parts.values()),
     )
@@ -108,7 +108,7 @@ def entry(of: Letter) -> Entry | None:
     return Entry(of, encoded) if len(encoded) <= ENTRIES_LIMIT_BYTES else None
 
 
-def packed(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+def pack(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
     """Put entries that have the same parts into calls, as full as both limits allow."""
     alike: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for each in entries:
@@ -131,7 +131,7 @@ class Sender:
     def __init__(self, mailbox: Address, *, configuration_set: str) -> None:
         """`configuration_set` decides where events go; empty: the identity's default."""
         # A name beyond ASCII goes as encoded words: SES takes this field as it is.
-        self._common: dict[str, Any] = {"FromEmailAddress": mime.written_mailbox(mailbox)}
+        self._common: dict[str, Any] = {"FromEmailAddress": mime.format_mailbox(mailbox)}
         if configuration_set:
             self._common["ConfigurationSetName"] = configuration_set
 

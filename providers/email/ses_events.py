@@ -72,7 +72,7 @@ def _receipt(event: Mapping[str, Any], *, name: str) -> Receipt:
         provider_message_id=mail["messageId"],
         occurred_at=datetime.fromisoformat(said.get("timestamp") or mail["timestamp"]),
         code=_code(name, said),
-        detail=faults.redacted(_detail(said)),
+        detail=faults.redact(_detail(said)),
         contact_is_dead=_is_final(name, said),
     )
 

@@ -29,7 +29,7 @@ from urllib.parse import parse_qs, unquote
 from uuid import UUID
 
 from providers import clock, configuration, mailboxes
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Capabilities,
     Channel,
@@ -92,10 +92,10 @@ def server_url(text: str) -> Server:
 class Config:
     """Settings `NOTIFY_SMTP_*`."""
 
-    url: Server = field(metadata=read_by(server_url))
-    from_: Address = field(metadata=read_by(mime.mailbox))
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
-    connections: int = field(default=10, metadata=read_by(configuration.positive_number))
+    url: Server = field(metadata=parse_with(server_url))
+    from_: Address = field(metadata=parse_with(mime.mailbox))
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
+    connections: int = field(default=10, metadata=parse_with(configuration.positive_number))
     """Open at once per process, an eighth more (at least one) for urgent mails. A server that takes
     100 ms for a mail takes ten mails a second on each. Postfix allows a client 50 by default."""
 
@@ -190,7 +190,7 @@ class Smtp(OneWay):
 
     def _envelope(self, message: Message) -> Envelope:
         sender = self._config.from_
-        to = mailboxes.checked(message.address)
+        to = mailboxes.check(message.address)
         return Envelope(
             sender=sender.addr_spec,
             to=to,

@@ -234,7 +234,7 @@ class Session:
     def _send_content(self, envelope: Envelope, *, delivery: Delivery) -> Outcome:
         self._set_timeout(delivery.remaining_seconds)
         try:
-            self._smtp.send(_stuffed(envelope.content))
+            self._smtp.send(_stuff_dots(envelope.content))
             code, text = self._smtp.getreply()
         except (smtplib.SMTPException, OSError):
             self.cut()
@@ -261,7 +261,7 @@ class Session:
             self._smtp.sock.settimeout(seconds)
 
 
-def _stuffed(content: bytes) -> bytes:
+def _stuff_dots(content: bytes) -> bytes:
     """Double leading dots and end with a dot on its own line (RFC 5321, 4.5.2)."""
     end = b"" if content.endswith(b"\r\n") else b"\r\n"
     return re.sub(rb"(?m)^\.", b"..", content) + end + b".\r\n"

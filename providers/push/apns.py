@@ -27,7 +27,7 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from providers import clock, configuration, http_outcomes, rounds, verdicts
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -135,16 +135,16 @@ def identifier(text: str) -> str:
 class Config:
     """Settings `NOTIFY_APNS_*`."""
 
-    key: ec.EllipticCurvePrivateKey = field(repr=False, metadata=read_by(keys.p256_pem))
+    key: ec.EllipticCurvePrivateKey = field(repr=False, metadata=parse_with(keys.p256_pem))
     """The .p8 key: its text, or the path of its file."""
-    key_id: str = field(metadata=read_by(identifier))
-    team_id: str = field(metadata=read_by(identifier))
-    topic: str = field(metadata=read_by(identifier))
+    key_id: str = field(metadata=parse_with(identifier))
+    team_id: str = field(metadata=parse_with(identifier))
+    topic: str = field(metadata=parse_with(identifier))
     """The app's bundle id."""
-    url: str = field(default="https://api.push.apple.com", metadata=read_by(https_url))
+    url: str = field(default="https://api.push.apple.com", metadata=parse_with(https_url))
     """https://api.sandbox.push.apple.com for builds out of Xcode."""
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
-    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
+    codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
 
 class Apns(OneWay):
@@ -199,7 +199,7 @@ class Apns(OneWay):
     def _attempt(
         self, batch: Sequence[Message], token: str, deadline: timedelta
     ) -> Iterator[Result]:
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch,
             prepare=partial(self._prepare, now=self._now(), common=self._headers(token)),
             judge=self._judge,

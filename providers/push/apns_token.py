@@ -52,8 +52,8 @@ class ProviderTokens:
         with self._signing:
             return self._younger_than(RENEW_AFTER)
 
-    def renewed(self, refused: str, *, deadline: timedelta) -> str:
-        """See `renewal.Tokens.renewed`; raises nothing."""
+    def renew(self, refused: str, *, deadline: timedelta) -> str:
+        """See `renewal.Tokens.renew`; raises nothing."""
         del deadline
         with self._signing:
             if self._held and self._held.token != refused:

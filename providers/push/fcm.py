@@ -23,7 +23,7 @@ from typing import Any, Final
 import orjson
 
 from providers import clock, configuration, http_outcomes, rounds, verdicts
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -94,12 +94,14 @@ _FCM_ERROR: Final = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
 class Config:
     """Settings `NOTIFY_FCM_*`."""
 
-    credentials: ServiceAccount = field(repr=False, metadata=read_by(ServiceAccount.read))
+    credentials: ServiceAccount = field(repr=False, metadata=parse_with(ServiceAccount.parse))
     """The service account's JSON key, or the path of its file; it names the project too."""
-    url: str = field(default="https://fcm.googleapis.com", metadata=read_by(configuration.http_url))
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    url: str = field(
+        default="https://fcm.googleapis.com", metadata=parse_with(configuration.http_url)
+    )
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     """The project's quota."""
-    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
 
 class Fcm(OneWay):
@@ -161,7 +163,7 @@ class Fcm(OneWay):
             body = fcm_body.encode(message, now=now)
             return Request(url=self._url, headers=headers, body=body)
 
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch,
             prepare=prepare,
             judge=partial(_judge, codes=self._codes),
@@ -180,11 +182,11 @@ def _headers(token: str) -> list[str]:
 
 def _judge(reply: Reply, message: Message, *, codes: verdicts.Table) -> Outcome:
     if not isinstance(reply, Response) or reply.status < HTTPStatus.BAD_REQUEST:
-        return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
+        return http_outcomes.outcome_of(reply, accepted=_outcome_of_success, hide=message.address)
     code = _code(reply) or str(reply.status)
     verdict = verdicts.look_up(code, TABLE, codes)
     if verdict is None:
-        return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
+        return http_outcomes.outcome_of(reply, accepted=_outcome_of_success, hide=message.address)
     after = reply.retry_after
     if verdict is Verdict.THROTTLED:
         after = after or QUOTA_PAUSE
@@ -221,7 +223,7 @@ def _is_about_token(error: Any) -> bool:  # noqa: ANN401 - JSON
     return about_address or "registration token" in str(error.get("message", ""))
 
 
-def _accepted(response: Response) -> Outcome:
+def _outcome_of_success(response: Response) -> Outcome:
     try:
         return Accepted(message_id=str(orjson.loads(response.body)["name"]))
     except (ValueError, KeyError, TypeError):

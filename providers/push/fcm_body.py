@@ -55,7 +55,7 @@ def encode(message: Message, *, now: datetime) -> bytes:
         "Topic": replacing.topic(message),
         "Urgency": "high" if message.urgent else "normal",
     }
-    notification = _shown(message)
+    notification = _notification(message)
     data = _data(message)
     _check_size(notification, data)
     target = "fid" if message.address_kind == "fcm_fid" else "token"
@@ -67,7 +67,7 @@ def encode(message: Message, *, now: datetime) -> bytes:
     return _ENCODE({"message": whole}).encode()
 
 
-def _shown(message: Message) -> dict[str, str]:
+def _notification(message: Message) -> dict[str, str]:
     """Give what the device shows; empty for a message that only carries data."""
     texts = {"body": message.body, "title": message.title}
     return {name: text for name, text in texts.items() if text}

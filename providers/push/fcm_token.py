@@ -56,7 +56,7 @@ class ServiceAccount:
     info: Mapping[str, str] = field(repr=False)
 
     @classmethod
-    def read(cls, text: str) -> ServiceAccount:
+    def parse(cls, text: str) -> ServiceAccount:
         """Read the JSON, or the file whose path is given.
 
         Raises:
@@ -106,8 +106,8 @@ class AccessTokens:
             self._renew_behind(held)
         return held.token
 
-    def renewed(self, refused: str, *, deadline: timedelta) -> str:
-        """See `renewal.Tokens.renewed`."""
+    def renew(self, refused: str, *, deadline: timedelta) -> str:
+        """See `renewal.Tokens.renew`."""
         held = self._held
         if held and held.token == refused and self._now() - held.fetched_at < SOONEST:
             return refused

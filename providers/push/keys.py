@@ -1,6 +1,6 @@
 """Private keys and credentials out of settings: the text itself, or the path of a file with it.
 
-Readers for `configuration.read_by`. They read files and parse; nothing is contacted. What they
+Readers for `configuration.parse_with`. They read files and parse; nothing is contacted. What they
 raise never repeats the text.
 """
 

@@ -33,7 +33,7 @@ class Tokens(Protocol):
             NoToken: there is none, and none could be had within the deadline.
         """
 
-    def renewed(self, refused: str, *, deadline: timedelta) -> str:
+    def renew(self, refused: str, *, deadline: timedelta) -> str:
         """Give another than the refused one; the same when it is too early for another.
 
         Raises:
@@ -63,24 +63,24 @@ def send(
         yield from (unsent(message, error.outcome) for message in batch)
         return
     stale: dict[object, Result] = {}
-    for result in attempt(batch, token, _left(deadline, began=began)):
+    for result in attempt(batch, token, _remaining(deadline, began=began)):
         if isinstance(result.outcome, Misconfigured) and result.outcome.code == stale_code:
             stale[result.delivery_id] = result
         else:
             yield result
     if not stale:
         return
-    left = _left(deadline, began=began)
+    left = _remaining(deadline, began=began)
     try:
-        fresh = tokens.renewed(token, deadline=left)
+        fresh = tokens.renew(token, deadline=left)
     except NoToken:
         fresh = token  # the vendor's own words about the stale one say more
     if fresh == token:
         yield from stale.values()
         return
     again = [message for message in batch if message.delivery_id in stale]
-    yield from attempt(again, fresh, _left(deadline, began=began))
+    yield from attempt(again, fresh, _remaining(deadline, began=began))
 
 
-def _left(deadline: timedelta, *, began: float) -> timedelta:
+def _remaining(deadline: timedelta, *, began: float) -> timedelta:
     return max(timedelta(0), deadline - timedelta(seconds=monotonic() - began))

@@ -34,7 +34,7 @@ def collapse_id(message: Message) -> str:
     text = tag(message)
     if len(text) <= COLLAPSE_ID_BYTES and text.isascii() and text.isprintable():
         return text
-    return _hashed(text)
+    return _hash(text)
 
 
 def topic(message: Message) -> str:
@@ -44,10 +44,10 @@ def topic(message: Message) -> str:
         return _base64url(message.notification_id.bytes)
     if len(key) <= TOPIC_CHARACTERS and _BASE64URL.issuperset(key):
         return key
-    return _hashed(key)
+    return _hash(key)
 
 
-def _hashed(text: str) -> str:
+def _hash(text: str) -> str:
     return _base64url(sha256(text.encode(errors="surrogatepass")).digest()[:_HASH_BYTES])
 
 

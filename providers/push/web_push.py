@@ -39,7 +39,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from providers import clock, configuration, http_outcomes, rounds, verdicts
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -126,18 +126,18 @@ class Config:
     """Settings `NOTIFY_WEB_PUSH_*`."""
 
     private_key: ec.EllipticCurvePrivateKey = field(
-        repr=False, metadata=read_by(keys.p256_pem_or_raw)
+        repr=False, metadata=parse_with(keys.p256_pem_or_raw)
     )
     """The VAPID key: 32 bytes in base64url, PEM, or the path of a PEM file."""
-    subject: str = field(metadata=read_by(contact))
-    services: tuple[str, ...] = field(default=SERVICES, metadata=read_by(hosts))
-    allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    subject: str = field(metadata=parse_with(contact))
+    services: tuple[str, ...] = field(default=SERVICES, metadata=parse_with(hosts))
+    allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes` only where everybody who may enter a URL may also reach the private network."""
     nat64: tuple[IPv6Network, ...] = field(
-        default=(), metadata=read_by(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
+        default=(), metadata=parse_with(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
     )
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
-    codes: verdicts.Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
+    codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
     """By HTTP status."""
 
 
@@ -170,7 +170,7 @@ class WebPush(OneWay):
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
         endpoints: dict[UUID, str] = {}
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch,
             prepare=partial(self._prepare, now=self._now(), endpoints=endpoints),
             judge=partial(self._judge, endpoints=endpoints),
@@ -213,13 +213,13 @@ class WebPush(OneWay):
     def _judge(self, reply: Reply, message: Message, *, endpoints: Mapping[UUID, str]) -> Outcome:
         endpoint = endpoints[message.delivery_id]
         if not isinstance(reply, Response):
-            return http_outcomes.outcome_of(reply, accepted=_accepted, hide=endpoint)
+            return http_outcomes.outcome_of(reply, accepted=_outcome_of_success, hide=endpoint)
         code = str(reply.status)
         verdict = verdicts.look_up(code, TABLE, self._config.codes)
         if verdict is Verdict.MISCONFIGURED and code not in self._config.codes:
             verdict = self._whose_fault(reply.status, endpoint=endpoint)
         if verdict is None:
-            outcome = http_outcomes.outcome_of(reply, accepted=_accepted, hide=endpoint)
+            outcome = http_outcomes.outcome_of(reply, accepted=_outcome_of_success, hide=endpoint)
             if isinstance(outcome, Accepted) and self._is_known(endpoint):
                 self._know_our_key.add(_origin(endpoint))
             return outcome
@@ -263,7 +263,7 @@ def _payload(message: Message) -> dict[str, object]:
     }
 
 
-def _accepted(_response: Response) -> Outcome:
+def _outcome_of_success(_response: Response) -> Outcome:
     return Accepted()  # the message's own URL is in a header, and nobody asks for it later
 
 

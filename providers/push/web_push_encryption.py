@@ -51,8 +51,8 @@ class Subscription:
         """
         match orjson.loads(text):
             case {"endpoint": str(endpoint), "keys": {"p256dh": str(point), "auth": str(auth)}}:
-                key = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, _decoded(point))
-                secret = _decoded(auth)
+                key = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, _decode(point))
+                secret = _decode(auth)
             case _:
                 raise ValueError("no endpoint, keys.p256dh and keys.auth")
         if len(secret) != _AUTH_BYTES:
@@ -62,25 +62,25 @@ class Subscription:
 
 def encrypt(plaintext: bytes, *, to: Subscription) -> bytes:
     """Encrypt at most PLAINTEXT_LIMIT_BYTES, so that only the subscription's browser can read."""
-    return sealed(
+    return encrypt_with(
         plaintext, to=to, key=ec.generate_private_key(_CURVE), salt=os.urandom(_SALT_BYTES)
     )
 
 
-def sealed(
+def encrypt_with(
     plaintext: bytes, *, to: Subscription, key: ec.EllipticCurvePrivateKey, salt: bytes
 ) -> bytes:
     """Encrypt with a key pair and a salt that must never be used again."""
     ours, theirs = _point(key.public_key()), _point(to.key)
     shared = key.exchange(ec.ECDH(), to.key)
-    material = _derived(shared, salt=to.auth, info=b"WebPush: info\0" + theirs + ours, length=32)
-    content_key = _derived(material, salt=salt, info=b"Content-Encoding: aes128gcm\0", length=16)
-    nonce = _derived(material, salt=salt, info=b"Content-Encoding: nonce\0", length=12)
+    material = _derive(shared, salt=to.auth, info=b"WebPush: info\0" + theirs + ours, length=32)
+    content_key = _derive(material, salt=salt, info=b"Content-Encoding: aes128gcm\0", length=16)
+    nonce = _derive(material, salt=salt, info=b"Content-Encoding: nonce\0", length=12)
     header = salt + struct.pack("!LB", RECORD_BYTES, len(ours)) + ours
     return header + AESGCM(content_key).encrypt(nonce, plaintext + _LAST_RECORD, None)
 
 
-def _derived(material: bytes, *, salt: bytes, info: bytes, length: int) -> bytes:
+def _derive(material: bytes, *, salt: bytes, info: bytes, length: int) -> bytes:
     return HKDF(hashes.SHA256(), length, salt, info).derive(material)
 
 
@@ -88,5 +88,5 @@ def _point(key: ec.EllipticCurvePublicKey) -> bytes:
     return key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -73,7 +73,7 @@ class App:
     def _look(self, request: Request) -> Answer:
         match request.path:
             case "/":
-                asked = page.Asked(
+                asked = page.PageQuery(
                     channel=request.query.get("channel", ""), words=request.query.get("q", "")
                 )
                 return page.render(
@@ -135,7 +135,7 @@ class App:
         return Answer(status=HTTPStatus.SEE_OTHER, headers=(("Location", "./?channel=sms"),))
 
     def _message(self, request: Request) -> Answer | Awaitable[Answer | None]:
-        message = _read(request.body)
+        message = _parse(request.body)
         if message is None:
             return _problem(HTTPStatus.BAD_REQUEST, f"a message has {', '.join(REQUIRED)}")
         entry = self.ledger.entry(message)
@@ -189,7 +189,7 @@ class App:
         self.ledger.record(entry, call)
 
 
-def _read(body: bytes) -> dict[str, Any] | None:
+def _parse(body: bytes) -> dict[str, Any] | None:
     try:
         message = orjson.loads(body)
     except ValueError:

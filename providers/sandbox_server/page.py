@@ -47,7 +47,7 @@ _POLICY: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PageQuery:
     """What the reader wants to see; nothing: everything."""
 
     channel: str = ""
@@ -70,7 +70,7 @@ class Group:
 
 
 def render(
-    ledger: Ledger, asked: Asked, *, can_answer: bool = False, admin_url: str = ""
+    ledger: Ledger, asked: PageQuery, *, can_answer: bool = False, admin_url: str = ""
 ) -> Answer:
     """Show the newest messages.
 
@@ -81,7 +81,7 @@ def render(
         admin_url: of the admin whose timelines the messages lead to; empty: there is none.
     """
     labels = [each.label for each in Channel]
-    singles, groups = _grouped(ledger, asked)
+    singles, groups = _group(ledger, asked)
     html = _TEMPLATE.render(
         singles=singles[:NEWEST],
         groups=groups[:NEWEST],
@@ -105,7 +105,7 @@ def render(
     )
 
 
-def _grouped(ledger: Ledger, asked: Asked) -> tuple[list[Group], list[Group]]:
+def _group(ledger: Ledger, asked: PageQuery) -> tuple[list[Group], list[Group]]:
     """Messages with a text of their own, and those with the same text as others; newest first."""
     words = asked.words.lower().split()
     found: dict[object, Group] = {}

@@ -48,7 +48,7 @@ class Answer:
     content_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """Give the bytes for the wire."""
         lines = [
             f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}",
@@ -124,7 +124,7 @@ class Connection(asyncio.Protocol):
 
     def _write(self, answer: Answer) -> None:
         if self._transport is not None:
-            self._transport.write(answer.encoded())
+            self._transport.write(answer.encode())
 
     def _close(self) -> None:
         if self._transport is not None:

@@ -24,7 +24,7 @@ from providers.aws.faults import Judge
 from providers.aws.service import Api, Call, Question, Service
 from providers.aws.texts import Traffic
 from providers.aws.topics import SNS_HEADERS, Topics
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -111,18 +111,18 @@ TABLE: Final[verdicts.Table] = {
 class Config(settings.Account):
     """Settings `NOTIFY_AWS_EUM_*`."""
 
-    origination: str = field(default="", metadata=read_by(settings.name))
+    origination: str = field(default="", metadata=parse_with(settings.name))
     """A number, sender id or pool; empty: AWS takes one of the account's that fits."""
-    configuration_set: str = field(default="", metadata=read_by(settings.name))
-    topics: frozenset[str] = field(default=frozenset(), metadata=read_by(settings.topics))
+    configuration_set: str = field(default="", metadata=parse_with(settings.name))
+    topics: frozenset[str] = field(default=frozenset(), metadata=parse_with(settings.topics))
     """ARNs of the SNS topics whose events are believed; none: no receipts."""
-    allow_sha1: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    allow_sha1: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
-    traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=read_by(texts.traffic))
-    max_price: str = field(default="", metadata=read_by(settings.price))
+    traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=parse_with(texts.traffic))
+    max_price: str = field(default="", metadata=parse_with(settings.price))
     """US dollars for each part; AWS does not send what would cost more."""
     per_second: int = field(
-        default=texts.PER_SECOND, metadata=read_by(configuration.positive_number)
+        default=texts.PER_SECOND, metadata=parse_with(configuration.positive_number)
     )
     """Of the number or pool that sends: AWS gives each kind of number its own limit."""
 
@@ -159,7 +159,7 @@ class AwsEum:
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
         return texts.send_each(
-            self._service, batch, write=self._text, read=_accepted, deadline=deadline
+            self._service, batch, write=self._text, read=_outcomes_of_success, deadline=deadline
         )
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
@@ -174,7 +174,7 @@ class AwsEum:
         if not self.capabilities.gives_receipts:
             raise NoReceipts(self.name)
         event = self._topics.open(request)
-        return [] if event is None else aws_eum_events.read(event)
+        return [] if event is None else aws_eum_events.parse(event)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`."""
@@ -201,7 +201,7 @@ def _call(operation: str, fields: Mapping[str, Any], *, messages: Sequence[Messa
     return Call(messages=messages, body=orjson.dumps(fields), headers=[target])
 
 
-def _accepted(response: Response) -> list[Outcome]:
+def _outcomes_of_success(response: Response) -> list[Outcome]:
     return [Accepted(message_id=orjson.loads(response.body)["MessageId"])]
 
 

@@ -48,7 +48,7 @@ DEAD: Final = frozenset({"TEXT_INVALID"})
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
-def read(text: str) -> list[Receipt | InboundText]:
+def parse(text: str) -> list[Receipt | InboundText]:
     """Translate an event: one receipt, one text, or nothing.
 
     Raises:
@@ -72,7 +72,7 @@ def _receipt(event: Mapping[str, Any], *, kind: ReceiptKind) -> Receipt:
         provider_message_id=event["messageId"],
         occurred_at=_EPOCH + timedelta(milliseconds=event["eventTimestamp"]),
         code=event["eventType"],
-        detail=faults.redacted(event.get("messageStatusDescription") or ""),
+        detail=faults.redact(event.get("messageStatusDescription") or ""),
         contact_is_dead=event["eventType"] in DEAD,
     )
 

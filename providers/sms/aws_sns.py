@@ -21,7 +21,7 @@ from providers.aws import faults, settings, texts
 from providers.aws.faults import Judge
 from providers.aws.service import Api, Call, Question, Service
 from providers.aws.texts import Traffic
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -78,13 +78,13 @@ _SPEND_LIMIT: Final = re.compile(
 class Config(settings.Account):
     """Settings `NOTIFY_AWS_SNS_*`."""
 
-    sender_id: str = field(default="", metadata=read_by(settings.name))
+    sender_id: str = field(default="", metadata=parse_with(settings.name))
     """A name instead of a number, in countries that allow it."""
-    traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=read_by(texts.traffic))
-    max_price: str = field(default="", metadata=read_by(settings.price))
+    traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=parse_with(texts.traffic))
+    max_price: str = field(default="", metadata=parse_with(settings.price))
     """US dollars; SNS does not send what would cost more."""
     per_second: int = field(
-        default=texts.PER_SECOND, metadata=read_by(configuration.positive_number)
+        default=texts.PER_SECOND, metadata=parse_with(configuration.positive_number)
     )
     """The account's own limit, which AWS raises on request."""
 
@@ -111,7 +111,7 @@ class AwsSns(OneWay):
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
         return texts.send_each(
-            self._service, batch, write=self._publish, read=_accepted, deadline=deadline
+            self._service, batch, write=self._publish, read=_outcomes_of_success, deadline=deadline
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
@@ -154,7 +154,7 @@ def _attributes(config: Config) -> dict[str, str]:
     return fields
 
 
-def _accepted(response: Response) -> list[Outcome]:
+def _outcomes_of_success(response: Response) -> list[Outcome]:
     found = _MESSAGE_ID.search(response.body.decode())
     return [Accepted(message_id=found[1] if found else "")]
 

@@ -27,7 +27,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from providers import configuration, http_outcomes, rounds, verdicts
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -110,25 +110,25 @@ def _sid(text: str, *, prefix: str) -> str:
 class Config:
     """Settings `NOTIFY_TWILIO_*`."""
 
-    account_sid: str = field(metadata=read_by(account_sid))
-    auth_token: str = field(repr=False, metadata=read_by(str))
+    account_sid: str = field(metadata=parse_with(account_sid))
+    auth_token: str = field(repr=False, metadata=parse_with(str))
     """Twilio signs receipts with it, so it is needed beside an API key too."""
-    api_key: str = field(default="", repr=False, metadata=read_by(api_key))
+    api_key: str = field(default="", repr=False, metadata=parse_with(api_key))
     """Signs us in instead of the auth token; it can be revoked by itself."""
-    from_: str = field(metadata=read_by(str))
+    from_: str = field(metadata=parse_with(str))
     """A number of ours, a sender id, or a messaging service (`MG...`)."""
     shared_keys: Mapping[str, str] = field(
-        default_factory=dict, repr=False, metadata=read_by(shared_keys)
+        default_factory=dict, repr=False, metadata=parse_with(shared_keys)
     )
     """Secrets of receipts that name the key which signed them (HMAC-SHA256)."""
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     """More where a messaging service has several numbers, less where its numbers are slow."""
     public_url: str = field(
-        metadata=read_by(configuration.http_url, setting=configuration.PUBLIC_URL)
+        metadata=parse_with(configuration.http_url, setting=configuration.PUBLIC_URL)
     )
     """Twilio posts its receipts there."""
-    url: str = field(default="https://api.twilio.com", metadata=read_by(configuration.http_url))
-    codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    url: str = field(default="https://api.twilio.com", metadata=parse_with(configuration.http_url))
+    codes: Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
 
 class Twilio:
@@ -163,7 +163,7 @@ class Twilio:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch,
             prepare=self._request,
             judge=self._outcome,
@@ -173,7 +173,7 @@ class Twilio:
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt` and `twilio_receipts`."""
-        return self._receipts.read(request)
+        return self._receipts.parse(request)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`: the account's status and its balance."""
@@ -208,10 +208,10 @@ class Twilio:
                     detail = http_outcomes.excerpt(reply.body, hide=message.address)
                     wait = reply.retry_after
                     return verdicts.outcome(verdict, code=code, detail=detail, retry_after=wait)
-        return http_outcomes.outcome_of(reply, accepted=_accepted, hide=message.address)
+        return http_outcomes.outcome_of(reply, accepted=_outcome_of_success, hide=message.address)
 
 
-def _accepted(response: Response) -> Outcome:
+def _outcome_of_success(response: Response) -> Outcome:
     return Accepted(message_id=str(json_object(response.body).get("sid", "")))
 
 

@@ -46,14 +46,14 @@ class Reader:
     shared_keys: Mapping[str, str] = field(repr=False)
     codes: Table
 
-    def read(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
+    def parse(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """Give the receipt or the text of a callback; none while a message is on its way.
 
         Raises:
             InvalidSignature: it was not signed with our auth token or shared key, over its URL.
             MalformedReceipt: it was, but is neither a status of a message nor a text.
         """
-        form = self._verified(request)
+        form = self._verify(request)
         if form.get("SmsStatus") == RECEIVED:
             return [_text(form)]
         status, sid = form.get("MessageStatus", ""), form.get("MessageSid", "")
@@ -76,7 +76,7 @@ class Reader:
         )
         return [receipt]
 
-    def _verified(self, request: ReceiptRequest) -> dict[str, str]:
+    def _verify(self, request: ReceiptRequest) -> dict[str, str]:
         """Give the form of a callback whose signature holds.
 
         Raises:

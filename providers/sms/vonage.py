@@ -27,7 +27,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from providers import configuration, http_outcomes, rounds, verdicts
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -95,18 +95,18 @@ def _callback(url: str) -> str:
 class Config:
     """Settings `NOTIFY_VONAGE_*`."""
 
-    api_key: str = field(metadata=read_by(str))
-    api_secret: str = field(repr=False, metadata=read_by(str))
-    signature_secret: str = field(repr=False, metadata=read_by(str))
+    api_key: str = field(metadata=parse_with(str))
+    api_secret: str = field(repr=False, metadata=parse_with(str))
+    signature_secret: str = field(repr=False, metadata=parse_with(str))
     """Vonage signs receipts with it."""
-    signature_method: Method = field(default=Method.SHA256, metadata=read_by(signature_method))
-    from_: str = field(metadata=read_by(str))
+    signature_method: Method = field(default=Method.SHA256, metadata=parse_with(signature_method))
+    from_: str = field(metadata=parse_with(str))
     """A number of ours without its plus, or a sender id."""
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
-    public_url: str = field(metadata=read_by(public_url, setting=configuration.PUBLIC_URL))
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
+    public_url: str = field(metadata=parse_with(public_url, setting=configuration.PUBLIC_URL))
     """Vonage posts its receipts there."""
-    url: str = field(default="https://rest.nexmo.com", metadata=read_by(configuration.http_url))
-    codes: Table = field(default_factory=dict, metadata=read_by(verdicts.overrides))
+    url: str = field(default="https://rest.nexmo.com", metadata=parse_with(configuration.http_url))
+    codes: Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
 
 class Vonage:
@@ -137,7 +137,7 @@ class Vonage:
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`. Vonage documents no limit but its status 12."""
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch,
             prepare=self._request,
             judge=self._outcome,
@@ -147,7 +147,7 @@ class Vonage:
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """See `providers.contract.Provider.parse_receipt` and `vonage_receipts`."""
-        return self._receipts.read(request)
+        return self._receipts.parse(request)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`: the account's balance, in euros."""

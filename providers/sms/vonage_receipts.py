@@ -56,7 +56,7 @@ class Reader:
     method: Method
     codes: Table
 
-    def read(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
+    def parse(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """Give the receipt or the text of a callback; none while a message is on its way.
 
         Each part of a long message has a callback of its own, all with our delivery id.
@@ -65,7 +65,7 @@ class Reader:
             InvalidSignature: it was not signed with our signature secret.
             MalformedReceipt: it was, but is no delivery receipt.
         """
-        fields = self._verified(request)
+        fields = self._verify(request)
         status, message_id = fields.get("status", ""), fields.get("messageId", "")
         if message_id and not status and fields.get("msisdn") and "text" in fields:
             return [_text(fields)]
@@ -88,7 +88,7 @@ class Reader:
         )
         return [receipt]
 
-    def _verified(self, request: ReceiptRequest) -> Mapping[str, str]:
+    def _verify(self, request: ReceiptRequest) -> Mapping[str, str]:
         """Give the fields of a callback whose signature holds.
 
         Raises:

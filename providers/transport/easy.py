@@ -157,7 +157,7 @@ class Easy:
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
         answered = error == pycurl.E_OK or status >= HTTPStatus.OK  # 1xx are not answers
         self.was_answered = answered
-        self.has_proved = self._sent and self._sockets.ended(self._port, answered=answered)
+        self.has_proved = self._sent and self._sockets.record_end(self._port, answered=answered)
         if answered:
             seconds: int = self.curl.getinfo(pycurl.RETRY_AFTER)
             return Response(
@@ -206,7 +206,7 @@ class Easy:
         if self._lent is not None:
             self._lent.close()  # pycurl has duplicated it, and closes only its own
             self._lent = None
-        self._sockets.created(descriptor)
+        self._sockets.record_socket(descriptor)
         return pycurl.SOCKOPT_OK
 
     def _before_request(

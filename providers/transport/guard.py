@@ -82,7 +82,7 @@ class AddressPolicy:
         """Tell whether a resolved IP address may be connected to."""
         if self.allow_private:
             return True
-        ip = _unwrapped(address, (NAT64, *self.nat64))
+        ip = _unwrap(address, (NAT64, *self.nat64))
         return ip.is_global and not ip.is_multicast and not any(ip in net for net in NEVER_PUBLIC)
 
     def check_url(self, url: str) -> None:
@@ -132,7 +132,7 @@ def _is_literal(host: str) -> bool:
     return True
 
 
-def _unwrapped(address: str, nat64: Sequence[IPv6Network]) -> IPv4Address | IPv6Address:
+def _unwrap(address: str, nat64: Sequence[IPv6Network]) -> IPv4Address | IPv6Address:
     """Read an address; `::ffff:10.0.0.1` and `64:ff9b::10.0.0.1` count as 10.0.0.1."""
     ip = ip_address(address.partition("%")[0])
     if not isinstance(ip, IPv6Address):

@@ -138,7 +138,7 @@ class Lines:
                 if not line:
                     del self._waiting[urgent][name]
 
-    def landed(self, name: str) -> Origin:
+    def record_end(self, name: str) -> Origin:
         """Note that a request is in flight no more; gives its origin, which counts for itself."""
         self._in_flight -= 1
         return self._queues[name].origin

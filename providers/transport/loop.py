@@ -134,7 +134,7 @@ class Loop:
     def _land(self, curl: pycurl.Curl, error: int) -> None:
         flight = self._flights.pop(curl)
         self._multi.remove_handle(curl)
-        origin = self._lines.landed(flight.origin)
+        origin = self._lines.record_end(flight.origin)
         origin.end(opened=flight.plan.opens)
         self._spare.append(flight.easy)
         easy = flight.easy
@@ -152,7 +152,7 @@ class Loop:
         elapsed = timedelta(seconds=monotonic() - flight.began_at)
         flight.batch.answer(flight.index, easy.finish(error, elapsed=elapsed))
         if easy.has_proved or (flight.plan.opens and easy.was_answered):
-            origin.proved(multiplexes=easy.multiplexes)
+            origin.record_answer(multiplexes=easy.multiplexes)
 
     def _expire(self) -> None:
         """Answer what waited in vain. What is in flight is ended by libcurl's own timeout."""
@@ -172,7 +172,7 @@ class Loop:
                 easy.begin(batch.requests[index], plan, seconds=batch.deadline_seconds)
             except ValueError:
                 self._spare.append(easy)
-                self._lines.landed(name).end(opened=plan.opens)
+                self._lines.record_end(name).end(opened=plan.opens)
                 batch.answer(index, _unsent(FailureKind.REFUSED, "malformed_request"))
                 continue
             self._flights[easy.curl] = _Flight(easy, name, batch, index, monotonic(), plan)

@@ -98,7 +98,7 @@ class Origin:
         self._proven = max(0, self._proven - 1)
         self._room = max(0, self._room - STREAMS)
 
-    def proved(self, *, multiplexes: bool) -> None:
+    def record_answer(self, *, multiplexes: bool) -> None:
         """A connection has answered its first request, or one that was meant to be the first."""
         self._proven += 1
         self._room = self._room + STREAMS if multiplexes else inf

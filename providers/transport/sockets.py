@@ -40,7 +40,7 @@ class Sockets:
         self._proven: set[int] = set()
         """Ports of connections that have answered."""
 
-    def created(self, descriptor: int) -> None:
+    def record_socket(self, descriptor: int) -> None:
         """Note a socket that has no local port yet."""
         self._unplaced.append(descriptor)
 
@@ -67,7 +67,7 @@ class Sockets:
         """Tell whether a connection carries its first request."""
         return local_port in self._tried
 
-    def ended(self, local_port: int, *, answered: bool) -> bool:
+    def record_end(self, local_port: int, *, answered: bool) -> bool:
         """Note what became of an admitted request; True when its connection answers first now."""
         self._tried.discard(local_port)
         if not answered or local_port in self._proven:

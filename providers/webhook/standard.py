@@ -29,7 +29,7 @@ from ipaddress import IPv6Network
 from typing import Final, assert_never
 
 from providers import clock, configuration, endpoints, http_outcomes, rounds, standard_webhooks
-from providers.configuration import read_by
+from providers.configuration import parse_with
 from providers.contract import (
     Accepted,
     Capabilities,
@@ -61,13 +61,15 @@ DEFAULT_TYPE: Final = "notification"
 class Config:
     """Settings `NOTIFY_WEBHOOK_*`."""
 
-    secrets: tuple[standard_webhooks.Secret, ...] = field(metadata=read_by(configuration.secrets))
-    allow_private: bool = field(default=False, metadata=read_by(configuration.yes_no))
+    secrets: tuple[standard_webhooks.Secret, ...] = field(
+        metadata=parse_with(configuration.secrets)
+    )
+    allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes` only where everybody who may enter a URL may also reach the private network."""
     nat64: tuple[IPv6Network, ...] = field(
-        default=(), metadata=read_by(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
+        default=(), metadata=parse_with(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
     )
-    per_second: int = field(default=PER_SECOND, metadata=read_by(configuration.positive_number))
+    per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     """For each endpoint."""
 
 
@@ -95,7 +97,7 @@ class Webhook(OneWay):
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
-        return rounds.one_round(
+        return rounds.send_one_request_each(
             batch,
             prepare=self._request,
             judge=_outcome,

@@ -12,7 +12,7 @@ from django.urls import reverse
 from notifications.delivery import routing
 from notifications.models import ProviderPace
 from notifications.rules.alerts import BEAT, AlertKind
-from notifications.rules.rate_limits.circuit_breaker import Forced, HealthKey, Tally
+from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, CallStats, HealthKey
 from notifications.store.cached import provider_overrides
 from notifications.store.postgres import alerts
 from notifications.store.rate_limits import breaker_status, circuit_breakers
@@ -39,7 +39,7 @@ def _force(client: Client, forced: str, *, provider: str = "sandbox", channel: s
 
 
 def test_the_board_says_which_rest_and_why(door: Client) -> None:
-    circuit_breakers.report({PUSH: Tally(unavailable=10, last_failures=10, calls=10)})
+    circuit_breakers.record_calls({PUSH: CallStats(unavailable=10, last_failures=10, calls=10)})
     page = door.get(BOARD)
     found = {(line.provider, line.channel): line.state for line in page.context["lines"]}
     assert found[PUSH.pair] == "open"
@@ -54,9 +54,11 @@ def test_of_many_resting_endpoints_the_board_counts_all_and_shows_some(
     able = replace(hooks.capabilities, endpoint_of=str, channels=frozenset({Channel.WEBHOOK}))
     monkeypatch.setattr(DryRun, "capabilities", able)
     monkeypatch.setattr(routing, "providers_by_name", lambda: {"hooks": hooks})
-    fault = Tally(fault="it refuses us: 401", faults=1, calls=1)
+    fault = CallStats(fault="it refuses us: 401", faults=1, calls=1)
     names = [f"https://{number}.example:443" for number in range(150)]
-    circuit_breakers.report({HealthKey("hooks", Channel.WEBHOOK, name): fault for name in names})
+    circuit_breakers.record_calls({
+        HealthKey("hooks", Channel.WEBHOOK, name): fault for name in names
+    })
     page = door.get(BOARD).content.decode()
     assert "150 in all" in page
     assert page.count(".example:443") == 20
@@ -70,7 +72,7 @@ def test_an_alert_says_what_its_kind_means(door: Client) -> None:
 
 
 def test_an_operator_opens_closes_and_lets_go(door: Client) -> None:
-    for forced in (Forced.OPEN, Forced.CLOSED, Forced.AUTO):
+    for forced in (BreakerOverride.OPEN, BreakerOverride.CLOSED, BreakerOverride.AUTO):
         assert _force(door, forced.value) == 302
         assert breaker_status.of([PUSH])[PUSH].forced is forced
     events = door.get(reverse("admin:notifications_breakerevent_changelist"))
@@ -81,7 +83,7 @@ def test_who_may_only_look_forces_nothing(window: Client) -> None:
     assert window.get(BOARD).status_code == 200
     assert "Force open" not in window.get(BOARD).content.decode()
     assert _force(window, "open") == 403
-    assert breaker_status.of([PUSH])[PUSH].forced is Forced.AUTO
+    assert breaker_status.of([PUSH])[PUSH].forced is BreakerOverride.AUTO
 
 
 @pytest.mark.parametrize(

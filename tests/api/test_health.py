@@ -12,7 +12,7 @@ from notifications import broker, clock, sweeps
 from notifications.models import Alert, Delivery, Recipient, SweepRun
 from notifications.rules import ids
 from notifications.rules.alerts import AlertKind
-from notifications.rules.rate_limits.circuit_breaker import HealthKey, Tally
+from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
 from notifications.store.postgres import backlog, sweep_runs
 from notifications.store.rate_limits import circuit_breakers
 from providers.contract import Channel
@@ -126,8 +126,8 @@ def test_metrics_speak_prometheus() -> None:
 
 def test_a_provider_that_rests_is_told_and_measured() -> None:
     _tick(ago=dt.timedelta(seconds=1))
-    fault = Tally(fault="it refuses us: 401", faults=1, calls=1)
-    circuit_breakers.report({HealthKey("acme", Channel.PUSH): fault})
+    fault = CallStats(fault="it refuses us: 401", faults=1, calls=1)
+    circuit_breakers.record_calls({HealthKey("acme", Channel.PUSH): fault})
     assert _ready() == (200, "degraded", ["acme push rests: it refuses us: 401"])
     text = Client().get("/metrics").content.decode()
     assert 'notifications_breaker_open{channel="push",provider="acme"} 1.0' in text

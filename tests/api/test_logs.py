@@ -40,7 +40,7 @@ def test_the_line_of_a_503_has_the_trace_id_of_its_answer(
     def away(prefix: str) -> None:
         raise OperationalError(prefix)
 
-    monkeypatch.setattr(api_keys, "_read", away)
+    monkeypatch.setattr(api_keys, "_load", away)
     secret = f"nk_live_{'a' * 8}_{'b' * 52}"
     headers = {"Authorization": f"Bearer {secret}"}
     answer = Client().get("/v1/recipients/somebody", headers=headers)

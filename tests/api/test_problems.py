@@ -217,7 +217,7 @@ def test_while_the_database_is_away_the_answer_says_when_to_come_back(
     def away(prefix: str) -> None:
         raise OperationalError(prefix)
 
-    monkeypatch.setattr(api_keys, "_read", away)
+    monkeypatch.setattr(api_keys, "_load", away)
     answer = caller.get("/v1/notifications")
     _check(answer, Kind.UNAVAILABLE)
     assert answer.headers["Retry-After"] == "2"

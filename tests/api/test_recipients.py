@@ -83,7 +83,7 @@ def test_a_contact_says_why_its_address_is_on_the_suppression_list(caller: Calle
     again = caller.post(f"{PATH}/contacts", _mail("Maria@example.com"))
     assert again.json()["suppressed_for"] == ["complaint"]
     Recipient.objects.update(mode=Mode.TEST)
-    [contact, _] = suppressions.told(Contact.objects.order_by("pk"))
+    [contact, _] = suppressions.with_causes(Contact.objects.order_by("pk"))
     assert suppressions.causes_of(contact) == []
 
 

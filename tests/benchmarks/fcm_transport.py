@@ -54,7 +54,7 @@ def measure(stage: Stage) -> Figure:
         closing(Transport()) as transport,
         _firebase(google.sink.url) as send_each,
     ):
-        sink, account = google.sink, ServiceAccount.read(google.service_account())
+        sink, account = google.sink, ServiceAccount.parse(google.service_account())
         provider, batch = (
             Fcm(Config(credentials=account, url=sink.url), transport=transport),
             _messages(),

@@ -92,8 +92,8 @@ class Sink(Child):
         self.spawn(command, folder=self._folder, environ={"PATH": "/usr/bin:/bin"})
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
-            if self.ended_within(0.05) or time.monotonic() > deadline:
-                raise NoSink(f"nginx did not start: {self.last_words()}")
+            if self.wait_for_end(0.05) or time.monotonic() > deadline:
+                raise NoSink(f"nginx did not start: {self.last_log_line()}")
 
     def answer_through(self, slow_port: int | None) -> None:
         """Have the server on this port answer what is no special address; None: answer at once."""

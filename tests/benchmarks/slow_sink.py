@@ -45,8 +45,8 @@ class SlowSink(Child):
         self.spawn(command, folder=ROOT, environ={"PATH": "/usr/bin:/bin"})
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
-            if self.ended_within(0.05) or time.monotonic() > deadline:
-                raise NoSink(f"the slow sink did not start: {self.last_words()}")
+            if self.wait_for_end(0.05) or time.monotonic() > deadline:
+                raise NoSink(f"the slow sink did not start: {self.last_log_line()}")
 
     def wait_for(self, least_ms: int, most_ms: int) -> None:
         """Have it wait so long before each answer, from now on."""

@@ -44,8 +44,8 @@ class SmtpSink(Child):
         self.spawn(command, folder=ROOT, environ={"PATH": "/usr/bin:/bin"})
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
-            if self.ended_within(0.05) or time.monotonic() > deadline:
-                raise NoSink(f"the SMTP sink did not start: {self.last_words()}")
+            if self.wait_for_end(0.05) or time.monotonic() > deadline:
+                raise NoSink(f"the SMTP sink did not start: {self.last_log_line()}")
 
     def taken(self) -> int:
         """How many mails it has taken."""

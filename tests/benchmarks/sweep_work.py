@@ -184,7 +184,7 @@ def _settle_seconds(stage: Stage) -> float:
     stage.clear()
     connection.close()  # a session keeps what it knows of partitions
     with stage.database() as link:
-        secrets = secret_variables.seal(Sensitive({"code": "4711"}))
+        secrets = secret_variables.encrypt(Sensitive({"code": "4711"}))
         codes = rows.write(
             link, _CALLS, priority=Priority.P0, status=Status.QUEUED, secrets=secrets
         )

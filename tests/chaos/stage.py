@@ -33,7 +33,7 @@ from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.servers.server import Server
 from notifyproj.devstack.servers.valkey import Valkey
 from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed
-from notifyproj.devstack.supervisor.process_group import Crew
+from notifyproj.devstack.supervisor.process_group import ProcessGroup
 from notifyproj.devstack.supervisor.programs import Answers, Ports, program
 from providers.contract import Channel
 from tests import clock
@@ -98,8 +98,8 @@ class StandIns(Child):
         self.spawn([*command, *map(str, ports)], folder=ROOT, environ=environ)
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
-            if self.ended_within(0.05) or time.monotonic() > deadline:
-                raise ProcessFailed(f"the stand-ins did not start: {self.last_words()}")
+            if self.wait_for_end(0.05) or time.monotonic() > deadline:
+                raise ProcessFailed(f"the stand-ins did not start: {self.last_log_line()}")
 
     def steer(self, channel: Channel, manner: Manner) -> None:
         """Have a provider behave like this from now on."""
@@ -151,7 +151,7 @@ class Stage:
         self.key = ""
         self.told: list[str] = []
         """What the supervisor said of processes that had ended."""
-        self._crew = Crew([], report=self.told.append)
+        self._crew = ProcessGroup([], report=self.told.append)
         self._exits = ExitStack()
         self._orphaned: list[int] = []
         """Process groups whose first process was killed alone."""
@@ -173,7 +173,7 @@ class Stage:
             people = ["-m", "tests.chaos.people", str(PEOPLE), str(self.stand_ins.doors.webhook)]
             self.key = self._command(people, environ).strip()
             self.processes = {name: self._process(name, environ) for name in PROCESSES}
-            self._crew = Crew(
+            self._crew = ProcessGroup(
                 [self.processes[name] for name in ("web", *_after("web"))],
                 report=self.told.append,
             )
@@ -211,7 +211,7 @@ class Stage:
 
     def mend(self) -> None:
         """Start again what has ended."""
-        self._crew.mend()
+        self._crew.restart_dead()
 
     def server(self, name: str) -> Server:
         """`broker`, `state` or `postgres`."""

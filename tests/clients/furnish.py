@@ -54,7 +54,7 @@ def main(name: str, webhook_url: str) -> None:
         "letter": letter.pk,
         "alert": Alert.objects.get(subject=name).pk,
         "user_id": person.user_id,
-        "secrets": [current.shown(), former.shown()],
+        "secrets": [current.text(), former.text()],
     }
     print(json.dumps(made))  # noqa: T201 - the answer to whoever runs it
 

@@ -26,7 +26,12 @@ from notifications.models import (
     ProviderRoute,
 )
 from notifications.rules.lane import LANES, Lane, Mode, Priority
-from notifications.rules.rate_limits.circuit_breaker import PROBE_EVERY, Forced, HealthKey, Tally
+from notifications.rules.rate_limits.circuit_breaker import (
+    PROBE_EVERY,
+    BreakerOverride,
+    CallStats,
+    HealthKey,
+)
 from notifications.rules.states import Status
 from notifications.store.cached import provider_overrides
 from notifications.store.rate_limits import breaker_status, circuit_breakers, send_admission
@@ -64,7 +69,7 @@ def _redis_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object, **__: object) -> object:
         raise state.Away
 
-    monkeypatch.setattr(state, "asked", away)
+    monkeypatch.setattr(state, "connection", away)
 
 
 def _row(delivery: Delivery) -> Delivery:
@@ -82,7 +87,7 @@ def _due_now(deliveries: list[Delivery]) -> list[UUID]:
 
 
 def _trip(key: HealthKey) -> None:
-    circuit_breakers.report({key: Tally(fault="401", faults=1, calls=1)})
+    circuit_breakers.record_calls({key: CallStats(fault="401", faults=1, calls=1)})
 
 
 def test_ten_failures_in_a_row_open_the_breaker_for_all_who_come_after(
@@ -166,17 +171,17 @@ def test_test_keys_pass_and_tell_nothing(reach: Reach, take: Accept) -> None:
     Delivery.objects.filter(id=row.id).update(mode=Mode.TEST)
     deliver.deliver([row.id])
     assert _row(row).reason == "provider_misconfigured"
-    circuit_breakers.force(EMAIL.pair, Forced.AUTO, by="tests")
+    circuit_breakers.force(EMAIL.pair, BreakerOverride.AUTO, by="tests")
     assert breaker_status.of([EMAIL])[EMAIL].why == "401"  # what live traffic said
 
 
 def test_forced_open_nothing_goes_and_forced_closed_everything(reach: Reach, take: Accept) -> None:
     reach(email="maria@sandbox.example")
     first, second = deliveries_of(take())[0], deliveries_of(take())[0]
-    circuit_breakers.force(EMAIL.pair, Forced.OPEN, by="tests")
+    circuit_breakers.force(EMAIL.pair, BreakerOverride.OPEN, by="tests")
     deliver.deliver([first.id])
     _trip(EMAIL)
-    circuit_breakers.force(EMAIL.pair, Forced.CLOSED, by="tests")
+    circuit_breakers.force(EMAIL.pair, BreakerOverride.CLOSED, by="tests")
     deliver.deliver([second.id])
     assert _reasons([first, second]) == [(Status.SCHEDULED, "breaker"), (Status.SENT, "")]
 
@@ -199,13 +204,13 @@ def test_each_gets_its_slot_and_does_not_ask_again(
     slots = {row.id: row.slot_at for row in waiting}
     assert {row.slot_provider for row in waiting} == {"sandbox"}
     asked: list[int] = []
-    real = send_admission.ask
+    real = send_admission.check
 
-    def listen(wanted: list[send_admission.Wanted]) -> list[send_admission.Answer]:
+    def listen(wanted: list[send_admission.AdmissionRequest]) -> list[send_admission.Admission]:
         asked.extend(each.count for each in wanted)
         return real(wanted)
 
-    monkeypatch.setattr(send_admission, "ask", listen)
+    monkeypatch.setattr(send_admission, "check", listen)
     _due_now(waiting)  # the message came too soon
     deliver.deliver([row.id for row in waiting])
     still = {row.id: row.slot_at for row in map(_row, waiting) if row.reason}
@@ -266,7 +271,7 @@ def test_the_relay_hands_out_one_patient_row_a_probe_while_all_rest() -> None:
     age(PROBE_EVERY)
     assert publish_quota.quotas(depths)[P2_PUSH] == 1
     assert P2_PUSH not in publish_quota.quotas({P2_PUSH: 1})  # it is on its way
-    circuit_breakers.force(PUSH.pair, Forced.OPEN, by="tests")
+    circuit_breakers.force(PUSH.pair, BreakerOverride.OPEN, by="tests")
     assert P2_PUSH not in publish_quota.quotas(depths)
 
 
@@ -285,7 +290,7 @@ def test_the_relays_together_are_no_faster_than_the_providers() -> None:
 @pytest.mark.usefixtures("caller")
 def test_the_relay_hands_a_throttling_provider_no_more_than_its_lowered_pace() -> None:
     depths = dict.fromkeys(LANES, 0)
-    circuit_breakers.report({PUSH: Tally(throttled=1, calls=1)})
+    circuit_breakers.record_calls({PUSH: CallStats(throttled=1, calls=1)})
     # Without a stated pace the base is the least, and throttling halves it.
     assert publish_quota.quotas(depths)[P2_PUSH] == 5
     _slow(20, 10)

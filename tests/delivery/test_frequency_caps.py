@@ -15,7 +15,7 @@ from notifications.delivery import batch, deliver, frequency_caps, settle
 from notifications.intake.accept import Caller
 from notifications.models import Contact, Delivery, Event, Notification, Preference, Recipient
 from notifications.rules.lane import Mode
-from notifications.rules.rate_limits.circuit_breaker import Forced
+from notifications.rules.rate_limits.circuit_breaker import BreakerOverride
 from notifications.rules.rate_limits.frequency_caps import Cap, Caps
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
@@ -49,7 +49,7 @@ def _redis_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object, **__: object) -> object:
         raise state.Away
 
-    monkeypatch.setattr(state, "asked", away)
+    monkeypatch.setattr(state, "connection", away)
 
 
 def _allow(monkeypatch: pytest.MonkeyPatch, allowed: Caps) -> None:
@@ -249,11 +249,11 @@ def test_what_waited_for_its_provider_counts_from_when_it_left(
     monkeypatch.setattr(frequency_caps, "_RENEWED_AFTER", dt.timedelta(minutes=-1))
     reach(email="maria@sandbox.example")
     pair = ("sandbox", Channel.EMAIL)
-    circuit_breakers.force(pair, Forced.OPEN, by="tests")
+    circuit_breakers.force(pair, BreakerOverride.OPEN, by="tests")
     waited = deliveries_of(take())
     assert _sent(waited) == [(Status.SCHEDULED, "breaker")]
     age_caps(dt.timedelta(minutes=50))
-    circuit_breakers.force(pair, Forced.AUTO, by="tests")
+    circuit_breakers.force(pair, BreakerOverride.AUTO, by="tests")
     Delivery.objects.filter(id=waited[0].id).update(due_at=clock.now() - HOUR)
     assert _sent(waited) == [GOES]
     age_caps(dt.timedelta(minutes=20))

@@ -17,7 +17,7 @@ from notifications.intake.accept import AcceptedRequest, BatchResult, Caller, Re
 from notifications.models import IdempotencyKey, Notification, Preference
 from notifications.rules import request
 from notifications.rules.problems import Kind, Problem
-from notifications.rules.rate_limits.circuit_breaker import HealthKey, Tally
+from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey
 from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status
 from notifications.rules.times import quiet_hours
@@ -106,7 +106,7 @@ def test_a_channel_of_a_newer_release_does_not_hide_the_others(reach: Reach, tak
 def test_quiet_hours_with_a_field_of_a_newer_release_stay_quiet() -> None:
     night = {"start": "22:00", "end": "07:00", "days": [], "channels": [], "why": "baby"}
     kept = orjson.dumps([night, {"start": "soon"}, "night"]).decode()
-    [window] = quiet_hours.read(kept)
+    [window] = quiet_hours.parse_stored(kept)
     assert (window.start.hour, window.end.hour) == (22, 7)
 
 
@@ -143,5 +143,5 @@ def test_a_breaker_that_another_release_wrote_is_read() -> None:
     older: dict[str, Any] = {"window": [[int(clock.now().timestamp() / 30), 8, 3, 1]]}
     state.client().set(circuit_breakers.key(mailer), orjson.dumps(older))
     assert breaker_status.of([mailer])[mailer].calls == 8
-    circuit_breakers.report({mailer: Tally(rejected=1, calls=1)})
+    circuit_breakers.record_calls({mailer: CallStats(rejected=1, calls=1)})
     assert breaker_status.of([mailer])[mailer].calls == 9

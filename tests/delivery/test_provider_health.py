@@ -22,10 +22,10 @@ from notifications.models import Alert, Attempt, Contact, DeadLetter, Delivery, 
 from notifications.rules.rate_limits.circuit_breaker import (
     ENDPOINT_CALLS,
     REFUSALS_BELIEVED,
-    Forced,
+    BreakerOverride,
+    CallStats,
     HealthKey,
     Probe,
-    Tally,
 )
 from notifications.rules.reasons import Reason
 from notifications.rules.states import OPEN, Status
@@ -192,7 +192,7 @@ def test_some_dead_addresses_among_good_ones_are_believed(reach: Reach, take: Ac
 
 def test_an_operator_may_believe_a_wave(reach: Reach, take: Accept) -> None:
     reach(push=[f"token{number}.410" for number in range(40)])
-    circuit_breakers.force(PUSH.pair, Forced.CLOSED, by="tests")
+    circuit_breakers.force(PUSH.pair, BreakerOverride.CLOSED, by="tests")
     deliver.deliver([row.id for row in deliveries_of(take(channels=["push"]))])
     assert Contact.objects.filter(invalidated_at__isnull=False).count() == 40
 
@@ -314,9 +314,9 @@ def test_what_waits_behind_an_endpoint_is_released_when_that_endpoint_answers(
         status=Status.SCHEDULED, reason=Reason.ENDPOINT, due_at=later
     )
     gone = HealthKey("houses", Channel.CHAT, "gone")
-    circuit_breakers.report({gone: Tally(faults=1, calls=1, fault="401")})
+    circuit_breakers.record_calls({gone: CallStats(faults=1, calls=1, fault="401")})
     assert resume.run_once(now=clock.now(), limit=10).moved == 0
-    circuit_breakers.report({gone: Tally(accepted=1, calls=1, probe=Probe.ACCEPTED)})
+    circuit_breakers.record_calls({gone: CallStats(accepted=1, calls=1, probe=Probe.ACCEPTED)})
     assert resume.run_once(now=clock.now(), limit=10).moved == 2
     assert [_row(each).due_at == later for each in rows] == [False, True, False]
     assert not state.client().exists(circuit_breakers.CLOSED)
@@ -329,9 +329,9 @@ def test_an_operator_who_closes_a_breaker_releases_what_it_held(reach: Reach, ta
     Delivery.objects.filter(id=row.id).update(
         status=Status.SCHEDULED, reason=Reason.BREAKER, due_at=later
     )
-    circuit_breakers.force(EMAIL.pair, Forced.OPEN, by="maria")
+    circuit_breakers.force(EMAIL.pair, BreakerOverride.OPEN, by="maria")
     assert resume.run_once(now=clock.now(), limit=10).moved == 0
-    circuit_breakers.force(EMAIL.pair, Forced.CLOSED, by="maria")
+    circuit_breakers.force(EMAIL.pair, BreakerOverride.CLOSED, by="maria")
     assert resume.run_once(now=clock.now(), limit=10).moved == 1
 
 

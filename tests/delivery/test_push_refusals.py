@@ -63,9 +63,9 @@ def google(outbox: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     others = tuple(each for each in registry.VENDORS if each.name != "fcm")
     with closing(Google(certificate=certificate)) as server, closing(Transport()) as transport:
         monkeypatch.setattr(registry, "VENDORS", (*others, FcmVendor(server.url)))
-        usual = registry.configured
+        usual = registry.build_all
         monkeypatch.setattr(
-            registry, "configured", lambda environ: usual(environ, transport=transport)
+            registry, "build_all", lambda environ: usual(environ, transport=transport)
         )
         routing.forget()
         yield server

@@ -196,7 +196,7 @@ def test_an_outcome_that_cannot_be_written_does_not_take_the_others_with_it(
     rows = _rows(take, 5)
     record = attempts.record
 
-    def broken(calls: Sequence[attempts.Call], *, provider: str) -> None:
+    def broken(calls: Sequence[attempts.AttemptRow], *, provider: str) -> None:
         if any(call.delivery_id == rows[2] for call in calls):
             raise ValueError("a bug that one row shows")
         record(calls, provider=provider)

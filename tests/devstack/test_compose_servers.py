@@ -16,7 +16,7 @@ import yaml
 from notifyproj.devstack.demo.environment import until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
-from notifyproj.devstack.servers.location import find_place
+from notifyproj.devstack.servers.location import find_location
 from tests.clock import ROOT
 
 _SERVICES: Final[dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())[
@@ -35,7 +35,7 @@ def _script(service: str) -> str:
 def test_valkey_takes_any_password_and_shows_none_in_its_command_line(
     service: str, tmp_path: Path
 ) -> None:
-    program = find_place("compose", root=ROOT).valkey
+    program = find_location("compose", root=ROOT).valkey
     port = free_port(str(tmp_path))
     script = _script(service).replace("/run/valkey", str(tmp_path))
     script = script.replace("exec valkey-server", f"exec {program}")

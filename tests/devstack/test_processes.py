@@ -19,8 +19,15 @@ from notifyproj.devstack.supervisor import demo
 from notifyproj.devstack.supervisor.keys import demo_secrets
 from notifyproj.devstack.supervisor.leftovers import kill_leftovers
 from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed
-from notifyproj.devstack.supervisor.process_group import Crew
-from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports, Program, Says, program
+from notifyproj.devstack.supervisor.process_group import ProcessGroup
+from notifyproj.devstack.supervisor.programs import (
+    PROGRAMS,
+    Answers,
+    OutputShows,
+    Ports,
+    Program,
+    program,
+)
 
 _SERVE = "import http.server as h, sys; h.test(h.SimpleHTTPRequestHandler, port=int(sys.argv[1]))"
 _STUBBORN = (
@@ -41,9 +48,9 @@ import os, sys
 from pathlib import Path
 from notifyproj.devstack.supervisor.leftovers import mark
 from notifyproj.devstack.supervisor.process import Process
-from notifyproj.devstack.supervisor.programs import Ports, Program, Says
+from notifyproj.devstack.supervisor.programs import Ports, Program, OutputShows
 code, var = sys.argv[1], Path(sys.argv[2])
-entry = Program(name="one", arguments=("-u", "-c", code), ready=Says("deaf"))
+entry = Program(name="one", arguments=("-u", "-c", code), ready=OutputShows("deaf"))
 process = Process(entry, ports=Ports(), environ=mark(os.environ, var=var), var=var)
 process.start()
 process.wait_ready()
@@ -52,7 +59,7 @@ sys.stdin.read()
 """
 
 
-def _program(name: str, code: str, *, ready: Answers | Says, port: str = "{web}") -> Program:
+def _program(name: str, code: str, *, ready: Answers | OutputShows, port: str = "{web}") -> Program:
     return Program(name=name, arguments=("-u", "-c", code, port), ready=ready)
 
 
@@ -78,7 +85,7 @@ def test_a_process_is_ready_when_it_answers_and_its_pid_is_known(
 
 
 def test_a_process_that_ends_at_its_start_says_why(ports: Ports, tmp_path: Path) -> None:
-    entry = _program("broken", "raise SystemExit('no such thing')", ready=Says("never"))
+    entry = _program("broken", "raise SystemExit('no such thing')", ready=OutputShows("never"))
     process = Process(entry, ports=ports, environ={}, var=tmp_path)
     process.start()
     with pytest.raises(ProcessFailed, match="broken ended at its start: no such thing"):
@@ -88,12 +95,12 @@ def test_a_process_that_ends_at_its_start_says_why(ports: Ports, tmp_path: Path)
 def test_readiness_is_asked_of_this_start_and_not_of_an_older_log(
     ports: Ports, tmp_path: Path
 ) -> None:
-    entry = _program("speaker", "print('here')", ready=Says("here"))
+    entry = _program("speaker", "print('here')", ready=OutputShows("here"))
     process = Process(entry, ports=ports, environ={}, var=tmp_path)
     process.log.parent.mkdir()
     process.log.write_text("here\n")
     process.start()
-    process.ended_within(10)
+    process.wait_for_end(10)
     assert process.text() == "here\n"
 
 
@@ -109,7 +116,7 @@ def test_a_stopped_process_holds_its_port_and_goes_on(server: Process) -> None:
 
 
 def test_a_process_that_does_not_listen_is_killed_in_the_end(ports: Ports, tmp_path: Path) -> None:
-    entry = _program("deaf", _STUBBORN, ready=Says("deaf"))
+    entry = _program("deaf", _STUBBORN, ready=OutputShows("deaf"))
     process = Process(entry, ports=ports, environ={}, var=tmp_path)
     process.stop_seconds = 0.2
     process.start()
@@ -120,11 +127,11 @@ def test_a_process_that_does_not_listen_is_killed_in_the_end(ports: Ports, tmp_p
 
 def test_a_crew_starts_again_what_was_killed(server: Process) -> None:
     told: list[str] = []
-    crew = Crew([server], report=told.append)
+    crew = ProcessGroup([server], report=told.append)
     crew.start()
     first = server.pid
     server.kill()
-    crew.mend()
+    crew.restart_dead()
     server.wait_ready()
     assert server.pid != first
     assert "server ended with -9 and is started again" in told
@@ -137,13 +144,13 @@ def test_a_child_of_a_main_process_that_was_killed_ends_and_frees_its_port(
 ) -> None:
     entry = _program("parent", _PARENT_OF_A_SERVER, ready=Answers("web", "/"))
     parent = Process(entry, ports=ports, environ={}, var=tmp_path)
-    crew = Crew([parent], report=lambda _line: None)
+    crew = ProcessGroup([parent], report=lambda _line: None)
     crew.start()
     assert parent.pid is not None
     [child] = psutil.Process(parent.pid).children()
     os.kill(parent.pid, signal.SIGKILL)
-    assert parent.ended_within(10)
-    crew.mend()
+    assert parent.wait_for_end(10)
+    crew.restart_dead()
     parent.wait_ready()
     assert _has_ended(child)
     crew.stop()
@@ -191,14 +198,14 @@ def _has_ended(process: psutil.Process) -> bool:
 
 
 def test_a_crew_gives_up_on_what_ends_again_and_again(ports: Ports, tmp_path: Path) -> None:
-    entry = _program("sick", "raise SystemExit('sick')", ready=Says("never"))
+    entry = _program("sick", "raise SystemExit('sick')", ready=OutputShows("never"))
     process = Process(entry, ports=ports, environ={}, var=tmp_path)
-    crew = Crew([process], report=lambda _line: None)
+    crew = ProcessGroup([process], report=lambda _line: None)
 
     def mend_for_ever() -> None:
         while True:
-            crew.mend()
-            assert process.ended_within(10)
+            crew.restart_dead()
+            assert process.wait_for_end(10)
 
     with pytest.raises(ProcessFailed, match="sick ends again and again: sick"):
         mend_for_ever()

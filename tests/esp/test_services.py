@@ -16,7 +16,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.views.generic import View
 
 from notifyproj.esp.callbacks import Reader
-from notifyproj.esp.encoding import Backend, Encoded
+from notifyproj.esp.encoding import Backend, EncodedRequest
 from notifyproj.esp.services import SERVICES, Service, code_in, value_at
 from providers.contract import Channel, ReceiptRequest
 from providers.errors import InvalidSignature
@@ -58,7 +58,7 @@ def test_what_a_service_needs_is_enough_to_write_its_request(name: str) -> None:
         encoded = backend(name, options(SERVICES[name])).encode(
             message("maria@mailbox.example", Channel.EMAIL, html="<p>Hi</p>")
         )
-    assert isinstance(encoded, Encoded)
+    assert isinstance(encoded, EncodedRequest)
     assert encoded.request.url.startswith("https://")
     assert b"maria" in encoded.request.body
 
@@ -68,7 +68,7 @@ def test_every_service_is_told_where_to_unsubscribe(name: str) -> None:
     mail = message("maria@mailbox.example", Channel.EMAIL, unsubscribe_url="https://us.example/u")
     with unofficial():
         encoded = backend(name, options(SERVICES[name])).encode(mail)
-    assert isinstance(encoded, Encoded)
+    assert isinstance(encoded, EncodedRequest)
     assert b"List-Unsubscribe" in encoded.request.body
     assert b"One-Click" in encoded.request.body
 
@@ -120,7 +120,7 @@ def test_every_service_with_callbacks_has_a_reader_that_lets_no_stranger_in(name
         url="https://notify.example/v1/receipts/anymail", headers={}, body=b""
     )
     with pytest.raises(InvalidSignature):
-        reader.read(stranger)
+        reader.parse(stranger)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ GOOD = {
 
 def test_the_registry_knows_it_like_any_other_vendor() -> None:
     assert registry.settings_names() >= VENDOR.settings
-    built = registry.configured(GOOD)
+    built = registry.build_all(GOOD)
     assert set(built) == {"anymail"}
     assert "hunter2" not in repr(built)
 
@@ -29,7 +29,7 @@ def test_the_registry_knows_it_like_any_other_vendor() -> None:
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_service_says_what_it_misses(name: str) -> None:
     with pytest.raises(ConfigurationError, match=f"NOTIFY_ANYMAIL_OPTIONS: {name} needs the opt"):
-        registry.configured(GOOD | {"NOTIFY_ANYMAIL_ESP": name, "NOTIFY_ANYMAIL_OPTIONS": "{}"})
+        registry.build_all(GOOD | {"NOTIFY_ANYMAIL_ESP": name, "NOTIFY_ANYMAIL_OPTIONS": "{}"})
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_every_service_says_what_it_misses(name: str) -> None:
 )
 def test_a_wrong_setting_is_named_and_never_repeated(setting: str, value: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        registry.configured(GOOD | {setting: value})
+        registry.build_all(GOOD | {setting: value})
     assert str(refused.value).startswith(f"{setting}: ")
     assert "hunter2" not in str(refused.value)
 
@@ -90,7 +90,7 @@ def test_a_wrong_setting_is_named_and_never_repeated(setting: str, value: str) -
 def test_receipts_are_taken_only_where_they_can_be_verified(
     changes: dict[str, str], *, can: bool
 ) -> None:
-    provider = registry.configured(GOOD | changes)["anymail"]
+    provider = registry.build_all(GOOD | changes)["anymail"]
     assert provider.capabilities.gives_receipts is can
     if not can:
         with pytest.raises(NoReceipts):

@@ -83,7 +83,7 @@ def test_sensitive_variables_are_stored_sealed_and_nowhere_else(reach: Reach, ta
     assert stored.variables == {"name": "Ana"}
     assert stored.secrets is not None
     assert b"4711" not in bytes(stored.secrets)
-    assert secret_variables.unseal(bytes(stored.secrets)).reveal() == {"code": "4711"}
+    assert secret_variables.decrypt(bytes(stored.secrets)).reveal() == {"code": "4711"}
 
 
 def test_each_device_gets_its_own_delivery(reach: Reach, take: Accept) -> None:

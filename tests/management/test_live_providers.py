@@ -12,7 +12,7 @@ from notifications.delivery import routing
 from notifications.models import ProviderRoute
 from notifications.store.cached import provider_routes
 from notifyproj.devstack.demo import __main__ as stories
-from notifyproj.devstack.demo.environment import Scene
+from notifyproj.devstack.demo.environment import DemoEnvironment
 from providers.contract import Channel
 from providers.dry_run import DryRun
 
@@ -63,7 +63,7 @@ def test_stories_are_refused_for_any_other_provider(
         return type("Done", (), {"stdout": told})
 
     monkeypatch.setattr(subprocess, "run", answer)
-    monkeypatch.setattr(Scene, "from_environment", lambda _: played.append("scene"))
+    monkeypatch.setattr(DemoEnvironment, "from_environment", lambda _: played.append("scene"))
     monkeypatch.setattr(stories, "STORIES", {})
     monkeypatch.setattr("sys.argv", ["stories"])
     code = stories.main()

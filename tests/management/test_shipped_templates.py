@@ -15,7 +15,7 @@ from notifications.rules.texts.sms_segments import Encoding
 from providers.contract import Channel
 
 FOLDER = Path(__file__).parents[2] / "templates" / "notifications"
-SHIPPED = {name: file_format.read(files) for name, files in folders.read(FOLDER)}
+SHIPPED = {name: file_format.parse(files) for name, files in folders.read(FOLDER)}
 OTP = SHIPPED["otp_v2"].texts
 CHANNELS = {Channel.PUSH, Channel.SMS, Channel.EMAIL}
 RIGHT_TO_LEFT = {"ar", "fa", "he", "ur"}
@@ -25,7 +25,7 @@ TRANSLITERABLE = {"en", "de", "es", "fr", "it", "nl", "pl", "pt-BR", "pt-PT", "s
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_template_declares_what_it_needs_and_may_be_published(name: str) -> None:
     content = SHIPPED[name]
-    declared = variables.read(content.settings["variables"])
+    declared = variables.parse(content.settings["variables"])
     sensitive = content.settings["sensitive_variables"]
     assert declared
     assert publishing.objections(content.texts, declared=declared, sensitive=sensitive) == []
@@ -43,11 +43,11 @@ def test_the_otp_speaks_every_language_on_every_channel_that_it_has() -> None:
 @pytest.mark.parametrize("source", OTP, ids=lambda source: source.label)
 def test_each_text_of_the_otp_says_its_code_once_in_one_segment(source: wording.Source) -> None:
     assert locales.is_known(source.locale)
-    assert source.locale == locales.normalised(source.locale)
-    rendered = wording.compiled(source).render({"code": "482913"}, Reader(source.locale))
+    assert source.locale == locales.normalize(source.locale)
+    rendered = wording.compile_text(source).render({"code": "482913"}, Reader(source.locale))
     assert rendered.body.count("482913") == 1
     assert bool(rendered.title) == (source.channel is not Channel.SMS)
     if source.channel is Channel.SMS:
-        size = sms_segments.measured(rendered.body)
+        size = sms_segments.measure(rendered.body)
         assert size.segments == 1
         assert size.encoding is Encoding.GSM_7 or source.locale not in TRANSLITERABLE

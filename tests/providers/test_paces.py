@@ -37,6 +37,6 @@ def test_a_setting_sets_the_pace(environ: dict[str, str]) -> None:
     name = next(iter(environ)).removeprefix("NOTIFY_").rpartition("_")[0].lower()
     with closing(Transport()) as transport:
         changed = {**environ, f"NOTIFY_{name.upper()}_PER_SECOND": "77"}
-        ours = registry.configured(changed, transport=transport)[name].capabilities.pace
+        ours = registry.build_all(changed, transport=transport)[name].capabilities.pace
         assert ours is not None
         assert ours.per_second == 77

@@ -17,9 +17,9 @@ WEBHOOK = {"NOTIFY_WEBHOOK_SECRETS": SECRET}
 
 
 def test_only_vendors_with_settings_are_built() -> None:
-    assert registry.configured({}) == {}
-    assert set(registry.configured(SANDBOX)) == {"sandbox"}
-    assert set(registry.configured(SANDBOX | SMTP | WEBHOOK)) == {"sandbox", "smtp", "webhook"}
+    assert registry.build_all({}) == {}
+    assert set(registry.build_all(SANDBOX)) == {"sandbox"}
+    assert set(registry.build_all(SANDBOX | SMTP | WEBHOOK)) == {"sandbox", "smtp", "webhook"}
 
 
 def aws(vendor: str, *own: str) -> set[str]:
@@ -75,12 +75,12 @@ def test_every_setting_is_known_by_name() -> None:
 )
 def test_a_wrong_setting_is_named_and_never_repeated(environ: dict[str, str], setting: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        registry.configured(environ)
+        registry.build_all(environ)
     assert str(refused.value).startswith(f"{setting}: ")
     assert "hunter2" not in str(refused.value)
 
 
 def test_a_configuration_shown_in_a_traceback_hides_its_secrets() -> None:
-    built = registry.configured(SANDBOX | SMTP | WEBHOOK)
+    built = registry.build_all(SANDBOX | SMTP | WEBHOOK)
     assert "p@ss" not in repr(built)
     assert SECRET not in repr(built)

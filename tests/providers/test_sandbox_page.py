@@ -7,7 +7,7 @@ import pytest
 from providers.contract import Channel
 from providers.sandbox_server import page
 from providers.sandbox_server.ledger import Call, Ledger
-from providers.sandbox_server.page import MANY, Asked
+from providers.sandbox_server.page import MANY, PageQuery
 from providers.sandbox_server.steering import (
     STEERING_DIGITS,
     STEERING_WORDS,
@@ -34,7 +34,7 @@ def shown(**more: str) -> str:
 
 
 def seen(ledger: Ledger, *, admin_url: str = "", **asked: str) -> str:
-    return page.render(ledger, Asked(**asked), admin_url=admin_url).body.decode()
+    return page.render(ledger, PageQuery(**asked), admin_url=admin_url).body.decode()
 
 
 def got(ledger: Ledger, number: int, **more: str) -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from notifications.rules.channels import Reach, Spread, Target, targets
+from notifications.rules.channels import RecipientContacts, Spread, Target, targets
 from notifications.rules.lane import Priority
 from notifications.rules.reasons import Reason
 from providers.contract import Channel
 
-_MARIA = Reach(
+_MARIA = RecipientContacts(
     recipient_id=1,
     contacts={Channel.PUSH: [11, 12], Channel.SMS: [21], Channel.EMAIL: [31, 32]},
 )
 
 
-def _targets(reach: Reach = _MARIA, **options: object) -> list[Target]:
+def _targets(reach: RecipientContacts = _MARIA, **options: object) -> list[Target]:
     said: dict[str, object] = {
         "wanted": [],
         "spread": Spread.FIRST,
@@ -31,17 +31,21 @@ def test_every_device_gets_a_push_and_elsewhere_the_primary_contact_alone() -> N
 
 
 def test_the_first_channel_that_works_is_taken() -> None:
-    reach = Reach(recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset())
+    reach = RecipientContacts(
+        recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset()
+    )
     assert _targets(reach, wanted=[Channel.PUSH, Channel.SMS]) == [Target(Channel.SMS, 21)]
 
 
 def test_a_channel_that_is_off_goes_straight_to_the_next() -> None:
-    reach = Reach(recipient_id=1, contacts=_MARIA.contacts, channels_off=frozenset({Channel.PUSH}))
+    reach = RecipientContacts(
+        recipient_id=1, contacts=_MARIA.contacts, channels_off=frozenset({Channel.PUSH})
+    )
     assert _targets(reach) == [Target(Channel.SMS, 21)]
 
 
 def test_all_takes_each_channel_and_says_why_not() -> None:
-    reach = Reach(
+    reach = RecipientContacts(
         recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset({Channel.EMAIL})
     )
     wanted = [Channel.PUSH, Channel.SMS, Channel.EMAIL]
@@ -55,16 +59,22 @@ def test_all_takes_each_channel_and_says_why_not() -> None:
 @pytest.mark.parametrize("off", ["marketing", "SALE"])
 @pytest.mark.parametrize("priority", Priority)
 def test_a_category_or_a_type_stops_everything_but_security(off: str, priority: Priority) -> None:
-    reach = Reach(recipient_id=1, contacts=_MARIA.contacts, categories_off=frozenset({off}))
+    reach = RecipientContacts(
+        recipient_id=1, contacts=_MARIA.contacts, categories_off=frozenset({off})
+    )
     found = _targets(reach, topics=["marketing", "SALE"], priority=priority)
     assert (found[0].stop is Reason.OPTED_OUT) is (priority is not Priority.P0)
 
 
 def test_security_never_passes_a_channel_that_is_off() -> None:
-    off = Reach(recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset({Channel.SMS}))
+    off = RecipientContacts(
+        recipient_id=1, contacts={Channel.SMS: [21]}, channels_off=frozenset({Channel.SMS})
+    )
     found = _targets(off, wanted=[Channel.SMS], priority=Priority.P0)
     assert found == [Target(Channel.SMS, None, Reason.OPTED_OUT)]
 
 
 def test_somebody_who_cannot_be_reached_still_leaves_one_line() -> None:
-    assert _targets(Reach(recipient_id=1)) == [Target(Channel.PUSH, None, Reason.NO_CONTACT)]
+    assert _targets(RecipientContacts(recipient_id=1)) == [
+        Target(Channel.PUSH, None, Reason.NO_CONTACT)
+    ]

@@ -38,7 +38,7 @@ class Served:
         until, before = self.now + seconds, len(self.ended)
         while True:
             while self.limit.in_flight < min(self.limit.value, demand):
-                self.limit.started(1)
+                self.limit.record_start(1)
                 self._waiting.append(self.now)
             while self._waiting and len(self._serving) < self.servers:
                 self._served += 1
@@ -49,7 +49,7 @@ class Served:
                 return (len(self.ended) - before) / seconds
             self.now, began = heapq.heappop(self._serving)
             self.ended.append(self.now)
-            self.limit.ended(1, [Call(Ending.ANSWERED, self.now - began)], now=self.now)
+            self.limit.record_end(1, [Call(Ending.ANSWERED, self.now - began)], now=self.now)
 
 
 @settings(max_examples=40, deadline=None)
@@ -120,20 +120,20 @@ def test_a_delay_of_our_own_processor_does_not_shrink_it() -> None:
     for _ in range(100):
         now += 0.1
         count = limit.value
-        limit.started(count)
+        limit.record_start(count)
         calls = [Call(Ending.ANSWERED, 0.001 if i % 2 else 0.02) for i in range(count)]
-        limit.ended(count, calls, now=now)
+        limit.record_end(count, calls, now=now)
     assert limit.value == CEILING
 
 
 def _round(limit: Limit, now: float, *, kinds: dict[Ending, float], seconds: float = 0.1) -> None:
     """One round of as many calls as the limit allows; `kinds` are shares."""
     count = limit.value
-    limit.started(count)
+    limit.record_start(count)
     calls: list[Call] = []
     for ending, share in kinds.items():
         calls += [Call(ending, seconds)] * round(share * count)
-    limit.ended(count, calls, now=now)
+    limit.record_end(count, calls, now=now)
 
 
 @pytest.mark.parametrize("ending", [Ending.THROTTLED, Ending.TIMED_OUT])
@@ -173,28 +173,30 @@ def test_calls_that_did_not_start_or_found_no_server_change_nothing() -> None:
 def test_calls_of_before_a_change_do_not_change_it_again() -> None:
     limit = Limit(ceiling=100)
     now = 10.0
-    limit.started(START)
-    limit.ended(START, [Call(Ending.ANSWERED, 0.1)] * START, now=now)
+    limit.record_start(START)
+    limit.record_end(START, [Call(Ending.ANSWERED, 0.1)] * START, now=now)
     grown = limit.value
     assert grown == 2 * START
-    limit.started(START)
-    limit.ended(START, [Call(Ending.ANSWERED, 0.5)] * START, now=now + 0.4)
+    limit.record_start(START)
+    limit.record_end(START, [Call(Ending.ANSWERED, 0.5)] * START, now=now + 0.4)
     assert limit.value == grown
 
 
 def test_it_does_not_grow_while_it_is_not_used() -> None:
     limit = Limit()
     for second in range(100):
-        limit.started(5)
-        limit.ended(5, [Call(Ending.ANSWERED, 0.1)] * 5, now=second * 1.0)
+        limit.record_start(5)
+        limit.record_end(5, [Call(Ending.ANSWERED, 0.1)] * 5, now=second * 1.0)
     assert limit.value == START
 
 
 def test_slow_answers_to_little_traffic_do_not_shrink_it() -> None:
     limit = Limit()
     for second in range(100):
-        limit.started(5)
-        limit.ended(5, [Call(Ending.ANSWERED, 0.1 if second < 50 else 3.0)] * 5, now=second * 4.0)
+        limit.record_start(5)
+        limit.record_end(
+            5, [Call(Ending.ANSWERED, 0.1 if second < 50 else 3.0)] * 5, now=second * 4.0
+        )
     assert limit.value == START
 
 
@@ -211,6 +213,6 @@ def test_it_stays_between_one_and_the_ceiling_whatever_happens(
     now = 0.0
     for ending, seconds, pause in calls:
         now += pause
-        limit.started(limit.value)
-        limit.ended(limit.value, [Call(ending, seconds)] * 7, now=now)
+        limit.record_start(limit.value)
+        limit.record_end(limit.value, [Call(ending, seconds)] * 7, now=now)
         assert 1 <= limit.value <= ceiling

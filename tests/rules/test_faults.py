@@ -91,7 +91,7 @@ def test_a_validator_places_its_error_below_its_own_place() -> None:
 
         @model_validator(mode="after")
         def _refuse(self) -> Checked:
-            raise request_faults.placed("is {wrong}", "inner", "a", 0)
+            raise request_faults.error_at("is {wrong}", "inner", "a", 0)
 
     with pytest.raises(ValidationError) as caught:
         Checked.model_validate({"inner": {}})

@@ -60,5 +60,5 @@ class Proxy(Child):
         self.spawn([*command, "-g", directives], folder=self._folder, environ={})
         deadline = time.monotonic() + _START_SECONDS
         while is_free(self.https):
-            if self.ended_within(0.05) or time.monotonic() > deadline:
-                raise AssertionError(f"nginx did not start: {self.last_words()}")
+            if self.wait_for_end(0.05) or time.monotonic() > deadline:
+                raise AssertionError(f"nginx did not start: {self.last_log_line()}")

@@ -28,7 +28,7 @@ def test_busy_workers_stop_in_turn_and_every_message_arrives_once(world: World) 
         worker = world.processes.get(name) or world.beside(name)
         began = now()
         worker.ask_to_stop()
-        assert worker.ended_within(30)
+        assert worker.wait_for_end(30)
         assert worker.exit_code == 0
         assert seconds_since(began) < _LONGEST
         worker.start()
@@ -44,7 +44,7 @@ def test_an_idle_worker_stops_at_once_while_the_broker_is_away(world: World) -> 
         for name in WORKERS:
             world.processes[name].ask_to_stop()
         for name in WORKERS:
-            assert world.processes[name].ended_within(30)
+            assert world.processes[name].wait_for_end(30)
             assert world.processes[name].exit_code == 0
         assert seconds_since(began) < _LONGEST
     finally:

@@ -25,7 +25,7 @@ from psycopg.rows import dict_row
 
 from notifications.rules.ids import notification_of
 from notifications.rules.states import OPEN, Status
-from notifyproj.devstack.child_process import preloaded
+from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.demo.environment import Sandbox, Service, TooLate, now, until
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
@@ -62,7 +62,7 @@ class World:
         self.url = f"http://{LOOPBACK}:{self.ports.web}"
         self.sandbox = Sandbox(f"http://{LOOPBACK}:{self.ports.sandbox}")
         self.environ = {
-            **preloaded(),
+            **preload_variables(),
             **_SECRETS,
             **stack.urls(),
             **roles.settings(stack.postgres.url, "app"),

@@ -8,9 +8,14 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from notifications.rules.lane import Priority
-from notifications.rules.rate_limits.circuit_breaker import HealthKey, Probe, Tally, Verdict
+from notifications.rules.rate_limits.circuit_breaker import (
+    BreakerReport,
+    CallStats,
+    HealthKey,
+    Probe,
+)
 from notifications.store.rate_limits import circuit_breakers, send_admission
-from notifications.store.rate_limits.send_admission import Answer, Wanted
+from notifications.store.rate_limits.send_admission import Admission, AdmissionRequest
 from providers.contract import Channel
 
 PUSH: Final = HealthKey("acme", Channel.PUSH)
@@ -22,25 +27,25 @@ SECOND: Final = dt.timedelta(seconds=1)
 ANNA, BEN, CARLA = (uuid4() for _ in range(3))
 
 
-def well(times: int = 1) -> Tally:
-    return Tally(accepted=times, calls=times)
+def well(times: int = 1) -> CallStats:
+    return CallStats(accepted=times, calls=times)
 
 
-def down(times: int = 1, *, after: int = 0) -> Tally:
-    return Tally(accepted=after, unavailable=times, last_failures=times, calls=after + times)
+def down(times: int = 1, *, after: int = 0) -> CallStats:
+    return CallStats(accepted=after, unavailable=times, last_failures=times, calls=after + times)
 
 
-def silent(times: int) -> Tally:
-    return Tally(unanswered=times, last_failures=times, calls=times)
+def silent(times: int) -> CallStats:
+    return CallStats(unanswered=times, last_failures=times, calls=times)
 
 
-def refused(times: int, *, dead: int = 0, after: int = 0) -> Tally:
-    return Tally(accepted=after, rejected=times, last_dead=dead, calls=after + times)
+def refused(times: int, *, dead: int = 0, after: int = 0) -> CallStats:
+    return CallStats(accepted=after, rejected=times, last_dead=dead, calls=after + times)
 
 
-FAULT: Final = Tally(fault="401", faults=1, calls=1)
-PROBE_WELL: Final = Tally(accepted=1, calls=1, probe=Probe.ACCEPTED)
-PROBE_DOWN: Final = Tally(unavailable=1, last_failures=1, calls=1, probe=Probe.FAILED)
+FAULT: Final = CallStats(fault="401", faults=1, calls=1)
+PROBE_WELL: Final = CallStats(accepted=1, calls=1, probe=Probe.ACCEPTED)
+PROBE_DOWN: Final = CallStats(unavailable=1, last_failures=1, calls=1, probe=Probe.FAILED)
 
 
 def ask(
@@ -50,8 +55,8 @@ def ask(
     priority: Priority = Priority.P2,
     is_alone: bool = True,
     count: int | None = None,
-) -> Answer:
-    wanted = Wanted(
+) -> Admission:
+    wanted = AdmissionRequest(
         key=key,
         priority=priority,
         count=len(who) if count is None else count,
@@ -59,9 +64,9 @@ def ask(
         candidates=who[:2],
         is_alone=is_alone,
     )
-    [answer] = send_admission.ask([wanted])
+    [answer] = send_admission.check([wanted])
     return answer
 
 
-def report(key: HealthKey, tally: Tally) -> Verdict | None:
-    return circuit_breakers.report({key: tally}).get(key)
+def report(key: HealthKey, tally: CallStats) -> BreakerReport | None:
+    return circuit_breakers.record_calls({key: tally}).get(key)

@@ -11,7 +11,7 @@ from notifications import clock
 from notifications.delivery import routing
 from notifications.models import Alert, BreakerEvent
 from notifications.rules.alerts import BEAT, GONE_AFTER, RENEWED, AlertKind
-from notifications.rules.rate_limits.circuit_breaker import HealthKey, Probe, Tally
+from notifications.rules.rate_limits.circuit_breaker import CallStats, HealthKey, Probe
 from notifications.store.cached import provider_overrides
 from notifications.store.postgres import alerts
 from notifications.store.rate_limits import circuit_breakers
@@ -22,7 +22,7 @@ from providers.dry_run import DryRun
 
 PUSH = HealthKey("acme", Channel.PUSH)
 SECOND = dt.timedelta(seconds=1)
-FAULT = Tally(fault="401", faults=1, calls=1)
+FAULT = CallStats(fault="401", faults=1, calls=1)
 
 
 @pytest.fixture(autouse=True)
@@ -37,13 +37,13 @@ def _open_alerts() -> int:
 
 
 def test_an_alert_stays_while_its_breaker_is_open() -> None:
-    circuit_breakers.report({PUSH: FAULT})
+    circuit_breakers.record_calls({PUSH: FAULT})
     assert sweep.run_once(now=clock.now(), limit=10).moved == 0
     assert _open_alerts() == 1
 
 
 def test_an_alert_of_a_breaker_that_redis_lost_is_resolved() -> None:
-    circuit_breakers.report({PUSH: FAULT})
+    circuit_breakers.record_calls({PUSH: FAULT})
     state.client().flushdb()
     assert sweep.run_once(now=clock.now(), limit=10).moved == 1
     assert _open_alerts() == 0
@@ -70,14 +70,16 @@ def test_resting_endpoints_are_one_alert_while_they_last(monkeypatch: pytest.Mon
     monkeypatch.setattr(DryRun, "capabilities", able)
     monkeypatch.setattr(routing, "providers_by_name", lambda: {"hooks": hooks})
     keys = [HealthKey("hooks", Channel.WEBHOOK, name) for name in ("one", "two")]
-    circuit_breakers.report(dict.fromkeys(keys, FAULT))
+    circuit_breakers.record_calls(dict.fromkeys(keys, FAULT))
     sweep.run_once(now=clock.now(), limit=10)
     [alert] = Alert.objects.filter(resolved_at=None)
     assert (alert.kind, alert.detail) == (
         AlertKind.ENDPOINTS_REST,
         "2 endpoints rest; deliveries to them wait",
     )
-    circuit_breakers.report(dict.fromkeys(keys, Tally(accepted=1, calls=1, probe=Probe.ACCEPTED)))
+    circuit_breakers.record_calls(
+        dict.fromkeys(keys, CallStats(accepted=1, calls=1, probe=Probe.ACCEPTED))
+    )
     sweep.run_once(now=clock.now(), limit=10)
     assert _open_alerts() == 0
 

@@ -28,7 +28,7 @@ class Command(BaseCommand):
             CommandError: the folder cannot be written.
         """
         try:
-            for template_id, files in import_export.everything():
+            for template_id, files in import_export.export_all():
                 changed = template_files.write(dir, template_id, files)
                 self.stdout.write(f"{template_id}: {changed} files changed")
         except OSError as error:

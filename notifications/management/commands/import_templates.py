@@ -49,7 +49,7 @@ class Command(BaseCommand):
         try:
             with transaction.atomic():
                 changes = {
-                    template_id: import_export.foresee(template_id, files, publish=publish)
+                    template_id: import_export.preview(template_id, files, publish=publish)
                     if check
                     else import_export.load(template_id, files, by=BY, publish=publish)
                     for template_id, files in template_files.read(dir)

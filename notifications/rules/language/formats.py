@@ -62,7 +62,7 @@ def filters() -> dict[str, Callable[..., str]]:
         "date": _date,
         "time": _time,
         "datetime": _datetime,
-        "listed": _listed,
+        "listed": _join_list,
     }
 
 
@@ -121,7 +121,7 @@ _LONGEST_NUMBER: Final = 40
 
 
 def _numeric(value: object) -> Decimal:
-    _given(value)
+    _require_value(value)
     if isinstance(value, str):
         raise RenderError("a filter for numbers was given a text")
     try:
@@ -130,7 +130,7 @@ def _numeric(value: object) -> Decimal:
         raise RenderError(f"a number {error}") from None
 
 
-def _given(value: object) -> None:
+def _require_value(value: object) -> None:
     if isinstance(value, Undefined):
         str(value)  # says that it is missing
 
@@ -149,18 +149,20 @@ def _plural(context: Context, value: Any, **forms: str) -> str:  # noqa: ANN401 
 @pass_context
 def _number(context: Context, value: Any, digits: int | None = None) -> str:  # noqa: ANN401 - any JSON value
     locale, _ = _reader(context)
-    pattern = None if digits is None else _fixed(str(locale.decimal_formats[None].pattern), digits)
+    pattern = (
+        None if digits is None else _fix_digits(str(locale.decimal_formats[None].pattern), digits)
+    )
     return numbers.format_decimal(_numeric(value), format=pattern, locale=locale)
 
 
 @pass_context
 def _percent(context: Context, value: Any, digits: int = 0) -> str:  # noqa: ANN401 - any JSON value
     locale, _ = _reader(context)
-    pattern = _fixed(str(locale.percent_formats[None].pattern), digits)
+    pattern = _fix_digits(str(locale.percent_formats[None].pattern), digits)
     return numbers.format_percent(_numeric(value), format=pattern, locale=locale)
 
 
-def _fixed(pattern: str, digits: int) -> str:
+def _fix_digits(pattern: str, digits: int) -> str:
     """Set the digits after the point of CLDR's pattern: `#,##0.###` is `#,##0.00` for two.
 
     Raises:
@@ -178,7 +180,7 @@ def _fixed(pattern: str, digits: int) -> str:
 
 @pass_context
 def _money(context: Context, value: Any, currency: str = "") -> str:  # noqa: ANN401 - any JSON value
-    _given(value)
+    _require_value(value)
     locale, _ = _reader(context)
     try:
         much, code = amount({"amount": value, "currency": currency} if currency else value)
@@ -190,7 +192,7 @@ def _money(context: Context, value: Any, currency: str = "") -> str:  # noqa: AN
 @pass_context
 def _date(context: Context, value: Any, length: str = "medium") -> str:  # noqa: ANN401 - any JSON value
     locale, reader = _reader(context)
-    _given(value)
+    _require_value(value)
     try:
         moment = day(value)
     except ValueError:
@@ -213,7 +215,7 @@ def _datetime(context: Context, value: Any, length: str = "medium") -> str:  # n
 
 
 def _moment(value: object, reader: Reader) -> dt.datetime:
-    _given(value)
+    _require_value(value)
     try:
         return instant(value).astimezone(_zone(reader.timezone))
     except ValueError:
@@ -236,8 +238,8 @@ def _length(length: str) -> Any:  # noqa: ANN401 - Babel's type lists these word
 
 
 @pass_context
-def _listed(context: Context, value: Any, joint: str = "and") -> str:  # noqa: ANN401 - any JSON value
-    _given(value)
+def _join_list(context: Context, value: Any, joint: str = "and") -> str:  # noqa: ANN401 - any JSON value
+    _require_value(value)
     locale, _ = _reader(context)
     if not isinstance(value, list) or len(value) > MAX_LISTED:
         raise RenderError(f"listed is for lists of at most {MAX_LISTED} items")

@@ -25,7 +25,7 @@ _MACROLANGUAGES: Final = {"no": "nb"}
 """Names for several languages, and the most written one; CLDR has them as parents."""
 
 
-def normalised(locale: str) -> str:
+def normalize(locale: str) -> str:
     """Spell a locale as BCP 47 does: `PT_br` is `pt-BR`, `zh-hant-tw` is `zh-Hant-TW`."""
     language, *rest = locale.strip().replace("_", "-").split("-")
     return "-".join([language.lower(), *map(_subtag, rest)])
@@ -46,7 +46,7 @@ def choose(available: Collection[str], wanted: str, *, default: str = DEFAULT) -
 @functools.lru_cache(maxsize=1024)
 def cldr(tag: str) -> Locale:
     """Return CLDR's data of a locale, of its language, or of English."""
-    language, *rest = normalised(tag).split("-")
+    language, *rest = normalize(tag).split("-")
     for spelling in ("-".join([language, *rest]), language):
         try:
             return Locale.parse(spelling, sep="-")
@@ -60,7 +60,7 @@ def is_known(tag: str) -> bool:
 
     Any language goes with any region: `en-SE` is an English reader in Sweden.
     """
-    language, *rest = normalised(tag).split("-")
+    language, *rest = normalize(tag).split("-")
     return language in _subtags()[0] and all(map(_is_known_subtag, rest))
 
 
@@ -94,7 +94,7 @@ def _language(tag: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def _canonical(tag: str) -> str:
     """Spell a locale in one way: today's language code, and a script only if it is not implied."""
-    language, *rest = normalised(tag).split("-")
+    language, *rest = normalize(tag).split("-")
     language = _MACROLANGUAGES.get(language, _table("language_aliases").get(language, language))
     language, *implied = language.split("_")
     rest = rest or implied

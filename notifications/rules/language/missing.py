@@ -20,7 +20,7 @@ class NamedKeys(NodeTransformer):
 
     def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802 - Jinja's protocol
         """`a["b"]` becomes `a.b`, and `a[b]` a filter that knows the text `a[b]`."""
-        spelled = _spelled(node)
+        spelled = _source_text(node)
         self.generic_visit(node)
         if isinstance(node.arg, nodes.Slice):
             return node
@@ -30,7 +30,7 @@ class NamedKeys(NodeTransformer):
         return nodes.Filter(node.node, ITEM, said, [], None, None, lineno=node.lineno)
 
 
-def _spelled(node: nodes.Node) -> str:
+def _source_text(node: nodes.Node) -> str:
     """A name with its keys as the source has it; other expressions are an ellipsis."""
     match node:
         case nodes.Name(name=name):
@@ -38,8 +38,8 @@ def _spelled(node: nodes.Node) -> str:
         case nodes.Const(value=value):
             return repr(value)
         case nodes.Getattr(node=owner, attr=name):
-            return f"{_spelled(owner)}.{name}"
+            return f"{_source_text(owner)}.{name}"
         case nodes.Getitem(node=owner, arg=key):
-            return f"{_spelled(owner)}[{_spelled(key)}]"
+            return f"{_source_text(owner)}[{_source_text(key)}]"
         case _:
             return "…"

@@ -1,7 +1,8 @@
 """The variables that a source needs, read from the source.
 
-Every render without a variable of `needed` fails, so refusing such a request refuses no valid one.
-Variables inside an `if` or a loop are not listed; a template that declares its variables lists all.
+Every render without one of the `required_variables` fails, so intake rejects the request early.
+Variables inside an `if` or a loop are not listed; a template that declares its variables lists all
+of them.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ _NOT_AT_ALL: Final = (nodes.Test, nodes.List, nodes.Tuple)
 """`x is none` has its answer ready, and a list looks at none of its items."""
 
 
-def needed(source: str) -> frozenset[str]:
+def required_variables(source: str) -> frozenset[str]:
     """Return the variables that every render of a source evaluates.
 
     Raises:
         BrokenTemplate: the source does not pass `templating.check`.
     """
     parser = templating.environment(autoescape=False)
-    return frozenset(_evaluated(syntax.parse(source, parser=parser)))
+    return frozenset(_evaluations(syntax.parse(source, parser=parser)))
 
 
-def _evaluated(node: nodes.Node) -> Iterator[str]:
+def _evaluations(node: nodes.Node) -> Iterator[str]:
     """Yield the names below a node that are always looked up."""
     if isinstance(node, nodes.Name):
         yield node.name
         return
     for operand in _operands(node):
-        yield from _evaluated(operand)
+        yield from _evaluations(operand)
 
 
 def _operands(node: nodes.Node) -> Iterable[nodes.Node]:

@@ -49,9 +49,9 @@ __all__ = [
     "Rendered",
     "check",
     "compile_text",
-    "declared",
     "environment",
     "tokens",
+    "variables_of",
 ]
 
 MAX_OUTPUT: Final = 500_000
@@ -143,7 +143,7 @@ def check(source: str) -> list[TemplateFault]:
     return []
 
 
-def declared(source: str) -> frozenset[str]:
+def variables_of(source: str) -> frozenset[str]:
     """Return the variables that a source mentions, needed or not.
 
     Raises:
@@ -178,7 +178,7 @@ def environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
     own = {"int": _int, "join": _join, "round": _round, "truncate": _truncate}
     all_filters = {**listed, **formats.filters(), **own}
     readers = {name: _paid(all_filters[name]) for name in syntax.READERS}
-    own_words = {_METERED: _metered, comparisons.COMPARED: _paid(_same), ITEM: _item}
+    own_words = {_METERED: _meter, comparisons.COMPARED: _paid(_same), ITEM: _item}
     restricted.filters = {**all_filters, **readers, **own_words}
     restricted.tests = {name: TESTS[name] for name in syntax.TESTS}
     return restricted
@@ -299,7 +299,7 @@ def _same(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 # What a `for` runs over, paid in advance.
 @pass_context
-def _metered(context: Context, value: Any, cost: int) -> Any:  # noqa: ANN401 - any JSON value
+def _meter(context: Context, value: Any, cost: int) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, Undefined):
         return value  # looping over it says that it is missing
     if not isinstance(value, list | dict | str):
@@ -339,7 +339,7 @@ class _Part:
         template = self._template
         try:
             # What `generate` does, without its copy of all names: nothing in a template assigns.
-            return _capped(template.root_render_func(template.new_context(known, shared=True)))
+            return _cap(template.root_render_func(template.new_context(known, shared=True)))
         except UndefinedError as error:
             raise RenderError(error.message or "a variable is missing") from None
         except _FROM_FILTERS:
@@ -362,7 +362,7 @@ def _cost(loop: nodes.For) -> int:
     return len(below) + _FILTER_COST * len(used) + _FORMAT_COST * from_cldr
 
 
-def _capped(pieces: Iterable[str]) -> str:
+def _cap(pieces: Iterable[str]) -> str:
     # Stops reading when there is too much: the rest is then never made.
     kept: list[str] = []
     length = 0

@@ -65,7 +65,7 @@ class MalformedDeclaration(ValueError):
     """The declarations do not have the form above; the message says which and why."""
 
 
-def read(stored: object) -> tuple[Variable, ...]:
+def parse(stored: object) -> tuple[Variable, ...]:
     """Read the JSON of a template's declarations.
 
     Raises:
@@ -97,7 +97,7 @@ def examples(declared: Iterable[Variable]) -> dict[str, Any]:
     return {each.name: each.example for each in declared if each.example is not None}
 
 
-def undeclared(declared: Sequence[Variable], needed: Iterable[str]) -> list[str]:
+def missing_declarations(declared: Sequence[Variable], needed: Iterable[str]) -> list[str]:
     """Return the names that a source needs and that no producer has to send."""
     required = {variable.name for variable in declared if variable.required}
     return sorted(set(needed) - required)

@@ -165,7 +165,7 @@ class HealthKey(NamedTuple):
         return self.provider, self.channel
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """For logs and alerts."""
         return f"{self.provider} {self.channel.label} {self.endpoint}".strip()
 
@@ -184,7 +184,7 @@ class Probe(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class CallStats:
     """Results of some calls, in the order in which they ended."""
 
     accepted: int = 0
@@ -211,19 +211,19 @@ class Tally:
         """Whether all were accepted and none was a probe: the report can wait."""
         return self.calls == self.accepted and not self.probe
 
-    def as_probes(self) -> Tally:
+    def as_probes(self) -> CallStats:
         """Return the same calls as probes."""
         if self.accepted:
             return replace(self, probe=Probe.ACCEPTED)
         is_answered = self.rejected or self.throttled
         return replace(self, probe=Probe.ANSWERED if is_answered else Probe.FAILED)
 
-    def after_accepted(self, earlier: int) -> Tally:
+    def after_accepted(self, earlier: int) -> CallStats:
         """Add accepted calls that ended before these."""
         return replace(self, accepted=self.accepted + earlier, calls=self.calls + earlier)
 
 
-class Change(IntEnum):
+class BreakerChange(IntEnum):
     """Effect of a tally on a breaker. The number is what Lua answers."""
 
     NONE = 0
@@ -232,10 +232,10 @@ class Change(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class BreakerReport:
     """The state of a breaker after a tally."""
 
-    change: Change
+    change: BreakerChange
     is_open: bool
     believed: int
     """Rejections in the tally, in their order, that are believed."""
@@ -243,18 +243,18 @@ class Verdict:
     """Why it tripped."""
 
 
-class Door(IntEnum):
+class BreakerState(IntEnum):
     """Whether deliveries may leave. The number is what Lua answers."""
 
     CLOSED = 0
     """The breaker is closed: go."""
     OPEN = 1
     """Wait."""
-    PROBE = 2
+    HALF_OPEN = 2
     """Let one delivery go; its outcome decides."""
 
 
-class Forced(StrEnum):
+class BreakerOverride(StrEnum):
     """An operator's override. The value is what Postgres stores."""
 
     AUTO = ""

@@ -113,12 +113,12 @@ class Limit:
         """Latency without a queue; None before the first measurement."""
         return self._baseline
 
-    def started(self, count: int) -> None:
+    def record_start(self, count: int) -> None:
         """Note `count` calls that start."""
         self._in_flight += count
         self._peak = max(self._peak, self._in_flight)
 
-    def ended(self, count: int, calls: Iterable[Call], *, now: float) -> None:
+    def record_end(self, count: int, calls: Iterable[Call], *, now: float) -> None:
         """Note `count` calls that are in flight no more, and what those of them showed."""
         self._in_flight = max(0, self._in_flight - count)
         for call in calls:

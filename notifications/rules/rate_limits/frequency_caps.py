@@ -94,7 +94,7 @@ def cap_for(priority: Priority, channel: Channel, *, own: Caps, usual: Caps) -> 
     return own.get(channel) or usual.get(channel)
 
 
-def parsed(written: Mapping[str, str]) -> dict[Channel, Cap]:
+def parse_all(written: Mapping[str, str]) -> dict[Channel, Cap]:
     """Parse caps by channel label, as they are stored and handed in.
 
     Raises:

@@ -33,10 +33,10 @@ def words(
     channel: Channel, locale: str, *, title: str = "", body: str = "", html: str = ""
 ) -> Source:
     """Make one text without a policy."""
-    return spelled(Source(channel=channel, locale=locale, title=title, body=body, html=html))
+    return normalize(Source(channel=channel, locale=locale, title=title, body=body, html=html))
 
 
-def spelled(source: Source) -> Source:
+def normalize(source: Source) -> Source:
     """Return the text in its stored spelling.
 
     A title is one line, and an SMS has none. SMS settings are dropped on other channels; a limit of
@@ -44,7 +44,7 @@ def spelled(source: Source) -> Source:
     """
     one_way = dataclasses.replace(
         source,
-        locale=locales.normalised(source.locale),
+        locale=locales.normalize(source.locale),
         title="" if source.channel in UNTITLED else " ".join(source.title.split()),
         body=_lines(source.body),
         html=_lines(source.html),

@@ -36,11 +36,11 @@ class FileChange:
     rows: tuple[Row, ...]
 
 
-def unified(old: Content, new: Content, *, old_name: str, new_name: str) -> str:
+def unified_diff(old: Content, new: Content, *, old_name: str, new_name: str) -> str:
     """Return the differences as one patch; empty if there are none."""
     return "".join(
         line
-        for name, before, after in _changed(old, new)
+        for name, before, after in _changes(old, new)
         for line in difflib.unified_diff(
             before, after, f"{old_name}/{name}", f"{new_name}/{name}", n=CONTEXT
         )
@@ -50,11 +50,11 @@ def unified(old: Content, new: Content, *, old_name: str, new_name: str) -> str:
 def side_by_side(old: Content, new: Content) -> list[FileChange]:
     """Return the differing files, whole."""
     return [
-        FileChange(name, tuple(_rows(before, after))) for name, before, after in _changed(old, new)
+        FileChange(name, tuple(_rows(before, after))) for name, before, after in _changes(old, new)
     ]
 
 
-def _changed(old: Content, new: Content) -> Iterator[tuple[str, list[str], list[str]]]:
+def _changes(old: Content, new: Content) -> Iterator[tuple[str, list[str], list[str]]]:
     before, after = file_format.write(old), file_format.write(new)
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):

@@ -5,8 +5,8 @@
     <template_id>/<channel>.<locale>.txt     title, an empty line, body; an SMS is its body alone
     <template_id>/<channel>.<locale>.html    the HTML part of that text
 
-`read(write(content)) == content`, and one content has one spelling, so an export and import changes
-nothing.
+`parse(write(content)) == content`, and equal contents produce equal files, so an export followed
+by an import changes nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def write(content: Content) -> dict[str, str]:
     return files
 
 
-def read(files: Mapping[str, str]) -> Content:
+def parse(files: Mapping[str, str]) -> Content:
     """Return the content of files (name -> text).
 
     Raises:
@@ -62,7 +62,7 @@ def read(files: Mapping[str, str]) -> Content:
         found.setdefault((channel, locale), {})[kind] = text
     texts = [_text(channel, locale, parts) for (channel, locale), parts in found.items()]
     try:
-        texts = sms_policy.applied(texts, settings)
+        texts = sms_policy.apply(texts, settings)
     except sms_policy.MalformedPolicy as error:
         raise BrokenFiles(f"{SETTINGS_FILE}: {error}") from error
     others = settings.keys() - {sms_policy.ALL, sms_policy.EACH}
@@ -81,7 +81,7 @@ def _meaning(name: str) -> tuple[Channel, str, str]:
         raise BrokenFiles(f"{name}: a text is called <channel>.<locale>.txt, like push.pt-BR.txt")
     if not locales.is_known(matched[2]):
         raise BrokenFiles(f"{name}: CLDR knows no such locale")
-    return channel, locales.normalised(matched[2]), matched[3]
+    return channel, locales.normalize(matched[2]), matched[3]
 
 
 def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> Source:

@@ -46,31 +46,31 @@ def chosen(
 
 def samples(texts: Iterable[Source], declared: object) -> dict[str, Any]:
     """Return a value for each variable: its declared example, or its name in words."""
-    names = frozenset[str]().union(*map(wording.mentioned, texts))
+    names = frozenset[str]().union(*map(wording.mentions, texts))
     made = {name: name.replace("_", " ").title() for name in sorted(names)}
     try:
-        return made | variables.examples(variables.read(declared))
+        return made | variables.examples(variables.parse(declared))
     except variables.MalformedDeclaration:
         return made
 
 
 def preview(words: Source, given: Mapping[str, Any]) -> Preview:
     """Render one text with sample variables, for a reader of its own locale."""
-    missing = tuple(sorted(wording.mentioned(words) - given.keys()))
+    missing = tuple(sorted(wording.mentions(words) - given.keys()))
     reader = Reader(words.locale)
     link = UNSUBSCRIBE_EXAMPLE if words.channel is Channel.EMAIL else ""
     try:
-        text = wording.compiled(words)
+        text = wording.compile_text(words)
         whole = text.text.render({**given, UNSUBSCRIBE_URL: link}, reader)
         rendered = text.render(given, reader, unsubscribe_url=link)
     except BrokenTemplate as error:
         told = tuple(f"Line {fault.line}: {fault.detail}." for fault in error.faults)
-        return _unrendered(words, missing, told)
+        return _without_text(words, missing, told)
     except RenderError as error:
-        return _unrendered(words, missing, (f"It cannot be rendered: {error}.",))
+        return _without_text(words, missing, (f"It cannot be rendered: {error}.",))
     parts = {"title": rendered.title, "body": rendered.body, "html": rendered.html}
     sizes = {name: len(part.encode()) for name, part in parts.items() if part}
-    sms = sms_segments.measured(rendered.body) if words.channel is Channel.SMS else None
+    sms = sms_segments.measure(rendered.body) if words.channel is Channel.SMS else None
     cut = words.channel is Channel.PUSH and whole.body != rendered.body
     problems = ("The body is cut off at the end: a push holds no more.",) if cut else ()
     return Preview(
@@ -83,7 +83,7 @@ def preview(words: Source, given: Mapping[str, Any]) -> Preview:
     )
 
 
-def _unrendered(words: Source, missing: tuple[str, ...], problems: tuple[str, ...]) -> Preview:
+def _without_text(words: Source, missing: tuple[str, ...], problems: tuple[str, ...]) -> Preview:
     return Preview(
         words=words, rendered=None, sizes={}, sms=None, missing=missing, problems=problems
     )

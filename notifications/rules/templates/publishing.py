@@ -44,17 +44,17 @@ def _to_source(
     if not source.body and not source.html:
         yield "it says nothing"
     try:
-        text = wording.compiled(source)
-        needs = wording.needed(source)
+        text = wording.compile_text(source)
+        needs = wording.required_variables(source)
     except BrokenTemplate as error:
         yield str(error)
         return
-    if source.shorten_links and wording.mentioned(source) & set(sensitive):
+    if source.shorten_links and wording.mentions(source) & set(sensitive):
         yield "its links may hold what is sensitive, and short links are stored in the clear"
     if source.channel is not Channel.EMAIL and wording.has_link(source):
         yield f"{UNSUBSCRIBE_URL} is for e-mail, and empty here"
     if declared:
-        missing = variables.undeclared(declared, needs)
+        missing = variables.missing_declarations(declared, needs)
         yield from (f"it needs {name}, which no producer has to send" for name in missing)
         if not missing:
             yield from _to_example(text, declared, public_url)
@@ -75,7 +75,7 @@ def _to_example(text: Wording, declared: Sequence[Variable], public_url: str) ->
     except RenderError as error:
         yield f"with the examples, {error}"
         return
-    size = sms_segments.measured(rendered.body)
+    size = sms_segments.measure(rendered.body)
     if source.channel is Channel.SMS and size.segments > (source.max_segments or size.segments):
         yield (
             f"with the examples it takes {size.segments} segments"

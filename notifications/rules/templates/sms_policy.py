@@ -39,20 +39,20 @@ def written(texts: Iterable[Source]) -> dict[str, Any]:
     return {EACH: {name: policy for name, policy in found.items() if policy}}
 
 
-def applied(texts: Iterable[Source], settings: Mapping[str, Any]) -> list[Source]:
+def apply(texts: Iterable[Source], settings: Mapping[str, Any]) -> list[Source]:
     """Return the texts with their policies from the settings.
 
     Raises:
         MalformedPolicy: another form, or an unknown text.
     """
     there = list(texts)
-    shared, each = _read(settings.get(ALL, {}), where=ALL), settings.get(EACH, {})
+    shared, each = _parse(settings.get(ALL, {}), where=ALL), settings.get(EACH, {})
     if not isinstance(each, dict):
         raise MalformedPolicy(f"{EACH} is an object")
     strangers = each.keys() - {_name(text) for text in there if text.channel is Channel.SMS}
     if strangers:
         raise MalformedPolicy(f"{EACH}: there is no SMS called {min(strangers)}")
-    own = {name: _read(policy, where=name) for name, policy in each.items()}
+    own = {name: _parse(policy, where=name) for name, policy in each.items()}
     return [
         dataclasses.replace(text, **(shared | own.get(_name(text), {})))
         if text.channel is Channel.SMS
@@ -70,7 +70,7 @@ def _of(text: Source) -> dict[str, Any]:
     return {name: value for name, value in policy.items() if value != _DEFAULTS[name]}
 
 
-def _read(policy: object, *, where: str) -> dict[str, Any]:
+def _parse(policy: object, *, where: str) -> dict[str, Any]:
     if not isinstance(policy, dict):
         raise MalformedPolicy(f"{where} is an object")
     for name, value in policy.items():

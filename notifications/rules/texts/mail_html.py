@@ -34,7 +34,7 @@ _ENDS: Final = frozenset({"variable_end", "block_end", "comment_end"})
 _BEGINS: Final = frozenset({"variable_begin", "block_begin", "comment_begin"})
 
 
-def prepared(source: str, *, locale: str) -> str:
+def prepare(source: str, *, locale: str) -> str:
     """Return the HTML source of a mail, framed, inlined and marked with its language.
 
     Raises:
@@ -42,10 +42,10 @@ def prepared(source: str, *, locale: str) -> str:
     """
     if not source:
         return ""
-    markup = mail_markup.measured(_bare(source))
-    whole = source if _DOCUMENT.search(source) else _framed(source, locale=locale)
+    markup = mail_markup.measure(_bare(source))
+    whole = source if _DOCUMENT.search(source) else _add_frame(source, locale=locale)
     if markup.elements * markup.declarations <= _MAX_WORK:
-        whole = _inlined(whole)
+        whole = _inline_styles(whole)
     return _with_language(whole, locale=locale)
 
 
@@ -77,8 +77,8 @@ def _bare(source: str) -> str:
     )
 
 
-def _framed(source: str, *, locale: str) -> str:
-    words = {"lang": locales.normalised(locale), "dir": locales.direction(locale)}
+def _add_frame(source: str, *, locale: str) -> str:
+    words = {"lang": locales.normalize(locale), "dir": locales.direction(locale)}
     return _FRAME % {**words, "content": source}
 
 
@@ -87,11 +87,11 @@ def _with_language(source: str, *, locale: str) -> str:
     opening = _OPENING.search(source)
     if opening is None or "lang=" in opening["attributes"] or "dir=" in opening["attributes"]:
         return source
-    words = f' lang="{locales.normalised(locale)}" dir="{locales.direction(locale)}"'
+    words = f' lang="{locales.normalize(locale)}" dir="{locales.direction(locale)}"'
     return source[: opening.end() - 1] + words + source[opening.end() - 1 :]
 
 
-def _inlined(source: str) -> str:
+def _inline_styles(source: str) -> str:
     kept: list[str] = []
     page = ""
     for kind, text in statements(source):

@@ -66,7 +66,7 @@ class Markup:
     """Upper bound for its style sheets; selectors count too."""
 
 
-def measured(html: str) -> Markup:
+def measure(html: str) -> Markup:
     """Count the HTML of a source without its variables and statements.
 
     Raises:

@@ -28,7 +28,7 @@ _STATEMENT: Final = re.compile("(\ue002\\d+\ue001)")
 _SPACE: Final = re.compile(r"[ \t\r\n\f]+")
 
 
-def derived(html: str) -> str:
+def text_of(html: str) -> str:
     """Return the text source for an HTML source.
 
     Raises:

@@ -1,6 +1,6 @@
 """A push that is too large loses the end of its body.
 
-After `shortened`, title and body fit every push service, unless the title alone does not. A body is
+After `shorten`, title and body fit every push service, unless the title alone does not. A body is
 cut between two grapheme clusters (never inside an emoji) and ends in an ellipsis.
 """
 
@@ -28,7 +28,7 @@ def size(text: str) -> int:
     return len(json.dumps(text, ensure_ascii=False).encode(errors="surrogatepass")) - len('""')
 
 
-def shortened(title: str, body: str) -> str:
+def shorten(title: str, body: str) -> str:
     """Return the body as far as it fits beside its title."""
     if (len(title) + len(body)) * _LARGEST <= TEXT_BYTES:
         return body  # as nearly all do, and nothing was counted

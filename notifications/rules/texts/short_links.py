@@ -28,7 +28,7 @@ _MACHINES: Final = re.compile(
 )
 
 
-def replaced(text: str, shorten: Callable[[str], str]) -> str:
+def replace_links(text: str, shorten: Callable[[str], str]) -> str:
     """Replace each link in a text, if its short link is shorter."""
 
     def shorter(found: re.Match[str]) -> str:

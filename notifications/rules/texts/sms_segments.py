@@ -44,18 +44,18 @@ class SmsSize:
     """At least one: an empty SMS is an SMS."""
 
 
-def measured(text: str) -> SmsSize:
+def measure(text: str) -> SmsSize:
     """Count a text's units and segments."""
     if gsm7.fits(text):
         encoding, widths = Encoding.GSM_7, [1 + (char in gsm7.EXTENSION) for char in text]
     else:
         encoding, widths = Encoding.UCS_2, [1 + (char > "\uffff") for char in text]
     units = sum(widths)
-    segments = 1 if units <= encoding.alone else _filled(widths, room=encoding.of_several)
+    segments = 1 if units <= encoding.alone else _fill(widths, room=encoding.of_several)
     return SmsSize(encoding, units, segments)
 
 
-def _filled(widths: Iterable[int], *, room: int) -> int:
+def _fill(widths: Iterable[int], *, room: int) -> int:
     segments, used = 1, 0
     for width in widths:
         used += width

@@ -12,7 +12,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from notifications.rules.texts.sms_segments import measured
+from notifications.rules.texts.sms_segments import measure
 from providers.sms import gsm7
 
 _SAME: Final = str.maketrans({
@@ -47,12 +47,12 @@ _SAME: Final = str.maketrans({
 """Characters without an accent to lose. `ç` is Ç: the alphabet has only the capital."""
 
 
-def transliterated(text: str) -> str:
+def transliterate(text: str) -> str:
     """Return the text in GSM-7; unchanged if that is impossible, or longer."""
     if gsm7.fits(text):
         return text
     said = "".join(map(_letter, unicodedata.normalize("NFC", text).translate(_SAME)))
-    is_cheaper = measured(said).segments <= measured(text).segments
+    is_cheaper = measure(said).segments <= measure(text).segments
     return said if gsm7.fits(said) and is_cheaper else text
 
 

@@ -4,7 +4,8 @@
                e-mail: framed, inlined, its text derived    SMS: links cut short, transliterated
                                                             push: the body shortened to fit
 
-Callers keep the result of `compiled`; a message then costs a few microseconds besides rendering.
+Callers keep the result of `compile_text`; apart from rendering, a message then costs a few
+microseconds.
 """
 
 from __future__ import annotations
@@ -87,21 +88,21 @@ class Wording:
         source = self.source
         if self.has_link:
             variables = {**variables, UNSUBSCRIBE_URL: unsubscribe_url}
-        rendered = self.text.render(variables, _suited(source.locale, reader))
+        rendered = self.text.render(variables, _reader_for(source.locale, reader))
         if source.channel is Channel.SMS:
-            return self._cheapened(rendered, shorten)
-        return fitted(source.channel, rendered)
+            return self._reduce_segments(rendered, shorten)
+        return fit(source.channel, rendered)
 
-    def _cheapened(self, rendered: Rendered, shorten: Shorten | None) -> Rendered:
+    def _reduce_segments(self, rendered: Rendered, shorten: Shorten | None) -> Rendered:
         body = rendered.body
         if shorten is not None and self.source.shorten_links:
-            body = short_links.replaced(body, shorten)
+            body = short_links.replace_links(body, shorten)
         if self.source.transliterate:
-            body = sms_transliteration.transliterated(body)
+            body = sms_transliteration.transliterate(body)
         return rendered if body is rendered.body else rendered._replace(body=body)
 
 
-def compiled(source: Source) -> Wording:
+def compile_text(source: Source) -> Wording:
     """Compile a text; callers keep it as long as the source is the same.
 
     Raises:
@@ -109,13 +110,13 @@ def compiled(source: Source) -> Wording:
     """
     body, html = source.body, source.html
     if source.channel is Channel.EMAIL and html:
-        html = mail_html.prepared(source.html, locale=source.locale)
-        body = body or mail_text.derived(source.html)
+        html = mail_html.prepare(source.html, locale=source.locale)
+        body = body or mail_text.text_of(source.html)
     text = templating.compile_text(source.title, body, html)
     return Wording(source, text, has_link=has_link(source))
 
 
-def mentioned(source: Source) -> frozenset[str]:
+def mentions(source: Source) -> frozenset[str]:
     """Return a producer's variables that this text mentions; none if the text is broken."""
     return _names(source) - {UNSUBSCRIBE_URL}
 
@@ -129,27 +130,27 @@ def has_link(source: Source) -> bool:
 def _names(source: Source) -> frozenset[str]:
     if any(map(templating.check, source.parts)):
         return frozenset()
-    return frozenset[str]().union(*map(templating.declared, source.parts))
+    return frozenset[str]().union(*map(templating.variables_of, source.parts))
 
 
-def needed(source: Source) -> frozenset[str]:
+def required_variables(source: Source) -> frozenset[str]:
     """Return a producer's variables that every render of this text needs.
 
     Raises:
         BrokenTemplate: one of its parts would not be safe to render.
     """
-    names = frozenset[str]().union(*map(needs.needed, source.parts))
+    names = frozenset[str]().union(*map(needs.required_variables, source.parts))
     return names - {UNSUBSCRIBE_URL}
 
 
-def fitted(channel: Channel, rendered: Rendered) -> Rendered:
+def fit(channel: Channel, rendered: Rendered) -> Rendered:
     """Shorten a text to what the channel takes."""
     if channel is not Channel.PUSH:
         return rendered
-    body = push_size.shortened(rendered.title, rendered.body)
+    body = push_size.shorten(rendered.title, rendered.body)
     return rendered if body is rendered.body else rendered._replace(body=body)
 
 
 @functools.lru_cache(maxsize=4096)
-def _suited(locale: str, reader: Reader) -> Reader:
+def _reader_for(locale: str, reader: Reader) -> Reader:
     return Reader(locale=locales.of_reader(locale, reader.locale), timezone=reader.timezone)

@@ -45,12 +45,12 @@ def zone(name: str) -> dt.tzinfo:
 
 def first(wall: dt.datetime, *, zone: dt.tzinfo) -> dt.datetime:
     """Return the first UTC instant at which clocks in `zone` show the naive `wall` or later."""
-    return _resolved(wall.replace(tzinfo=zone, fold=0))
+    return _resolve(wall.replace(tzinfo=zone, fold=0))
 
 
 def last(wall: dt.datetime, *, zone: dt.tzinfo) -> dt.datetime:
     """Return the last instant at which they show it; as `first` if it is skipped."""
-    return _resolved(wall.replace(tzinfo=zone, fold=1))
+    return _resolve(wall.replace(tzinfo=zone, fold=1))
 
 
 def next_time(time: dt.time, *, zone: dt.tzinfo, after: dt.datetime) -> dt.datetime:
@@ -85,7 +85,7 @@ class When:
         return cls.by_wall_clock(next_time(time, zone=zone(name), after=after), name)
 
 
-def _resolved(local: dt.datetime) -> dt.datetime:
+def _resolve(local: dt.datetime) -> dt.datetime:
     instant = local.astimezone(dt.UTC)
     shown = instant.astimezone(local.tzinfo)
     if shown.replace(tzinfo=None) == local.replace(tzinfo=None):

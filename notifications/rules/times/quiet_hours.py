@@ -143,13 +143,13 @@ def check(windows: Sequence[Window]) -> None:
             raise ValueError(f"leave no minute of the week for {channel.label}: switch it off")
 
 
-def stored(windows: Iterable[Window]) -> list[dict[str, Any]]:
+def to_json(windows: Iterable[Window]) -> list[dict[str, Any]]:
     """Return windows as the JSON of a row."""
     return [window.model_dump(mode="json") for window in windows]
 
 
 @functools.lru_cache(maxsize=4096)
-def read(kept: str) -> Windows:
+def parse_stored(kept: str) -> Windows:
     """Read windows from a row's JSON text.
 
     Unknown fields of a newer release, and unreadable windows, are ignored.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from notifications.models import Breaker, ProviderPace
-from notifications.rules.rate_limits.circuit_breaker import Forced
+from notifications.rules.rate_limits.circuit_breaker import BreakerOverride
 from notifications.store.cached.ttl_cache import Fresh
 from providers.contract import Channel, Pace
 
@@ -15,20 +15,20 @@ Pair = tuple[str, Channel]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Controls:
+class ProviderOverrides:
     """Settings that differ from the default."""
 
-    forced: Mapping[Pair, Forced]
+    forced: Mapping[Pair, BreakerOverride]
     paces: Mapping[str, Pace]
 
 
 @Fresh
-def current() -> Controls:
+def current() -> ProviderOverrides:
     """Read the settings in force."""
-    return Controls(
+    return ProviderOverrides(
         forced={
-            (row.provider, Channel(row.channel)): Forced(row.forced)
-            for row in Breaker.objects.exclude(forced=Forced.AUTO)
+            (row.provider, Channel(row.channel)): BreakerOverride(row.forced)
+            for row in Breaker.objects.exclude(forced=BreakerOverride.AUTO)
         },
         paces={
             row.provider: Pace(burst=row.burst, per_second=row.per_second)

@@ -157,11 +157,11 @@ def recognise(secret: str) -> KnownKey | None:
     shape = _SHAPE.fullmatch(secret)
     if shape is None:
         return None
-    known = _remembered(shape[1])
+    known = _verified_key(shape[1])
     return known if known is not None and known.is_valid(secret, now=clock.now()) else None
 
 
-def remembered(secret: str) -> str:
+def verified_prefix(secret: str) -> str:
     """The prefix of a good key that this process remembers; empty for any other. No query."""
     shape = _SHAPE.fullmatch(secret)
     hit = _cache.get(shape[1]) if shape is not None else None
@@ -190,14 +190,14 @@ _unknown: dict[str, float] = {}
 """Prefix of no key -> when it was looked for: apart, so that strangers forget no key of ours."""
 
 
-def _remembered(prefix: str) -> KnownKey | None:
+def _verified_key(prefix: str) -> KnownKey | None:
     now = clock.monotonic()
     hit = _cache.get(prefix)
     if hit is not None and now - hit[0] < CACHED_FOR.total_seconds():
         return hit[1]
     if now - _unknown.get(prefix, -math.inf) < CACHED_FOR.total_seconds():
         return None
-    found = _read(prefix)
+    found = _load(prefix)
     if found is not None:
         _cache[prefix] = (now, found)
         return found
@@ -208,7 +208,7 @@ def _remembered(prefix: str) -> KnownKey | None:
     return None
 
 
-def _read(prefix: str) -> KnownKey | None:
+def _load(prefix: str) -> KnownKey | None:
     key = ApiKey.objects.select_related("producer").filter(prefix=prefix).first()
     if key is None:
         return None

@@ -10,7 +10,7 @@ from notifications.models import Attempt
 from notifications.store.postgres import db
 
 
-class Call(NamedTuple):
+class AttemptRow(NamedTuple):
     """One ended provider call."""
 
     delivery_id: UUID
@@ -29,13 +29,13 @@ class Call(NamedTuple):
     """Web Push: the public VAPID key."""
 
 
-def record(calls: Sequence[Call], *, provider: str) -> None:
+def record(calls: Sequence[AttemptRow], *, provider: str) -> None:
     """Write one attempt a call; an existing attempt stays."""
     if calls:
         db.run("attempts", {"provider": provider, **db.columns(calls)})
 
 
-def unanswered(delivery_ids: Collection[UUID]) -> set[UUID]:
+def without_answer(delivery_ids: Collection[UUID]) -> set[UUID]:
     """Return the deliveries of which any call ended without an answer."""
     found = Attempt.objects.filter(delivery_id__in=delivery_ids, outcome="unanswered")
     return set(found.values_list("delivery_id", flat=True))

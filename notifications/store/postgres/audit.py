@@ -44,9 +44,9 @@ def changes(by: str, operation: str, *rows: QuerySet[Any]) -> Iterator[list[Mode
         rows: those that may change or come to be. Each set is read twice; keep it small.
     """
     with transaction.atomic():
-        before, made = _read(rows), list[Model]()
+        before, made = _load_rows(rows), list[Model]()
         yield made
-        after = _read([*rows, *_again(before)])
+        after = _load_rows([*rows, *_again(before)])
         after |= {(each.__class__, each.pk): (each, facts_of(each)) for each in made}
         entries = [
             _entry(by, operation, _object_of(key, before, after), *differing)
@@ -146,7 +146,7 @@ def _plain(changed: Model, field: models.Field[Any, Any]) -> object:
             return str(value)
 
 
-def _read(sets: Sequence[QuerySet[Any]]) -> _Rows:
+def _load_rows(sets: Sequence[QuerySet[Any]]) -> _Rows:
     return {(row.__class__, row.pk): (row, facts_of(row)) for rows in sets for row in rows.all()}
 
 

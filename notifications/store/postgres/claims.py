@@ -72,12 +72,12 @@ def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
         "token": token,
         **_LEASES,
     }
-    taken = db.retried(lambda: db.made("claim", parameters, _claimed))
+    taken = db.retry_on_deadlock(lambda: db.fetch_as("claim", parameters, _claim_of))
     at = taken[0].claimed_at if taken else now
     return Claim(token=token, deliveries=taken, at=at, taken_at=clock.monotonic())
 
 
-def _claimed(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
+def _claim_of(delivery_id: UUID, mode: int, priority: int, channel: int, *others: Any) -> Claimed:  # noqa: ANN401 - the rest of the row, as it comes
     return Claimed(delivery_id, Mode(mode), Priority(priority), Channel(channel), *others)
 
 
@@ -87,7 +87,7 @@ def renew(delivery_ids: Sequence[UUID], *, token: UUID, provider: str) -> dict[U
     Returns the rows that are still ours, each with the number of its call.
     """
     parameters = {"ids": list(delivery_ids), "token": token, "provider": provider, **_LEASES}
-    rows = db.alone("renew", parameters)
+    rows = db.fetch_in_own_transaction("renew", parameters)
     return {row["id"]: row["attempts"] for row in rows}
 
 
@@ -99,4 +99,4 @@ def set_contacts(contacts: Mapping[UUID, int]) -> None:
 def set_slots(waits: Mapping[UUID, dt.timedelta], *, provider: str, token: UUID) -> None:
     """Note how long until a provider's bucket lets rows of this claim leave."""
     parameters = {"ids": list(waits), "waits": list(waits.values())}
-    db.alone("set_slots", {**parameters, "provider": provider, "token": token})
+    db.fetch_in_own_transaction("set_slots", {**parameters, "provider": provider, "token": token})

@@ -16,7 +16,7 @@ from providers.errors import ForbiddenAddress
 from providers.transport.guard import AddressPolicy
 
 
-def stored(channel: Channel, address: str) -> str:
+def normalize(channel: Channel, address: str) -> str:
     """The address in the spelling in which addresses of its channel are stored.
 
     Raises:
@@ -40,7 +40,7 @@ def stored(channel: Channel, address: str) -> str:
 
 def _mailbox(address: str) -> str:
     try:
-        return mailboxes.checked(address)
+        return mailboxes.check(address)
     except mailboxes.MalformedAddress as error:
         msg = f"address {error}"
         raise ValueError(msg) from None

@@ -163,7 +163,9 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     return _rows(name, parameters, dict_row)
 
 
-def made(name: str, parameters: Mapping[str, object], make: Callable[..., Answer]) -> list[Answer]:
+def fetch_as(
+    name: str, parameters: Mapping[str, object], make: Callable[..., Answer]
+) -> list[Answer]:
     """Run `sql/<name>.sql` and call `make` with the columns of each row, without a dict between.
 
     Raises:
@@ -180,21 +182,21 @@ def _rows(name: str, parameters: Mapping[str, object], factory: RowFactory[Answe
 
 @dataclass(frozen=True, slots=True)
 class Query(Generic[Answer]):
-    """A statement of `sql/`, its parameters, and what to make of each row (see `made`)."""
+    """A statement of `sql/`, its parameters, and what to make of each row (see `fetch_as`)."""
 
     name: str
     parameters: Mapping[str, object]
     make: Callable[..., Answer]
 
 
-def made_together(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
+def fetch_all(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
     """Run several reading statements in one round trip; returns the result of each.
 
     Raises:
         django.db.Error: as `rows`.
     """
     if len(queries) == 1:
-        return [made(each.name, each.parameters, each.make) for each in queries]
+        return [fetch_as(each.name, each.parameters, each.make) for each in queries]
     with errors, ExitStack() as closing:
         cursors = [closing.enter_context(_cursor(args_row(each.make))) for each in queries]
         with cursors[0].connection.pipeline():
@@ -293,7 +295,7 @@ def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
                 stream.write(copy_text.encode(each.records))
 
 
-def be_patient(patience: dt.timedelta) -> None:
+def wait_for_locks(patience: dt.timedelta) -> None:
     """Limit the waits for locks until the open transaction ends."""
     with errors, _raw_cursor() as running:
         running.execute(
@@ -358,19 +360,19 @@ def in_transaction(work: Callable[[], Answer]) -> Answer:
         with transaction.atomic():
             return work()
 
-    return work() if connection.in_atomic_block else _tried(atomically)
+    return work() if connection.in_atomic_block else _retry(atomically)
 
 
-def alone(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
+def fetch_in_own_transaction(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     """Run `sql/<name>.sql` as a transaction of its own, and again after a deadlock.
 
     Raises:
         OperationalError: any other refusal of the database.
     """
-    return retried(lambda: rows(name, parameters))
+    return retry_on_deadlock(lambda: rows(name, parameters))
 
 
-def retried(one: Callable[[], Answer]) -> Answer:
+def retry_on_deadlock(one: Callable[[], Answer]) -> Answer:
     """Run one statement without BEGIN and COMMIT, and again after a deadlock.
 
     Joins an open transaction.
@@ -378,10 +380,10 @@ def retried(one: Callable[[], Answer]) -> Answer:
     Raises:
         OperationalError: any other refusal of the database.
     """
-    return one() if connection.in_atomic_block else _tried(one)
+    return one() if connection.in_atomic_block else _retry(one)
 
 
-def _tried(work: Callable[[], Answer]) -> Answer:
+def _retry(work: Callable[[], Answer]) -> Answer:
     for tries_left in reversed(range(_DEADLOCK_TRIES)):
         try:
             return work()

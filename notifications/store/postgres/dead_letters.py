@@ -30,7 +30,7 @@ def narrow(letters: QuerySet[DeadLetter], wanted: LetterFilter) -> QuerySet[Dead
     })
 
 
-def with_open_letters(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
+def with_open_dead_letters(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
     """Annotate contacts with `needs_check`: an open dead letter was to reach the contact."""
     letters = DeadLetter.objects.filter(contact_id=OuterRef("pk"), resolved_at=None)
     return contacts.annotate(needs_check=Exists(letters))

@@ -33,7 +33,7 @@ def begin(*, mode: Mode, user_id: str, by: str) -> ErasureJob | None:
     return job
 
 
-def unfinished(*, limit: int) -> list[ErasureJob]:
+def open_jobs(*, limit: int) -> list[ErasureJob]:
     """The oldest jobs that are not done."""
     return list(ErasureJob.objects.filter(finished_at=None).order_by("id")[:limit])
 

@@ -54,7 +54,7 @@ def compare() -> bool:
     return True
 
 
-def said() -> str:
+def fault() -> str:
     """Describe the fault of this host's clock; empty while the clock is trusted."""
     if clock.is_trusted():
         return ""
@@ -111,7 +111,7 @@ class Watch:
         if self._trusted:
             _log.warning("clock_right_again", host=host_name())
         else:
-            _log.error("clock_off", host=host_name(), detail=said())
+            _log.error("clock_off", host=host_name(), detail=fault())
 
     def _alert(self) -> None:
         """Raise the alert while the clock is off; resolve it once afterwards."""
@@ -119,7 +119,7 @@ class Watch:
             if self._trusted:
                 alerts.resolve(AlertKind.CLOCK_SKEW, host_name())
             else:
-                alerts.raise_once(AlertKind.CLOCK_SKEW, host_name(), said())
+                alerts.raise_once(AlertKind.CLOCK_SKEW, host_name(), fault())
             self._told = not self._trusted
         except Error:
             connection.close()  # the log has it; the next look tells it again

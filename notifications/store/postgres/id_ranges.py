@@ -55,7 +55,7 @@ _ONE_OPEN: Final = sql.SQL(
 )
 
 
-class _Spans:
+class _Ranges:
     """The ranges to sweep, with the answer of this process's last look at the older days."""
 
     def __init__(self) -> None:
@@ -69,22 +69,22 @@ class _Spans:
             days = [day for day in partitions.existing() if day < yesterday]
             self._older = [day for day in _with_open_rows(days) if _is_due(day)]
             self._looked_at = clock.monotonic()
-        older = [_span(day, day + _DAY) for day in self._older if day < yesterday]
-        return [_span(yesterday, yesterday + 3 * _DAY), *older]
+        older = [_range(day, day + _DAY) for day in self._older if day < yesterday]
+        return [_range(yesterday, yesterday + 3 * _DAY), *older]
 
     def forget(self) -> None:
         """Look at the older days again on the next use."""
         self._looked_at = float("-inf")
 
 
-_spans = _Spans()
+_spans = _Ranges()
 current = _spans.current
 forget = _spans.forget
 
 
 def around(any_ids: Collection[UUID]) -> Span:
     """Return the range of whole days that holds these ids (at least one)."""
-    return _span(ids.day_of(min(any_ids)), ids.day_of(max(any_ids)) + _DAY)
+    return _range(ids.day_of(min(any_ids)), ids.day_of(max(any_ids)) + _DAY)
 
 
 def by_day(any_ids: Iterable[UUID]) -> list[tuple[Span, list[UUID]]]:
@@ -92,16 +92,16 @@ def by_day(any_ids: Iterable[UUID]) -> list[tuple[Span, list[UUID]]]:
     days: dict[dt.date, list[UUID]] = {}
     for each in any_ids:
         days.setdefault(ids.day_of(each), []).append(each)
-    return [(_span(day, day + _DAY), days[day]) for day in sorted(days)]
+    return [(_range(day, day + _DAY), days[day]) for day in sorted(days)]
 
 
 def last_days(days: int) -> Span:
     """Return the range from so many days before today to the end of tomorrow."""
     today = clock.now().date()
-    return _span(today - days * _DAY, today + 2 * _DAY)
+    return _range(today - days * _DAY, today + 2 * _DAY)
 
 
-def _span(first: dt.date, end: dt.date) -> Span:
+def _range(first: dt.date, end: dt.date) -> Span:
     return {"floor": ids.floor_of(first), "ceiling": ids.floor_of(end)}
 
 

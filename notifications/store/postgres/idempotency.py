@@ -76,7 +76,7 @@ def take(key: Key, body_hash: bytes) -> Entry | None:
     }
     if db.run("take_key", parameters):
         return None
-    [[earlier]] = db.made_together([first_answers([key])])
+    [[earlier]] = db.fetch_all([first_answers([key])])
     return earlier
 
 
@@ -90,7 +90,7 @@ def forget_expired(keys: Collection[Key]) -> None:
     """Delete the expired ones among `keys`."""
     producer_ids, modes, names = (list(column) for column in zip(*sorted(keys), strict=True))
     parameters = {"producer_ids": producer_ids, "modes": modes, "keys": names}
-    db.alone("forget_keys", parameters)
+    db.fetch_in_own_transaction("forget_keys", parameters)
 
 
 def _entry(producer_id: int, mode: int, name: str, body_hash: bytes, response: str) -> Entry:

@@ -60,10 +60,10 @@ def body_of(schedule: Schedule) -> dict[str, Any]:
     Raises:
         cryptography.fernet.InvalidToken: none of the configured keys sealed the variables.
     """
-    return _with(schedule, _revealed(schedule.secrets))
+    return _with(schedule, _decrypt(schedule.secrets))
 
 
-def masked_body_of(schedule: Schedule) -> dict[str, Any]:
+def body_with_masks(schedule: Schedule) -> dict[str, Any]:
     """The notification of a schedule with a mask for each sealed variable."""
     return _with(schedule, dict.fromkeys(schedule.sealed_names, MASK))
 
@@ -73,15 +73,15 @@ def _with(schedule: Schedule, hidden: Mapping[str, object]) -> dict[str, Any]:
     return {**body, "variables": {**body["variables"], **hidden}} if hidden else body
 
 
-def _revealed(secrets: bytes | memoryview | None) -> dict[str, Any]:
-    return {} if secrets is None else secret_variables.unseal(bytes(secrets)).reveal()
+def _decrypt(secrets: bytes | memoryview | None) -> dict[str, Any]:
+    return {} if secrets is None else secret_variables.decrypt(bytes(secrets)).reveal()
 
 
 def _step(job: SealingJob, limit: int) -> int:
-    if sealed := _seal_schedules(job, limit):
+    if sealed := _encrypt_schedules(job, limit):
         SealingJob.objects.filter(pk=job.pk).update(schedules=F("schedules") + sealed)
         return limit
-    if _seal_notifications(job, limit):
+    if _encrypt_notifications(job, limit):
         return limit
     letters = {"template_id": job.template_id, "names": job.names, "limit": limit}
     sealed = db.run("seal_dead_letters", letters)
@@ -92,14 +92,14 @@ def _step(job: SealingJob, limit: int) -> int:
     return sealed
 
 
-def _seal_schedules(job: SealingJob, limit: int) -> int:
+def _encrypt_schedules(job: SealingJob, limit: int) -> int:
     wanted = Schedule.objects.filter(
         request__template_id=job.template_id, request__variables__has_any_keys=job.names
     )
     rows = list(wanted.select_for_update().order_by("id")[:limit])
     for each in rows:
         variables = each.request["variables"]
-        each.secrets, hidden = _added(each.secrets, variables, job.names)
+        each.secrets, hidden = _encrypt_with(each.secrets, variables, job.names)
         left = {name: value for name, value in variables.items() if name not in hidden}
         each.request = {**each.request, "variables": left}
         each.sealed_names = sorted({*each.sealed_names, *hidden})
@@ -107,7 +107,7 @@ def _seal_schedules(job: SealingJob, limit: int) -> int:
     return len(rows)
 
 
-def _seal_notifications(job: SealingJob, limit: int) -> int:
+def _encrypt_notifications(job: SealingJob, limit: int) -> int:
     """Seal the next notifications of a job; returns how many rows it looked at."""
     end = job.created_at + _GRACE
     page = db.rows(
@@ -124,7 +124,7 @@ def _seal_notifications(job: SealingJob, limit: int) -> int:
         return 0
     clear = [row["id"] for row in page if row["is_clear"]]
     rows = db.rows("lock_clear", {"ids": clear, "names": job.names}) if clear else []
-    sealed = [_added(row["secrets"], row["variables"], job.names)[0] for row in rows]
+    sealed = [_encrypt_with(row["secrets"], row["variables"], job.names)[0] for row in rows]
     if rows:
         changed = {"ids": [row["id"] for row in rows], "sealed": sealed, "names": job.names}
         db.run("seal_notifications", changed)
@@ -134,12 +134,12 @@ def _seal_notifications(job: SealingJob, limit: int) -> int:
     return len(page)
 
 
-def _added(
+def _encrypt_with(
     secrets: bytes | memoryview | None, variables: Mapping[str, Any], names: Collection[str]
 ) -> tuple[bytes, frozenset[str]]:
     """Seal variables in the clear with those that are sealed; also returns their names."""
     hidden = {name: variables[name] for name in names if name in variables}
-    return secret_variables.seal(Sensitive({**_revealed(secrets), **hidden})), frozenset(hidden)
+    return secret_variables.encrypt(Sensitive({**_decrypt(secrets), **hidden})), frozenset(hidden)
 
 
 def _versions(job: SealingJob) -> list[int]:

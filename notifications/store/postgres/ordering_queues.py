@@ -49,7 +49,9 @@ def keys(producer_id: int, mode: Mode, wanted: Mapping[str, Priority]) -> dict[s
         django.db.OperationalError: a key is locked for too long.
     """
     named = {"keys": list(wanted), "priorities": list(wanted.values())}
-    found = db.alone("ordering_keys", {"producer_id": producer_id, "mode": mode, **named})
+    found = db.fetch_in_own_transaction(
+        "ordering_keys", {"producer_id": producer_id, "mode": mode, **named}
+    )
     return {row["key"]: Key(row["id"], Priority(row["priority"])) for row in found}
 
 
@@ -81,13 +83,13 @@ def advance(queues: Iterable[Queue]) -> tuple[set[UUID], list[UUID]]:
     woken: list[UUID] = []
     left = sorted(set(queues))
     while left:
-        decided, left = _decided(left)
+        decided, left = _decide(left)
         heads.update(decided.heads)
         woken += _written(decided)
     return heads, woken
 
 
-def _decided(queues: Sequence[Queue]) -> tuple[Advance, list[Queue]]:
+def _decide(queues: Sequence[Queue]) -> tuple[Advance, list[Queue]]:
     """Decide about the first places; also returns the queues that need another look."""
     parameters = {
         "keys": [key_id for key_id, _ in queues],
@@ -128,10 +130,10 @@ def _written(decided: Advance) -> list[UUID]:
         "scheduled": Status.SCHEDULED,
         "ordering": Reason.ORDERING,
     }
-    return [row["id"] for row in db.alone("ordering_advance", parameters)]
+    return [row["id"] for row in db.fetch_in_own_transaction("ordering_advance", parameters)]
 
 
-def look(*, limit: int) -> tuple[int, int]:
+def advance_due(*, limit: int) -> tuple[int, int]:
     """Look at up to `limit` due keys, in the caller's transaction.
 
     Returns:

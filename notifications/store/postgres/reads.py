@@ -10,7 +10,7 @@ from uuid import UUID
 
 import orjson
 
-from notifications.rules.channels import Reach
+from notifications.rules.channels import RecipientContacts
 from notifications.rules.lane import Mode
 from notifications.rules.rate_limits import frequency_caps as caps
 from notifications.rules.rate_limits.frequency_caps import Caps
@@ -22,7 +22,7 @@ _NO_CAPS: Final[Caps] = {}
 _NOTHING: Final = frozenset[Any]()
 
 
-class Asked(NamedTuple):
+class NotificationRow(NamedTuple):
     """A notification as a delivery needs it: a row of `notifications_of.sql`."""
 
     content: dict[str, Any] | None
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
     is_cancelled: bool
 
 
-class Destination(NamedTuple):
+class ContactState(NamedTuple):
     """A contact and its recipient's preferences: a row of `contacts.sql`."""
 
     channels_off: frozenset[Channel]
@@ -67,14 +67,14 @@ class Destination(NamedTuple):
     """Whether a producer took the contact away: the notice about that still goes there."""
 
 
-def asked(notification_ids: Iterable[UUID]) -> dict[UUID, Asked]:
+def notifications(notification_ids: Iterable[UUID]) -> dict[UUID, NotificationRow]:
     """Return the existing notifications of these ids."""
-    found = db.made("notifications_of", {"ids": list(notification_ids)}, _asked)
+    found = db.fetch_as("notifications_of", {"ids": list(notification_ids)}, _notification_row)
     return {each.id: each for each in found}
 
 
-def _asked(content: str | None, variables: str, *others: Any) -> Asked:  # noqa: ANN401 - the rest of the row, as it comes
-    return Asked(_object(content) if content else None, _object(variables), *others)
+def _notification_row(content: str | None, variables: str, *others: Any) -> NotificationRow:  # noqa: ANN401 - the rest of the row, as it comes
+    return NotificationRow(_object(content) if content else None, _object(variables), *others)
 
 
 def _object(kept: str) -> dict[str, Any]:
@@ -83,10 +83,10 @@ def _object(kept: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def destinations(contact_ids: Iterable[int]) -> dict[int, Destination]:
+def destinations(contact_ids: Iterable[int]) -> dict[int, ContactState]:
     """Return the existing contacts of these ids."""
     parameters = {"ids": list(set(contact_ids)), "live": Mode.LIVE, "taken_away": TAKEN_AWAY}
-    return {each.contact_id: each for each in db.made("contacts", parameters, _destination)}
+    return {each.contact_id: each for each in db.fetch_as("contacts", parameters, _destination)}
 
 
 def _destination(
@@ -94,8 +94,8 @@ def _destination(
     categories_off: list[str] | None,
     own_caps: str | None,
     *others: Any,  # noqa: ANN401 - the rest of the row, as it comes
-) -> Destination:
-    return Destination(
+) -> ContactState:
+    return ContactState(
         _channels(channels_off),
         frozenset(categories_off) if categories_off else _NOTHING,
         _caps(own_caps) if own_caps else _NO_CAPS,
@@ -108,32 +108,32 @@ def _caps(written: str) -> Caps:
     # The doors let nothing unreadable in. One that came another way must not stop its whole batch:
     # it counts as not written.
     try:
-        return caps.parsed(orjson.loads(written))
+        return caps.parse_all(orjson.loads(written))
     except (KeyError, ValueError):
         return _NO_CAPS
 
 
-def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, Reach]:
+def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, RecipientContacts]:
     """Return how these users can be reached now; unknown users are missing."""
-    [found] = db.made_together([reaches_query(mode, user_ids)])
+    [found] = db.fetch_all([reaches_query(mode, user_ids)])
     return {reach.user_id: reach for reach in found}
 
 
-def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, Reach]:
+def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, RecipientContacts]:
     """Return the same by recipient id."""
-    [found] = db.made_together([reaches_query(Mode.LIVE, recipient_ids=recipient_ids)])
+    [found] = db.fetch_all([reaches_query(Mode.LIVE, recipient_ids=recipient_ids)])
     return {reach.recipient_id: reach for reach in found}
 
 
 def reaches_query(
     mode: Mode, user_ids: Iterable[str] = (), *, recipient_ids: Iterable[int] = ()
-) -> db.Query[Reach]:
+) -> db.Query[RecipientContacts]:
     """Build the query for how these recipients can be reached now."""
     whose = {"user_ids": list(user_ids), "ids": list(recipient_ids)}
     return db.Query("reaches", {**whose, "mode": mode, "live": Mode.LIVE}, _reach)
 
 
-def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql
+def _reach(*row: Any) -> RecipientContacts:  # noqa: ANN401 - a row of reaches.sql
     recipient_id, user_id, timezone, locale, *wishes, contact_channels, contact_ids, suppressed = (
         row
     )
@@ -142,7 +142,7 @@ def _reach(*row: Any) -> Reach:  # noqa: ANN401 - a row of reaches.sql
     for channel, contact_id in zip(contact_channels or (), contact_ids or (), strict=True):
         if channel in _CHANNELS:
             contacts.setdefault(_CHANNELS[channel], []).append(contact_id)
-    return Reach(
+    return RecipientContacts(
         recipient_id,
         user_id,
         timezone,

@@ -43,7 +43,7 @@ class Address:
     primary: bool = False
 
 
-class PersonsChoice(Exception):
+class RecipientOptedOut(Exception):
     """The person switched these categories off: leave them to the person or to an operator."""
 
     def __init__(self, categories: Sequence[str]) -> None:
@@ -59,7 +59,7 @@ def find(*, mode: Mode, user_id: str) -> Recipient | None:
     return Recipient.objects.filter(mode=mode, user_id=user_id).first()
 
 
-def put(
+def upsert(
     *,
     mode: Mode,
     user_id: str,
@@ -77,12 +77,12 @@ def put(
             mode=mode, user_id=user_id, defaults=profile
         )
         if addresses is not None:
-            _take_away(recipient, keep=addresses, change=change)
+            _remove(recipient, keep=addresses, change=change)
             for address in addresses:
-                _hand_in(recipient, address, change)
+                _upsert_contacts(recipient, address, change)
             for channel in {address.channel for address in addresses}:
                 _ensure_primary(recipient, channel)
-            note_zone(recipient)
+            set_timezone(recipient)
     return recipient, created
 
 
@@ -100,14 +100,14 @@ def merge(
             setattr(locked, name, value)
         locked.save(update_fields=[*profile, "updated_at"])
         for address in addresses:
-            _hand_in(locked, address, change)
+            _upsert_contacts(locked, address, change)
         for channel in {address.channel for address in addresses}:
             _ensure_primary(locked, channel)
-        note_zone(locked)
+        set_timezone(locked)
     return locked
 
 
-def locked(*, mode: Mode, user_id: str) -> Recipient | None:
+def lock(*, mode: Mode, user_id: str) -> Recipient | None:
     """The recipient, locked until the transaction that is open ends; their wishes with them."""
     recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()
     if recipient is not None:
@@ -115,18 +115,18 @@ def locked(*, mode: Mode, user_id: str) -> Recipient | None:
     return recipient
 
 
-def add(recipient: Recipient, address: Address, change: Change) -> Contact:
+def add_contact(recipient: Recipient, address: Address, change: Change) -> Contact:
     """Add a contact, or hand a known one in again."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
-        contact = _hand_in(recipient, address, change)
+        contact = _upsert_contacts(recipient, address, change)
         _ensure_primary(recipient, address.channel)
-        note_zone(recipient)
+        set_timezone(recipient)
         contact.refresh_from_db()
     return contact
 
 
-def take_away(recipient: Recipient, *, contact_id: int, change: Change) -> bool:
+def remove_contact(recipient: Recipient, *, contact_id: int, change: Change) -> bool:
     """Stop using a contact; False if the recipient has no such contact."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
@@ -135,11 +135,11 @@ def take_away(recipient: Recipient, *, contact_id: int, change: Change) -> bool:
             return False
         _invalidate(contact, change)
         _ensure_primary(recipient, Channel(contact.channel))
-        note_zone(recipient)
+        set_timezone(recipient)
     return True
 
 
-def note_zone(recipient: Recipient) -> None:
+def set_timezone(recipient: Recipient) -> None:
     """Store the timezone that a recipient's primary number suggests, so that no send parses it."""
     numbers = recipient.contacts.filter(
         channel=Channel.SMS, is_primary=True, invalidated_at=None
@@ -154,7 +154,7 @@ def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:
     """Change preferences of a recipient; the names are columns of the model.
 
     Raises:
-        PersonsChoice: a category that the person switched off would be switched on.
+        RecipientOptedOut: a category that the person switched off would be switched on.
     """
     with transaction.atomic():
         Preference.objects.get_or_create(recipient=recipient)
@@ -162,24 +162,32 @@ def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:
         for name, value in changes.items():
             setattr(preference, name, value)
         if returned := set(preference.categories_left) - set(preference.categories_off):
-            raise PersonsChoice(sorted(returned))
+            raise RecipientOptedOut(sorted(returned))
         preference.save()
     return preference
 
 
 def leave_category(recipient_id: int, *, category: str) -> bool:
     """Opt a recipient out of a category; False if they were out already, or are erased."""
-    left = bool(db.alone("leave_category", {"recipient": recipient_id, "category": category}))
+    left = bool(
+        db.fetch_in_own_transaction(
+            "leave_category", {"recipient": recipient_id, "category": category}
+        )
+    )
     metric_counters.count_opt_outs([metric_counters.CATEGORY] * left)
     return left
 
 
 def return_to_category(recipient_id: int, *, category: str) -> bool:
     """Take back an opt-out from a category; False if there is none."""
-    return bool(db.alone("return_category", {"recipient": recipient_id, "category": category}))
+    return bool(
+        db.fetch_in_own_transaction(
+            "return_category", {"recipient": recipient_id, "category": category}
+        )
+    )
 
 
-def _take_away(recipient: Recipient, *, keep: Sequence[Address], change: Change) -> None:
+def _remove(recipient: Recipient, *, keep: Sequence[Address], change: Change) -> None:
     kept = {(address.channel, address.address) for address in keep}
     for contact in recipient.contacts.filter(invalidated_at=None):
         if (contact.channel, contact.address) not in kept:
@@ -197,7 +205,7 @@ def _invalidate(contact: Contact, change: Change) -> None:
     contact.save()
 
 
-def _hand_in(recipient: Recipient, address: Address, change: Change) -> Contact:
+def _upsert_contacts(recipient: Recipient, address: Address, change: Change) -> Contact:
     contact, created = recipient.contacts.get_or_create(
         channel=address.channel,
         address=address.address,

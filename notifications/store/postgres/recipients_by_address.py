@@ -15,7 +15,7 @@ from notifications.store.postgres import db
 from providers.contract import Channel
 
 
-class Person(NamedTuple):
+class RecipientByAddress(NamedTuple):
     """A recipient who was found or registered."""
 
     id: int
@@ -23,7 +23,7 @@ class Person(NamedTuple):
     is_new: bool
 
 
-def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, Person]:
+def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, RecipientByAddress]:
     """Find or register a recipient for each set of addresses, in the transaction that is open.
 
     Found is who has each of the addresses as the valid primary contact of its channel; of several
@@ -34,16 +34,17 @@ def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, Person]:
         wanted: sets of addresses.
         by: who is noted at the contacts that are new.
     """
-    people = _known(mode, wanted)
+    people = _find_recipients(mode, wanted)
     fresh = {to: to.user_id(key=conf.current().hash_key) for to in wanted if to not in people}
     if not fresh:
         return people
     names = {user_id: to for to, user_id in fresh.items()}
-    created = _registered(mode, names, by=by)
+    created = _register(mode, names, by=by)
     rows = Recipient.objects.filter(mode=mode, user_id__in=names).values_list("user_id", "pk")
     ids = dict(rows)
     return people | {
-        to: Person(ids[user_id], user_id, user_id in created) for to, user_id in fresh.items()
+        to: RecipientByAddress(ids[user_id], user_id, user_id in created)
+        for to, user_id in fresh.items()
     }
 
 
@@ -53,7 +54,7 @@ def remove(recipient_ids: Collection[int]) -> None:
         Recipient.objects.filter(pk__in=recipient_ids).delete()
 
 
-def _known(mode: Mode, wanted: Collection[To]) -> dict[To, Person]:
+def _find_recipients(mode: Mode, wanted: Collection[To]) -> dict[To, RecipientByAddress]:
     """Served by `contact_by_address`."""
     addresses = {address for to in wanted for address in to.addresses.values()}
     contacts = Contact.objects.filter(
@@ -67,11 +68,11 @@ def _known(mode: Mode, wanted: Collection[To]) -> dict[To, Person]:
         needed = {(int(channel), address) for channel, address in to.addresses.items()}
         who = min((person for person, has in held.items() if needed <= has), default=None)
         if who is not None:
-            found[to] = Person(*who, is_new=False)
+            found[to] = RecipientByAddress(*who, is_new=False)
     return found
 
 
-def _registered(mode: Mode, wanted: Mapping[str, To], *, by: str) -> set[str]:
+def _register(mode: Mode, wanted: Mapping[str, To], *, by: str) -> set[str]:
     """Register who is not there yet, with their contacts; returns the user ids that are new."""
     names = sorted(wanted)  # two transactions that register the same people never deadlock
     rows = db.rows(

@@ -26,12 +26,12 @@ def _keys() -> MultiFernet:
 
 @functools.cache
 def _hash_keys() -> tuple[bytes, ...]:
-    return _derived(b"request-body")
+    return _derive(b"request-body")
 
 
 @functools.cache
 def _signing_keys() -> tuple[bytes, ...]:
-    return _derived(b"webhook-secret")
+    return _derive(b"webhook-secret")
 
 
 def signing_key(name: str) -> list[bytes]:
@@ -43,7 +43,7 @@ def signing_key(name: str) -> list[bytes]:
     return [hmac.digest(key, name.encode(), "sha256") for key in _signing_keys()]
 
 
-def _derived(purpose: bytes) -> tuple[bytes, ...]:
+def _derive(purpose: bytes) -> tuple[bytes, ...]:
     """One key of 32 bytes from each encryption key, in their order."""
     secrets = [base64.urlsafe_b64decode(key) for key in conf.current().encryption_keys]
     return tuple(hashlib.blake2b(each, person=purpose, digest_size=32).digest() for each in secrets)
@@ -80,12 +80,12 @@ class Fingerprint:
         return hashlib.blake2b(self._body.reveal(), key=key, digest_size=16).digest()
 
 
-def seal(variables: Sensitive[dict[str, Any]]) -> bytes:
+def encrypt(variables: Sensitive[dict[str, Any]]) -> bytes:
     """Encrypt with the first key."""
     return _keys().encrypt(orjson.dumps(variables.reveal()))
 
 
-def unseal(sealed: bytes) -> Sensitive[dict[str, Any]]:
+def decrypt(sealed: bytes) -> Sensitive[dict[str, Any]]:
     """Decrypt with any of the keys.
 
     Raises:

@@ -21,7 +21,7 @@ from django.db.models.lookups import Exact
 from notifications.models import ApiKey, Contact, Suppression
 from notifications.models.suppression import LONGEST_BY, LONGEST_NOTE
 from notifications.rules.lane import Mode
-from notifications.rules.suppression import Cause, listed_as
+from notifications.rules.suppression import Cause, list_key
 from notifications.store.postgres import db
 from notifications.store.postgres.recipients import TAKEN_AWAY
 from notifications.store.redis import metric_counters
@@ -51,20 +51,20 @@ def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
         return 0
     parameters = {
         "channels": [int(each.channel) for each in entries],
-        "addresses": [listed_as(each.channel, each.address) for each in entries],
+        "addresses": [list_key(each.channel, each.address) for each in entries],
         "reasons": [each.cause.value for each in entries],
         "notes": [each.note[:LONGEST_NOTE] for each in entries],
         "provider": provider,
         "by": by[:LONGEST_BY],
     }
-    added = [Cause(row["reason"]) for row in db.alone("suppress", parameters)]
+    added = [Cause(row["reason"]) for row in db.fetch_in_own_transaction("suppress", parameters)]
     metric_counters.count_opt_outs(cause for cause in added if cause in _BY_THEMSELVES)
     return len(added)
 
 
 def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
     """Return all rows of an address in any spelling, undone ones too."""
-    listed = listed_as(channel, address)
+    listed = list_key(channel, address)
     spelled = Func(Value(int(channel)), Value(listed), function="suppressible")
     return Suppression.objects.filter(channel=channel, address=spelled)
 
@@ -81,7 +81,7 @@ def was_made_by(row: Suppression, producer_id: int) -> bool:
     return found is not None and mine.filter(prefix=found[1]).exists()
 
 
-def told(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
+def with_causes(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
     """Annotate contacts for `causes_of`; served by `suppression_by_address`."""
     entries = Suppression.objects.filter(
         Exact(OuterRef("recipient__mode"), Mode.LIVE),
@@ -93,7 +93,7 @@ def told(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
 
 
 def causes_of(contact: Contact) -> list[Cause]:
-    """Return why the address of a `told` contact is on the list; empty if it is not."""
+    """Return why the address of a `with_causes` contact is on the list; empty if it is not."""
     return [Cause(each) for each in getattr(contact, "suppressed_for", ())]
 
 
@@ -110,11 +110,11 @@ def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:
         )
         for each in chosen:
             if each.reason in _CALLED_DEAD:
-                _revive(each)
+                _revalidate(each)
     return len(chosen)
 
 
-def _revive(undone: Suppression) -> None:
+def _revalidate(undone: Suppression) -> None:
     same = Suppression.objects.filter(channel=undone.channel, address=undone.address)
     if same.filter(reason__in=_CALLED_DEAD, undone_at=None).exists():
         return

@@ -17,7 +17,7 @@ def begin(name: str, *, every: dt.timedelta) -> bool:
     return bool(db.rows("begin_sweep", {"name": name, "every": every}))
 
 
-class Ended(NamedTuple):
+class SweepResult(NamedTuple):
     """A sweep's row at the end of a run."""
 
     failed_before: int
@@ -26,13 +26,13 @@ class Ended(NamedTuple):
     """How long runs had begun without an end."""
 
 
-def end(name: str, *, moved: int, failed: int) -> Ended:
+def end(name: str, *, moved: int, failed: int) -> SweepResult:
     """Note the end of a run. `moved`, `failed`: rows; `failed` is 1 if the sweep itself failed."""
     [before] = db.rows("end_sweep", {"name": name, "moved": moved, "failed": failed})
-    return Ended(before["failed"], before["took"])
+    return SweepResult(before["failed"], before["took"])
 
 
-def unfinished(*, now: dt.datetime) -> dict[str, dt.timedelta]:
+def overdue(*, now: dt.datetime) -> dict[str, dt.timedelta]:
     """Return the sweeps that run for longer than UNFINISHED_AFTER, and how long."""
     old = SweepRun.objects.filter(running_since__lt=now - UNFINISHED_AFTER)
     return {name: now - since for name, since in old.values_list("name", "running_since") if since}

@@ -107,7 +107,7 @@ def _deliveries(notification_id: UUID) -> tuple[DeliveryView, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ListingQuery:
     """Filter of a listing; None or empty does not narrow it."""
 
     mode: Mode
@@ -122,7 +122,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ListingRow:
     """One notification of a listing."""
 
     notification_id: UUID
@@ -140,8 +140,8 @@ class Line:
 
 
 def listing(
-    wanted: Wanted, *, before: UUID | None = None, limit: int
-) -> tuple[list[Line], UUID | None]:
+    wanted: ListingQuery, *, before: UUID | None = None, limit: int
+) -> tuple[list[ListingRow], UUID | None]:
     """Return one page, newest first, and the cursor of the next page (None: there is none)."""
     bounds = {
         "below": before or UUID(int=2**128 - 1),
@@ -163,7 +163,7 @@ def listing(
             "limit": limit,
         },
     )
-    lines = [_line(row) for row in found]
+    lines = [_listing_row(row) for row in found]
     if len(lines) == limit:
         return lines, lines[-1].notification_id
     # Short of its limit: either everything was seen, or the scan ended before the days did.
@@ -171,9 +171,9 @@ def listing(
     return lines, ended_at[0]["id"] if ended_at else None
 
 
-def _line(row: dict[str, Any]) -> Line:
+def _listing_row(row: dict[str, Any]) -> ListingRow:
     deliveries = zip(row["delivery_ids"], row["channels"], row["statuses"], strict=True)
-    return Line(
+    return ListingRow(
         notification_id=row["id"],
         user_id=row["user_id"],
         type=row["type"],

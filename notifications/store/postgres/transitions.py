@@ -88,12 +88,12 @@ def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[U
         "delivered": transition.to in _REACHED,
     }
     if not transition.dead_letter:
-        return _counted(transition.to, db.alone("transition", parameters))
+        return _count(transition.to, db.fetch_in_own_transaction("transition", parameters))
 
     def work() -> list[UUID]:
         moved = [row["id"] for row in db.rows("transition", parameters)]
         if moved:
-            _bury(moved, {each.id: each.detail for each in batch})
+            _insert_dead_letters(moved, {each.id: each.detail for each in batch})
         return moved
 
     return db.in_transaction(work)
@@ -121,7 +121,7 @@ def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
     return work() if len(by_transition) == 1 else db.in_transaction(work)
 
 
-def _counted(to: Status, moved: Sequence[Mapping[str, Any]]) -> list[UUID]:
+def _count(to: Status, moved: Sequence[Mapping[str, Any]]) -> list[UUID]:
     """Report moved rows to `tallies`; returns their ids."""
     if to in metric_counters.COUNTED:
         metric_counters.count_moves(
@@ -140,7 +140,7 @@ def _columns(batch: Sequence[Move]) -> dict[str, object]:
     }
 
 
-def _bury(delivery_ids: list[UUID], details: dict[UUID, str]) -> None:
+def _insert_dead_letters(delivery_ids: list[UUID], details: dict[UUID, str]) -> None:
     db.run(
         "bury",
         {
@@ -152,7 +152,7 @@ def _bury(delivery_ids: list[UUID], details: dict[UUID, str]) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revival:
+class ReplayTarget:
     """One dead delivery to bring back."""
 
     id: UUID
@@ -164,7 +164,7 @@ class Revival:
     """The place in the lane, from `fair_queue`."""
 
 
-def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
+def replay(revivals: Sequence[ReplayTarget], *, detail: str) -> list[UUID]:
     """Queue dead deliveries again with new attempts; returns those that were dead."""
     batch = sorted(revivals, key=lambda each: each.id)
     parameters = {
@@ -176,7 +176,7 @@ def replay(revivals: Sequence[Revival], *, detail: str) -> list[UUID]:
         "queued": Status.QUEUED,
         "detail": detail,
     }
-    return [row["id"] for row in db.alone("replay", parameters)]
+    return [row["id"] for row in db.fetch_in_own_transaction("replay", parameters)]
 
 
 def accept_late(moves: Sequence[Move]) -> list[UUID]:

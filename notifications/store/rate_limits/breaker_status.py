@@ -14,7 +14,7 @@ import orjson
 
 from notifications import clock
 from notifications.models import Breaker as Row
-from notifications.rules.rate_limits.circuit_breaker import Forced, HealthKey
+from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, HealthKey
 from notifications.store.cached import provider_overrides
 from notifications.store.cached.provider_overrides import Pair
 from notifications.store.rate_limits import circuit_breakers
@@ -26,10 +26,10 @@ _NOTHING: Final = dt.timedelta(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class BreakerStatus:
     """One breaker."""
 
-    forced: Forced = Forced.AUTO
+    forced: BreakerOverride = BreakerOverride.AUTO
     since: dt.datetime | None = None
     """When the breaker tripped; None: closed."""
     why: str = ""
@@ -46,68 +46,68 @@ class Standing:
     def is_open(self) -> bool:
         """Only probes are sent; with `forced`, no probes either."""
         match self.forced:
-            case Forced.OPEN:
+            case BreakerOverride.OPEN:
                 return True
-            case Forced.CLOSED:
+            case BreakerOverride.CLOSED:
                 return False
             case _:
                 return self.since is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoints:
+class OpenEndpoints:
     """The resting endpoints of one provider."""
 
     count: int = 0
-    shown: list[tuple[str, Standing]] = field(default_factory=list)
+    shown: list[tuple[str, BreakerStatus]] = field(default_factory=list)
     """Some of them, the latest failures first."""
 
 
-def of(keys: Iterable[HealthKey]) -> dict[HealthKey, Standing]:
+def of(keys: Iterable[HealthKey]) -> dict[HealthKey, BreakerStatus]:
     """Return how these breakers stand; without Redis all are closed."""
     wanted = list(keys)
     kept = state.get_many([circuit_breakers.key(each) for each in wanted])
     forced = provider_overrides.current().forced
     return {
-        each: _standing(value, forced.get(each.pair, Forced.AUTO))
+        each: _status(value, forced.get(each.pair, BreakerOverride.AUTO))
         for each, value in zip(wanted, kept, strict=True)
     }
 
 
-def of_pairs(pairs: Iterable[Pair]) -> dict[Pair, Standing]:
+def of_pairs(pairs: Iterable[Pair]) -> dict[Pair, BreakerStatus]:
     """Return the same for providers as a whole."""
     found = of(HealthKey(*pair) for pair in pairs)
     return {key.pair: standing for key, standing in found.items()}
 
 
-def noted() -> dict[Pair, tuple[Row, Standing]]:
+def with_counts() -> dict[Pair, tuple[Row, BreakerStatus]]:
     """Return counts and standing of breakers that ever tripped or were forced."""
     rows = {(row.provider, Channel(row.channel)): row for row in Row.objects.all()}
     found = of_pairs(rows)
     return {pair: (row, found[pair]) for pair, row in rows.items()}
 
 
-def endpoints(pair: Pair, *, limit: int) -> Endpoints:
+def endpoints(pair: Pair, *, limit: int) -> OpenEndpoints:
     """Count a provider's resting endpoints, and return up to `limit`; none without Redis."""
     key, since = (
-        circuit_breakers.resting_key(pair),
+        circuit_breakers.open_endpoints_key(pair),
         (clock.now() - circuit_breakers.KEPT_OPEN).timestamp() * 1000,
     )
     try:
-        with state.asked() as redis, redis.pipeline(transaction=False) as together:
+        with state.connection() as redis, redis.pipeline(transaction=False) as together:
             together.zcount(key, since, "+inf")
             together.zrange(key, "+inf", since, desc=True, byscore=True, offset=0, num=limit)
             count, names = together.execute()
     except state.Away:
-        return Endpoints()
+        return OpenEndpoints()
     found = of(HealthKey(*pair, name.decode()) for name in names)
-    return Endpoints(
+    return OpenEndpoints(
         count=count,
         shown=[(key.endpoint, standing) for key, standing in found.items() if standing.since],
     )
 
 
-def _standing(value: bytes | None, forced: Forced) -> Standing:
+def _status(value: bytes | None, forced: BreakerOverride) -> BreakerStatus:
     kept: dict[str, Any] = orjson.loads(value) if value else {}
     window = kept.get("window") or []  # Lua writes an empty list as an empty object
     # An earlier release wrote fewer columns.
@@ -119,9 +119,9 @@ def _standing(value: bytes | None, forced: Forced) -> Standing:
         "rejected": seen[3],
     }
     if kept.get("open_since") is None:
-        return Standing(**counted)
+        return BreakerStatus(**counted)
     now = int(clock.now().timestamp() * 1000)
-    return Standing(
+    return BreakerStatus(
         since=clock.now() - (now - kept["open_since"]) * MILLISECOND,
         why=kept["why"],
         is_rejecting=kept.get("rejecting", False),

@@ -31,12 +31,12 @@ from notifications.rules.rate_limits.circuit_breaker import (
     OF_ENDPOINT,
     OVER_ENDPOINTS,
     REFUSALS_BELIEVED,
-    Change,
-    Forced,
+    BreakerChange,
+    BreakerOverride,
+    BreakerReport,
+    CallStats,
     HealthKey,
-    Tally,
     Thresholds,
-    Verdict,
     thresholds_of,
 )
 from notifications.store.cached import provider_overrides
@@ -53,7 +53,7 @@ KEPT_OPEN: Final = dt.timedelta(hours=1)
 """A breaker without a probe for so long is forgotten: its provider is not used any more."""
 CLOSED: Final = "breakers:closed"
 """The keys of breakers that closed and whose waiting rows `sweeps.resume` has yet to release."""
-_TELL_EVERY: Final = 1.0
+_REPORT_EVERY: Final = 1.0
 """Batches with only accepted calls are reported at most once in so many seconds."""
 AT_ONCE: Final = 100
 """Endpoints of one Lua call, which takes some ten milliseconds."""
@@ -76,7 +76,7 @@ _SHARED: Final = orjson.dumps({
 })
 
 
-class _Mine:
+class _Unreported:
     """Accepted calls that this process has not reported yet."""
 
     def __init__(self) -> None:
@@ -84,16 +84,16 @@ class _Mine:
         self.clear()
 
     def clear(self) -> None:
-        self.untold: dict[HealthKey, int] = {}
-        self.told_at: dict[HealthKey, float] = {}
+        self.calls: dict[HealthKey, int] = {}
+        self.reported_at: dict[HealthKey, float] = {}
 
 
-_mine = _Mine()
+_unreported = _Unreported()
 
 
 def forget() -> None:
     """Forget the accepted calls that are not reported yet."""
-    _mine.clear()
+    _unreported.clear()
 
 
 def key(health: HealthKey) -> str:
@@ -118,61 +118,63 @@ def pace_key(health: HealthKey) -> str:
     return ":".join(filter(None, ("pace", health.provider, health.endpoint)))
 
 
-def resting_key(pair: Pair) -> str:
+def open_endpoints_key(pair: Pair) -> str:
     """Return the key of the list of a provider's resting endpoints."""
     return f"resting:{pair[1].label}:{pair[0]}"
 
 
-def report(told: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
+def record_calls(told: Mapping[HealthKey, CallStats]) -> dict[HealthKey, BreakerReport]:
     """Report outcomes of live calls; returns the verdict of each breaker. Raises nothing.
 
     Batches of a provider with only accepted calls are reported once a second, and have no verdict
     until then; other batches, and all of endpoints, are reported at once.
     """
-    due: dict[HealthKey, Tally] = {}
+    due: dict[HealthKey, CallStats] = {}
     for health, tally in told.items():
-        waited = _untold(health, tally)
+        waited = _unreported_calls(health, tally)
         if waited is not None:
             due[health] = tally.after_accepted(waited)
     verdicts = {health: _while_away(tally) for health, tally in due.items()}
     with contextlib.suppress(state.Away, Error):  # Error: `controls` could not be read
         for start in range(0, len(due), AT_ONCE):
-            verdicts |= _told(dict(itertools.islice(due.items(), start, start + AT_ONCE)))
+            verdicts |= _record_in_redis(
+                dict(itertools.islice(due.items(), start, start + AT_ONCE))
+            )
     for health, verdict in verdicts.items():
-        _note_change(health, verdict)
+        _record_change(health, verdict)
     return verdicts
 
 
-def _untold(health: HealthKey, tally: Tally) -> int | None:
+def _unreported_calls(health: HealthKey, tally: CallStats) -> int | None:
     """Return the unreported accepted calls; None if these calls wait as well."""
     if health.endpoint:
         return 0
-    with _mine.lock:
-        waited = _mine.untold.pop(health, 0)
-        due = _mine.told_at.get(health, 0.0) + _TELL_EVERY <= clock.monotonic()
+    with _unreported.lock:
+        waited = _unreported.calls.pop(health, 0)
+        due = _unreported.reported_at.get(health, 0.0) + _REPORT_EVERY <= clock.monotonic()
         if tally.is_plain_success and not due:
-            _mine.untold[health] = waited + tally.calls
+            _unreported.calls[health] = waited + tally.calls
             return None
-        _mine.told_at[health] = clock.monotonic()
+        _unreported.reported_at[health] = clock.monotonic()
         return waited
 
 
-def _told(tallies: Mapping[HealthKey, Tally]) -> dict[HealthKey, Verdict]:
+def _record_in_redis(tallies: Mapping[HealthKey, CallStats]) -> dict[HealthKey, BreakerReport]:
     forced = provider_overrides.current().forced
-    ignored = {each for each in tallies if forced.get(each.pair) is Forced.CLOSED}
+    ignored = {each for each in tallies if forced.get(each.pair) is BreakerOverride.CLOSED}
     keys = [CLOSED]
     arguments: list[str | int | float | bytes] = [_SHARED]
     for health, said in tallies.items():
         # All is sent through a breaker that is forced closed, so any answer tells as a probe does.
         tally = said.as_probes() if health in ignored else said
         has_list = health.endpoint not in {"", EVERY_ENDPOINT}
-        resting = resting_key(health.pair) if has_list else ""
+        resting = open_endpoints_key(health.pair) if has_list else ""
         keys += [key(health), pace_key(health), resting]
         arguments += [orjson.dumps(thresholds(health)), orjson.dumps(tally), health.endpoint]
     answers = cast("list[tuple[int, int, int, bytes]]", state.call("health_told", keys, arguments))
     return {
-        health: Verdict(
-            change=Change(change),
+        health: BreakerReport(
+            change=BreakerChange(change),
             is_open=bool(is_open) and health not in ignored,
             believed=tally.rejected if health in ignored else believed,
             why=why.decode(),
@@ -192,26 +194,26 @@ def thresholds(health: HealthKey) -> Thresholds:
     return thresholds_of(conf.current().breaker_failures.get(health.channel))
 
 
-def _while_away(tally: Tally) -> Verdict:
+def _while_away(tally: CallStats) -> BreakerReport:
     """Judge a batch by itself, because Redis is away."""
     in_doubt = tally.rejected > tally.accepted
     believed = min(tally.rejected, REFUSALS_BELIEVED) if in_doubt else tally.rejected
-    return Verdict(change=Change.NONE, is_open=False, believed=believed)
+    return BreakerReport(change=BreakerChange.NONE, is_open=False, believed=believed)
 
 
-def note_probe(health: HealthKey) -> None:
+def record_probe(health: HealthKey) -> None:
     """Note that one delivery leaves as a probe."""
-    _note(health, Kind.PROBED, "")
+    _record(health, Kind.PROBED, "")
 
 
-def _note_change(health: HealthKey, verdict: Verdict) -> None:
-    if verdict.change is Change.TRIPPED:
-        _note(health, Kind.TRIPPED, verdict.why)
-    elif verdict.change is Change.CLOSED:
-        _note(health, Kind.CLOSED, "a probe was answered")
+def _record_change(health: HealthKey, verdict: BreakerReport) -> None:
+    if verdict.change is BreakerChange.TRIPPED:
+        _record(health, Kind.TRIPPED, verdict.why)
+    elif verdict.change is BreakerChange.CLOSED:
+        _record(health, Kind.CLOSED, "a probe was answered")
 
 
-def _note(health: HealthKey, kind: Kind, detail: str) -> None:
+def _record(health: HealthKey, kind: Kind, detail: str) -> None:
     """Log a change and store its event. Without Postgres only the log has it."""
     _log.warning(
         "breaker",
@@ -224,18 +226,18 @@ def _note(health: HealthKey, kind: Kind, detail: str) -> None:
     if health.endpoint:
         return
     try:
-        _note_event(health.pair, kind, detail)
+        _insert_event(health.pair, kind, detail)
     except Error as error:
         _log.warning("breaker_not_noted", provider=health.provider, error=type(error).__name__)
 
 
-def _note_event(pair: Pair, kind: Kind, detail: str) -> None:
+def _insert_event(pair: Pair, kind: Kind, detail: str) -> None:
     provider, channel = pair
     BreakerEvent.objects.create(provider=provider, channel=channel, kind=kind, detail=detail[:200])
     if column := _COUNTED.get(kind):
         row, _ = Row.objects.get_or_create(provider=provider, channel=channel)
         Row.objects.filter(pk=row.pk).update(**{column: F(column) + 1})
-    subject = HealthKey(*pair).shown
+    subject = HealthKey(*pair).label
     if kind is Kind.TRIPPED:
         alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"it rests: {detail}")
     elif kind is Kind.CLOSED:
@@ -243,18 +245,18 @@ def _note_event(pair: Pair, kind: Kind, detail: str) -> None:
         alerts.resolve(AlertKind.PROVIDER_MISCONFIGURED, provider)
 
 
-def force(pair: Pair, forced: Forced, *, by: str) -> None:
+def force(pair: Pair, forced: BreakerOverride, *, by: str) -> None:
     """Force a breaker, or end that; every process follows within two seconds."""
     provider, channel = pair
     Row.objects.update_or_create(provider=provider, channel=channel, defaults={"forced": forced})
     kind = {
-        Forced.AUTO: Kind.AUTO,
-        Forced.OPEN: Kind.FORCED_OPEN,
-        Forced.CLOSED: Kind.FORCED_CLOSED,
+        BreakerOverride.AUTO: Kind.AUTO,
+        BreakerOverride.OPEN: Kind.FORCED_OPEN,
+        BreakerOverride.CLOSED: Kind.FORCED_CLOSED,
     }[forced]
-    _note(HealthKey(*pair), kind, f"by {by}")
+    _record(HealthKey(*pair), kind, f"by {by}")
     provider_overrides.forget()
-    if forced is not Forced.OPEN:
+    if forced is not BreakerOverride.OPEN:
         # While Redis is away the waiting rows come due by themselves, later.
-        with contextlib.suppress(state.Away), state.asked() as redis:
+        with contextlib.suppress(state.Away), state.connection() as redis:
             redis.sadd(CLOSED, key(HealthKey(*pair)))

@@ -44,7 +44,7 @@ class Window(NamedTuple):
         return f"cap:{self.recipient_id}:{self.channel.label}"
 
 
-class Ask(NamedTuple):
+class CapRequest(NamedTuple):
     """One notification that wants to leave."""
 
     notification_id: UUID
@@ -54,7 +54,7 @@ class Ask(NamedTuple):
     """The notification counts even if it does not fit."""
 
 
-def count(asks: Sequence[Ask]) -> list[dt.timedelta]:
+def count(asks: Sequence[CapRequest]) -> list[dt.timedelta]:
     """Count what fits; returns the wait of each ask (zero: none).
 
     Raises:
@@ -69,7 +69,7 @@ def count(asks: Sequence[Ask]) -> list[dt.timedelta]:
     return [wait * _MICROSECOND if wait else _NOT_AT_ALL for wait in waits]
 
 
-def renew(asks: Sequence[Ask]) -> None:
+def renew(asks: Sequence[CapRequest]) -> None:
     """Count these from now on instead of from their first count; uncounted ones stay uncounted.
 
     Raises:

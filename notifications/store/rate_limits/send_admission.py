@@ -18,9 +18,9 @@ import orjson
 from notifications.rules.lane import PACE, Priority
 from notifications.rules.rate_limits import circuit_breaker as rules
 from notifications.rules.rate_limits import token_bucket
-from notifications.rules.rate_limits.circuit_breaker import Door, Forced, HealthKey
+from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, BreakerState, HealthKey
 from notifications.store.cached import provider_overrides
-from notifications.store.cached.provider_overrides import Controls
+from notifications.store.cached.provider_overrides import ProviderOverrides
 from notifications.store.rate_limits import circuit_breakers
 from notifications.store.rate_limits.circuit_breakers import AT_ONCE, MILLISECOND
 from notifications.store.redis import state
@@ -31,7 +31,7 @@ _SECOND_US: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class AdmissionRequest:
     """Deliveries of one priority, through one provider or endpoint."""
 
     key: HealthKey
@@ -49,10 +49,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The answer for one `Wanted`."""
+class Admission:
+    """The answer for one `AdmissionRequest`."""
 
-    door: Door
+    state: BreakerState
     wait: dt.timedelta
     """When to ask again, if the breaker is open; for a probe, when its answer is expected."""
     room: int
@@ -67,36 +67,36 @@ class Answer:
     """Interval between later slots."""
 
 
-def ask(wanted: Sequence[Wanted]) -> list[Answer]:
+def check(wanted: Sequence[AdmissionRequest]) -> list[Admission]:
     """Return one answer for each; reserves the given slots and the allowed probe."""
     now = provider_overrides.current()
-    shut = [now.forced.get(each.key.pair) is Forced.OPEN for each in wanted]
+    shut = [now.forced.get(each.key.pair) is BreakerOverride.OPEN for each in wanted]
     asks = [each for each, is_shut in zip(wanted, shut, strict=True) if not is_shut]
     try:
-        answers = iter(_ask_redis(asks, now))
+        answers = iter(_check_in_redis(asks, now))
     except state.Away:
-        all_now = Answer(door=Door.CLOSED, wait=dt.timedelta(0), room=0, slots=None)
+        all_now = Admission(state=BreakerState.CLOSED, wait=dt.timedelta(0), room=0, slots=None)
         answers = iter([replace(all_now, room=each.count) for each in asks])
-    return [_SHUT if is_shut else next(answers) for is_shut in shut]
+    return [_FORCED_OPEN if is_shut else next(answers) for is_shut in shut]
 
 
-_SHUT: Final = Answer(door=Door.OPEN, wait=rules.PROBE_EVERY, room=0, slots=())
+_FORCED_OPEN: Final = Admission(state=BreakerState.OPEN, wait=rules.PROBE_EVERY, room=0, slots=())
 """Forced open: there is no next probe, so this is only when to look again."""
 
 
-def _ask_redis(wanted: Sequence[Wanted], now: Controls) -> list[Answer]:
+def _check_in_redis(wanted: Sequence[AdmissionRequest], now: ProviderOverrides) -> list[Admission]:
     return [
         answer
         for start in range(0, len(wanted), AT_ONCE)
-        for answer in _asked(wanted[start : start + AT_ONCE], now)
+        for answer in _run_script(wanted[start : start + AT_ONCE], now)
     ]
 
 
-def _asked(wanted: Sequence[Wanted], now: Controls) -> list[Answer]:
+def _run_script(wanted: Sequence[AdmissionRequest], now: ProviderOverrides) -> list[Admission]:
     keys: list[str] = []
     arguments: list[str | int | float | bytes] = [SHARED]
     for each in wanted:
-        heeds_breaker = now.forced.get(each.key.pair) is not Forced.CLOSED
+        heeds_breaker = now.forced.get(each.key.pair) is not BreakerOverride.CLOSED
         breaker = circuit_breakers.key(each.key) if heeds_breaker else ""
         keys += [
             breaker,
@@ -104,11 +104,11 @@ def _asked(wanted: Sequence[Wanted], now: Controls) -> list[Answer]:
             circuit_breakers.pace_key(each.key),
         ]
         arguments += _arguments(each, now.paces.get(each.key.provider, each.pace), breaker)
-    found = cast("list[_Told]", state.call("depart", keys, arguments))
-    return [_answer(each, *one) for each, one in zip(wanted, found, strict=True)]
+    found = cast("list[_LuaResult]", state.call("depart", keys, arguments))
+    return [_admission(each, *one) for each, one in zip(wanted, found, strict=True)]
 
 
-_Told = tuple[int, int, int, int | bytes, int, int, list[int]]
+_LuaResult = tuple[int, int, int, int | bytes, int, int, list[int]]
 
 SHARED: Final = orjson.dumps({
     "answers_within": rules.PROBE_ANSWERS_WITHIN // MILLISECOND,
@@ -125,7 +125,9 @@ SHARED: Final = orjson.dumps({
 """Numbers for all questions, as `depart.lua` reads them."""
 
 
-def _arguments(wanted: Wanted, pace: Pace | None, breaker: str) -> list[str | int | float | bytes]:
+def _arguments(
+    wanted: AdmissionRequest, pace: Pace | None, breaker: str
+) -> list[str | int | float | bytes]:
     first, second, *_ = *(each.hex for each in wanted.candidates), "", ""
     return [
         wanted.count,
@@ -141,25 +143,25 @@ def _arguments(wanted: Wanted, pace: Pace | None, breaker: str) -> list[str | in
     ]
 
 
-def _answer(  # noqa: PLR0913, PLR0917 - Lua's answer, field by field
-    asked: Wanted,
-    door: int,
+def _admission(  # noqa: PLR0913, PLR0917 - Lua's answer, field by field
+    asked: AdmissionRequest,
+    breaker_state: int,
     wait_ms: int,
     room: int,
     which: int | bytes,
     next_us: int,
     spacing_us: int,
     given_us: Sequence[int],
-) -> Answer:
+) -> Admission:
     probe: UUID | None = None
     if isinstance(which, int):
-        circuit_breakers.note_probe(asked.key)
+        circuit_breakers.record_probe(asked.key)
         probe = asked.candidates[which - 1]
     elif which:
         probe = UUID(hex=which.decode())
-    is_free = door == Door.CLOSED and not spacing_us
-    return Answer(
-        door=Door(door),
+    is_free = breaker_state == BreakerState.CLOSED and not spacing_us
+    return Admission(
+        state=BreakerState(breaker_state),
         wait=wait_ms * MILLISECOND,
         room=room,
         slots=None if is_free else [each * _MICROSECOND for each in given_us],

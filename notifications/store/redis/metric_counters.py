@@ -60,7 +60,7 @@ def moves() -> dict[tuple[str, str], int]:
     Raises:
         state.Away: the state Redis is away.
     """
-    counts = _read(_MOVES).items()
+    counts = _load(_MOVES).items()
     return {(name.partition(" ")[0], name.partition(" ")[2]): int(count) for name, count in counts}
 
 
@@ -70,14 +70,14 @@ def opt_outs() -> dict[str, int]:
     Raises:
         state.Away: the state Redis is away.
     """
-    return {cause: int(count) for cause, count in _read(_OPT_OUTS).items()}
+    return {cause: int(count) for cause, count in _load(_OPT_OUTS).items()}
 
 
 def note_in_flight(provider: str, *, limit: int, in_flight: int) -> None:
     """Report this process's limit and number of calls in flight at a provider."""
     process = f"{socket.gethostname()}:{os.getpid()}"
     figure = f"{clock.now().timestamp():.0f} {limit} {in_flight}"
-    with contextlib.suppress(state.Away), state.asked() as redis:
+    with contextlib.suppress(state.Away), state.connection() as redis:
         redis.hset(_IN_FLIGHT, f"{provider} {process}", figure)
 
 
@@ -90,7 +90,7 @@ def in_flight() -> dict[str, InFlight]:
     oldest = clock.now().timestamp() - _FRESH_SECONDS
     found: dict[str, InFlight] = {}
     ended: list[str] = []
-    for field, figure in _read(_IN_FLIGHT).items():
+    for field, figure in _load(_IN_FLIGHT).items():
         noted_at, limit, count = (int(part) for part in figure.split())
         if noted_at < oldest:
             ended.append(field)
@@ -98,7 +98,7 @@ def in_flight() -> dict[str, InFlight]:
         provider = field.partition(" ")[0]
         found[provider] = found.get(provider, InFlight()) + InFlight(limit, count)
     if ended:
-        with state.asked() as redis:
+        with state.connection() as redis:
             redis.hdel(_IN_FLIGHT, *ended)
     return found
 
@@ -111,7 +111,7 @@ def _count(key: str, counts: Mapping[str, int]) -> None:
 def _add(key: str, counts: Mapping[str, int]) -> None:
     with (
         contextlib.suppress(state.Away),
-        state.asked() as redis,
+        state.connection() as redis,
         redis.pipeline(transaction=False) as together,
     ):
         for field, count in counts.items():
@@ -119,7 +119,7 @@ def _add(key: str, counts: Mapping[str, int]) -> None:
         together.execute()
 
 
-def _read(key: str) -> dict[str, str]:
-    with state.asked() as redis:
+def _load(key: str) -> dict[str, str]:
+    with state.connection() as redis:
         found = cast("dict[bytes, bytes]", redis.hgetall(key))
     return {field.decode(): value.decode() for field, value in found.items()}

@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 def write(entries: Iterable[Entry]) -> None:
     """Write the definite outcomes in one round trip; does nothing while the state Redis is away."""
     values = {
-        _key(each.delivery_id): _written(each)
+        _key(each.delivery_id): _format(each)
         for each in entries
         if type(each.outcome).__name__.lower() in _DEFINITE
     }
@@ -58,24 +58,24 @@ def write(entries: Iterable[Entry]) -> None:
             state.call("set_many", list(values), [_KEEP, *values.values()])
 
 
-def read(delivery_ids: Sequence[UUID]) -> dict[UUID, Entry]:
+def load(delivery_ids: Sequence[UUID]) -> dict[UUID, Entry]:
     """Return the entries of these deliveries; none while the state Redis is away."""
     found = state.get_many([_key(each) for each in delivery_ids])
     entries = {
-        delivery_id: _parsed(delivery_id, value.decode())
+        delivery_id: _parse(delivery_id, value.decode())
         for delivery_id, value in zip(delivery_ids, found, strict=True)
         if value is not None
     }
     return {key: entry for key, entry in entries.items() if entry is not None}
 
 
-def _written(entry: Entry) -> str:
+def _format(entry: Entry) -> str:
     outcome = entry.outcome
     said = outcome.message_id if isinstance(outcome, Accepted) else outcome.code
     return f"{type(outcome).__name__.lower()} {entry.attempt} {entry.provider} {said}"
 
 
-def _parsed(delivery_id: UUID, value: str) -> Entry | None:
+def _parse(delivery_id: UUID, value: str) -> Entry | None:
     name, _, rest = value.partition(" ")
     attempt, _, rest = rest.partition(" ")
     provider, _, said = rest.partition(" ")

@@ -48,10 +48,10 @@ _OF_ACCOUNT: Final = _Bucket(10, dt.timedelta(minutes=1))
 
 def wait(*, account: str, address: str) -> dt.timedelta:
     """Count a try; returns how long to wait before it is granted, zero for now."""
-    whose, where = _hashed(account), _hashed(address)
+    whose, where = _hash(account), _hash(address)
     asked = {f"signin:address:{where}": _OF_ADDRESS, f"signin:pair:{whose}:{where}": _OF_PAIR}
     try:
-        if not state.client().exists(_known(whose, where)):
+        if not state.client().exists(_known_key(whose, where)):
             asked[f"signin:account:{whose}"] = _OF_ACCOUNT
         arguments: list[str | int | float | bytes] = [
             part
@@ -65,12 +65,12 @@ def wait(*, account: str, address: str) -> dt.timedelta:
     return dt.timedelta(microseconds=max(answer[3] for answer in answers))
 
 
-def succeeded(*, account: str, address: str) -> None:
+def record_success(*, account: str, address: str) -> None:
     """Forget the tries of an account from its own address, and know the address."""
-    whose, where = _hashed(account), _hashed(address)
+    whose, where = _hash(account), _hash(address)
     try:
         state.client().delete(f"signin:pair:{whose}:{where}")
-        state.client().set(_known(whose, where), 1, ex=KNOWN_FOR)
+        state.client().set(_known_key(whose, where), 1, ex=KNOWN_FOR)
     except (state.Away, RedisError):
         pass
 
@@ -109,9 +109,9 @@ def discard_old(*, limit: int) -> int:
     return deleted + SignIn.objects.filter(pk__in=old).delete()[0]
 
 
-def _known(whose: str, where: str) -> str:
+def _known_key(whose: str, where: str) -> str:
     return f"signin:known:{whose}:{where}"
 
 
-def _hashed(text: str) -> str:
+def _hash(text: str) -> str:
     return redaction.address_hash(text.lower(), key=conf.current().hash_key)

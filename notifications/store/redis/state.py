@@ -65,7 +65,7 @@ def forget() -> None:
 
 
 @contextmanager
-def asked() -> Iterator[redis.Redis]:
+def connection() -> Iterator[redis.Redis]:
     """Give the client for commands of redis-py.
 
     Raises:
@@ -84,16 +84,16 @@ def call(script: str, keys: list[str], arguments: list[str | int | float | bytes
     """Run `lua/<script>.lua`.
 
     Raises:
-        Away: as `asked`.
+        Away: as `connection`.
     """
-    with asked():
+    with connection():
         return _script(script)(keys=keys, args=arguments)
 
 
 def get_many(keys: list[str]) -> list[bytes | None]:
     """Read the values of keys in one MGET; while the state Redis is away each is None."""
     try:
-        with asked() as redis_:
+        with connection() as redis_:
             return cast("list[bytes | None]", redis_.mget(keys)) if keys else []
     except Away:
         return [None] * len(keys)

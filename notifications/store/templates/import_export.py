@@ -55,7 +55,7 @@ def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) 
     return change
 
 
-def foresee(template_id: str, files: Mapping[str, str], *, publish: bool) -> Change:
+def preview(template_id: str, files: Mapping[str, str], *, publish: bool) -> Change:
     """Return the effect that `load` would have now.
 
     Raises:
@@ -65,7 +65,7 @@ def foresee(template_id: str, files: Mapping[str, str], *, publish: bool) -> Cha
     return _change(template_id, content, publish=publish)
 
 
-def everything() -> Iterator[tuple[str, dict[str, str]]]:
+def export_all() -> Iterator[tuple[str, dict[str, str]]]:
     """Return the files of every template: its current version, or else its newest draft."""
     names = Template.objects.order_by("template_id").values_list("template_id", flat=True)
     for name in names.distinct():
@@ -95,7 +95,7 @@ def _content(template_id: str, files: Mapping[str, str]) -> Content:
         BrokenFiles: with the template's name before the file's.
     """
     try:
-        return _completed(template_id, file_format.read(files))
+        return _with_defaults(template_id, file_format.parse(files))
     except BrokenFiles as error:
         raise BrokenFiles(f"{template_id}/{error}") from error
 
@@ -108,7 +108,7 @@ def _publish(version: Template | None, *, by: str) -> None:
         raise BrokenFiles(f"{version}: {error}") from error
 
 
-def _completed(template_id: str, content: Content) -> Content:
+def _with_defaults(template_id: str, content: Content) -> Content:
     """Add the default of each missing setting, and check all of them.
 
     Raises:
@@ -142,10 +142,10 @@ def _check_meaning(candidate: Template) -> None:
         BrokenFiles: the declarations or the locale make no sense.
     """
     try:
-        variables.read(candidate.variables)
+        variables.parse(candidate.variables)
     except variables.MalformedDeclaration as error:
         raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {error}") from error
     if not locales.is_known(candidate.default_locale):
         detail = f"{candidate.default_locale}: CLDR knows no such locale"
         raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {detail}")
-    candidate.default_locale = locales.normalised(candidate.default_locale)
+    candidate.default_locale = locales.normalize(candidate.default_locale)

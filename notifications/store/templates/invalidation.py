@@ -27,13 +27,13 @@ Hear = Callable[[str], None]
 """Takes a template's name; an empty name means any."""
 
 
-def tell(template_id: str) -> None:
+def publish(template_id: str) -> None:
     """Publish that a template changed; does nothing while the state Redis is away."""
-    with contextlib.suppress(state.Away), state.asked() as redis:
+    with contextlib.suppress(state.Away), state.connection() as redis:
         redis.publish(CHANNEL, template_id)
 
 
-class Ears:
+class InvalidationListener:
     """One listening thread a process, begun at the first use and again after a fork."""
 
     def __init__(self, hear: Hear) -> None:

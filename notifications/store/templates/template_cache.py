@@ -65,18 +65,18 @@ class TemplateVersion:
         if wanted not in self._chosen:
             found = self.texts.get(channel, {})
             nearest = locales.choose(tuple(found), locale, default=self.default_locale)
-            self._chosen[wanted] = _compiled(found[nearest]) if nearest is not None else None
+            self._chosen[wanted] = _compile(found[nearest]) if nearest is not None else None
         return self._chosen[wanted]
 
 
-class _Shelf:
+class _TemplateCache:
     """Template versions of this process, by name and by id."""
 
     def __init__(self) -> None:
         self._by_id: dict[int, tuple[float, TemplateVersion]] = {}
         self._by_name: dict[str, tuple[float, TemplateVersion]] = {}
         self._heard = 0
-        self._ears = invalidation.Ears(self._hear)
+        self._ears = invalidation.InvalidationListener(self._hear)
 
     def forget(self) -> None:
         """Read every template anew on its next use."""
@@ -130,9 +130,9 @@ def _newest(
     return {each: held[each] for each in {*newest, *wanted} if each in held}
 
 
-_shelf = _Shelf()
-by_id = _shelf.by_id
-by_name = _shelf.by_name
+_cache = _TemplateCache()
+by_id = _cache.by_id
+by_name = _cache.by_name
 
 
 def did_you_mean(name: str) -> str:
@@ -142,7 +142,7 @@ def did_you_mean(name: str) -> str:
 
 def forget() -> None:
     """Read every template anew on its next use."""
-    _shelf.forget()
+    _cache.forget()
     _names.cache_clear()
 
 
@@ -174,10 +174,10 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
             continue
         columns = {name: row[name] for name in COLUMNS}
         source = Source(channel=Channel(row["channel"]), **columns)
-        if source.shorten_links and wording.mentioned(source) & sensitive:
+        if source.shorten_links and wording.mentions(source) & sensitive:
             source = dataclasses.replace(source, shorten_links=False)
         texts[source.channel][source.locale] = source
-    declared = _declared(rows[0]["variables"])
+    declared = _declarations(rows[0]["variables"])
     return TemplateVersion(
         id=rows[0]["id"],
         template_id=rows[0]["template_id"],
@@ -187,11 +187,11 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
         needed={}
         if declared
         else {
-            channel: frozenset[str]().union(*map(_needed, of.values()))
+            channel: frozenset[str]().union(*map(_needs, of.values()))
             for channel, of in texts.items()
         },
         texts=texts,
-        mentioned=_mentioned(declared, [each for of in texts.values() for each in of.values()]),
+        mentioned=_mentions(declared, [each for of in texts.values() for each in of.values()]),
     )
 
 
@@ -199,18 +199,18 @@ _CHANNELS: Final = frozenset(Channel)
 
 
 @functools.lru_cache(maxsize=4096)
-def _compiled(source: Source) -> Wording | None:
+def _compile(source: Source) -> Wording | None:
     # No broken source is published. One that came another way is no text: its deliveries fail,
     # alone.
     with contextlib.suppress(syntax.BrokenTemplate):
-        return wording.compiled(source)
+        return wording.compile_text(source)
     return None
 
 
-def _mentioned(declared: Iterable[Variable], sources: Sequence[Source]) -> frozenset[str] | None:
+def _mentions(declared: Iterable[Variable], sources: Sequence[Source]) -> frozenset[str] | None:
     if not all(map(_is_readable, sources)):
         return None
-    return frozenset(each.name for each in declared).union(*map(wording.mentioned, sources))
+    return frozenset(each.name for each in declared).union(*map(wording.mentions, sources))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -219,15 +219,15 @@ def _is_readable(source: Source) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _needed(source: Source) -> frozenset[str]:
+def _needs(source: Source) -> frozenset[str]:
     with contextlib.suppress(syntax.BrokenTemplate):
-        return wording.needed(source)
+        return wording.required_variables(source)
     return frozenset()
 
 
 @functools.lru_cache(maxsize=1024)
-def _declared(stored: str) -> tuple[Variable, ...]:
+def _declarations(stored: str) -> tuple[Variable, ...]:
     # Nor is a malformed declaration published: what came another way asks for nothing.
     with contextlib.suppress(variables.MalformedDeclaration):
-        return variables.read(orjson.loads(stored))
+        return variables.parse(orjson.loads(stored))
     return ()

@@ -53,7 +53,7 @@ def settings() -> frozenset[str]:
 def content_of(version: Template) -> Content:
     """Return the content of a version."""
     return contents.content(
-        (contents.spelled(rows.source_of(text)) for text in version.texts.all()),
+        (contents.normalize(rows.source_of(text)) for text in version.texts.all()),
         {name: getattr(version, name) for name in settings()},
     )
 
@@ -129,7 +129,7 @@ def record(version: Template, verb: Verb, *, by: str, detail: str = "") -> None:
     TemplateEvent.objects.create(
         template_id=version.template_id, version=version.version, verb=verb, by=by, detail=detail
     )
-    transaction.on_commit(functools.partial(invalidation.tell, version.template_id))
+    transaction.on_commit(functools.partial(invalidation.publish, version.template_id))
 
 
 def next_number(template_id: str) -> int:

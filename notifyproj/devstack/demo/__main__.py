@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Final
 
 from notifyproj.devstack.demo import load_and_failure, single_messages
-from notifyproj.devstack.demo.environment import Scene, TooLate, Unexpected
-from notifyproj.devstack.demo.report import Teller
+from notifyproj.devstack.demo.environment import DemoEnvironment, TooLate, Unexpected
+from notifyproj.devstack.demo.report import Report
 from notifyproj.devstack.supervisor.process import ROOT
 from providers import dry_run, sandbox
 
-Story = Callable[[Scene, Teller], None]
+Story = Callable[[DemoEnvironment, Report], None]
 
 STORIES: Final[dict[str, Story]] = {
     "1. Message A: 503, 503, 202": single_messages.third_try,
@@ -26,7 +26,7 @@ STORIES: Final[dict[str, Story]] = {
     "3. An order is ready, posted twice": single_messages.order_ready,
     "4. Opted out, expired, scheduled, cancelled": single_messages.not_now,
     "5. An OTP passes 2,000 newsletters": load_and_failure.otp_passes,
-    "6. Workers killed while sending, broker wiped": load_and_failure.killed_and_wiped,
+    "6. Workers killed while sending, broker wiped": load_and_failure.kill_workers_and_wipe_broker,
 }
 
 
@@ -45,7 +45,7 @@ def main() -> int:
             flush=True,
         )
         return NOT_PLAYED
-    scene = Scene.from_environment(os.environ)
+    scene = DemoEnvironment.from_environment(os.environ)
     wanted = tuple(sys.argv[1:]) or tuple(str(number) for number in range(1, len(STORIES) + 1))
     ends = {
         title: _play(title, story, scene)
@@ -71,8 +71,8 @@ def _other_providers() -> list[str]:
     return [f"{name} ({channels})" for name, _, channels in lines if name not in _HARMLESS]
 
 
-def _play(title: str, story: Story, scene: Scene) -> list[str]:
-    teller = Teller(title, say=lambda line: print(line, flush=True))
+def _play(title: str, story: Story, scene: DemoEnvironment) -> list[str]:
+    teller = Report(title, say=lambda line: print(line, flush=True))
     try:
         story(scene, teller)
     except (TooLate, Unexpected, OSError) as error:

@@ -108,7 +108,7 @@ class Service(Http):
             raise Unexpected(f"{len(bad)} of {len(asked)} were not accepted; the first: {bad[0]}")
         return [one["notification"]["notification_id"] for one in reply.body["results"]]
 
-    def read(self, notification_id: str) -> dict[str, Any]:
+    def notification(self, notification_id: str) -> dict[str, Any]:
         """A notification with its timeline."""
         return self.ask("GET", f"/v1/notifications/{notification_id}").body
 
@@ -145,7 +145,7 @@ class Sandbox(Http):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class DemoEnvironment:
     """Everything that a story may touch."""
 
     orders: Service
@@ -160,7 +160,7 @@ class Scene:
     """Makes this run's idempotency keys differ from yesterday's."""
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Scene:
+    def from_environment(cls, environ: Mapping[str, str]) -> DemoEnvironment:
         """The scene that `make demo` has set.
 
         Raises:

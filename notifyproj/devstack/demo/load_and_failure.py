@@ -8,8 +8,8 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from notifyproj.devstack.demo.environment import DELIVERING, Scene, Service, now, until
-from notifyproj.devstack.demo.report import Teller, instant
+from notifyproj.devstack.demo.environment import DELIVERING, DemoEnvironment, Service, now, until
+from notifyproj.devstack.demo.report import Report, instant
 
 _MAILS: Final = 2_000
 _BATCH: Final = 1_000
@@ -22,7 +22,7 @@ _LEASE: Final = timedelta(seconds=60)
 _OPEN: Final = frozenset({"scheduled", "queued", "sending", "retrying"})
 
 
-def otp_passes(scene: Scene, tell: Teller) -> None:
+def otp_passes(scene: DemoEnvironment, tell: Report) -> None:
     """2,000 newsletters in two calls, and an OTP that passes them."""
     began = now()
     dishes = [{"name": "Smash burger", "price": "9.90"}]
@@ -38,7 +38,7 @@ def otp_passes(scene: Scene, tell: Teller) -> None:
         batch = readers[start : start + _BATCH]
         mails.update(scene.marketing.notify_all([{**newsletter, "user_id": to} for to in batch]))
     tell.say(f"{_MAILS} mails accepted in {(now() - began).total_seconds():.2f} s, in two calls")
-    until(lambda: _got(scene, "email", since=began, ids=mails), what="the first mail arrives")
+    until(lambda: _count_of(scene, "email", since=began, ids=mails), what="the first mail arrives")
     otp = {"user_id": "u_lisa", "type": "OTP", "template_id": "otp_v2", "channels": ["sms"]}
     code = scene.auth.notify(otp | {"variables": {"code": "481516"}}).body
     got = until(
@@ -48,7 +48,7 @@ def otp_passes(scene: Scene, tell: Teller) -> None:
     arrived = instant(got[0]["first_at"])
 
     def arrived_mails() -> list[dict[str, Any]] | None:
-        found = _got(scene, "email", since=began, ids=mails)
+        found = _count_of(scene, "email", since=began, ids=mails)
         return found if len(found) == _MAILS else None
 
     all_mails = until(arrived_mails, what=f"all {_MAILS} mails arrive", within=timedelta(minutes=2))
@@ -65,7 +65,7 @@ def otp_passes(scene: Scene, tell: Teller) -> None:
     tell.check(f"each of the {_MAILS} mails arrived once", held=shown == {1})
 
 
-def killed_and_wiped(scene: Scene, tell: Teller) -> None:
+def kill_workers_and_wipe_broker(scene: DemoEnvironment, tell: Report) -> None:
     """All workers are killed while they send, and the broker is wiped."""
     began = now()
     scene.sandbox.steer("slow-800ms", "email")
@@ -75,7 +75,7 @@ def killed_and_wiped(scene: Scene, tell: Teller) -> None:
         # Killed when provider calls are under way: accepted by the provider, not yet answered.
         until(
             lambda: all(
-                _got(scene, channel, since=began, ids=ids) for channel, ids in expected.items()
+                _count_of(scene, channel, since=began, ids=ids) for channel, ids in expected.items()
             ),
             what="calls of both kinds are under way",
         )
@@ -88,12 +88,13 @@ def killed_and_wiped(scene: Scene, tell: Teller) -> None:
     tell.say(f"P0's leases last 6 s, the others' {_LEASE.total_seconds():.0f} s: waiting for those")
     ids = set().union(*expected.values())
     statuses = until(
-        lambda: _closed(scene, since=began, ids=ids),
+        lambda: _final_statuses(scene, since=began, ids=ids),
         what="every delivery is settled",
         within=_LEASE + timedelta(minutes=1),
     )
     got = {
-        channel: _got(scene, channel, since=began, ids=mine) for channel, mine in expected.items()
+        channel: _count_of(scene, channel, since=began, ids=mine)
+        for channel, mine in expected.items()
     }
     _tell_arrivals(scene.auth, tell, got["sms"], killed_at=killed_at)
     _tell_arrivals(scene.orders, tell, got["email"], killed_at=killed_at)
@@ -105,7 +106,7 @@ def killed_and_wiped(scene: Scene, tell: Teller) -> None:
     )
 
 
-def _hand_in(scene: Scene) -> dict[str, set[str]]:
+def _hand_in(scene: DemoEnvironment) -> dict[str, set[str]]:
     """Codes by SMS and order mails; their ids by channel."""
     code: dict[str, object] = {"type": "OTP", "template_id": "otp_v2", "channels": ["sms"]}
     code |= {"user_id": "u_lisa", "variables": {"code": "162342"}}
@@ -118,12 +119,12 @@ def _hand_in(scene: Scene) -> dict[str, set[str]]:
 
 
 def _tell_arrivals(
-    service: Service, tell: Teller, got: list[dict[str, Any]], *, killed_at: datetime
+    service: Service, tell: Report, got: list[dict[str, Any]], *, killed_at: datetime
 ) -> None:
     """What became of the calls that nobody waited for any more, and who saw a message twice."""
     channel = got[0]["channel"]
     in_flight = [message for message in got if instant(message["first_at"]) < killed_at]
-    saved = Counter(_saved_by(service, message) for message in in_flight)
+    saved = Counter(_proof_of_acceptance(service, message) for message in in_flight)
     effects = Counter(call["effect"] for message in got for call in message["calls"])
     twice = sum(message["shown"] > 1 for message in got)
     last = max(instant(message["last_at"]) for message in got) - killed_at
@@ -137,11 +138,11 @@ def _tell_arrivals(
     )
 
 
-def _saved_by(service: Service, message: dict[str, Any]) -> str:
+def _proof_of_acceptance(service: Service, message: dict[str, Any]) -> str:
     """How we came to know that the provider had taken it."""
     if len(message["calls"]) > 1:
         return "sent again with the same key, which the provider knew"
-    timeline = service.read(message["notification_id"])["timeline"]
+    timeline = service.notification(message["notification_id"])["timeline"]
     if any(event["reason"] == "ghost_healed" for event in timeline):
         return "found in the sent-ledger, not sent again"
     if any(event["status"] == "sent" for event in timeline):
@@ -149,14 +150,16 @@ def _saved_by(service: Service, message: dict[str, Any]) -> str:
     return "the provider's receipt came, not sent again"
 
 
-def _got(
-    scene: Scene, channel: str, *, since: datetime, ids: Collection[str]
+def _count_of(
+    scene: DemoEnvironment, channel: str, *, since: datetime, ids: Collection[str]
 ) -> list[dict[str, Any]]:
     found = scene.sandbox.messages(channel=channel, since=since.isoformat())
     return [message for message in found if message["notification_id"] in ids]
 
 
-def _closed(scene: Scene, *, since: datetime, ids: Collection[str]) -> dict[str, str] | None:
+def _final_statuses(
+    scene: DemoEnvironment, *, since: datetime, ids: Collection[str]
+) -> dict[str, str] | None:
     """The statuses of these, once none of them can still leave."""
     found = scene.orders.statuses(type_="ORDER_SHIPPED", since=since)
     found |= scene.auth.statuses(type_="OTP", since=since)

@@ -9,7 +9,7 @@ from typing import Any
 Line = Sequence[object]
 
 
-class Teller:
+class Report:
     """Prints a story as it goes and remembers what did not hold."""
 
     def __init__(self, title: str, *, say: Callable[[str], None]) -> None:

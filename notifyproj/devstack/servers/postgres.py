@@ -16,9 +16,9 @@ from pathlib import Path
 
 import psycopg
 
-from notifyproj.devstack.child_process import preloaded
+from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.servers.errors import EmbeddedError
-from notifyproj.devstack.servers.location import PRIVATE, Place, make_folder
+from notifyproj.devstack.servers.location import PRIVATE, Location, make_folder
 from notifyproj.devstack.servers.server import Server
 
 _NAME = "notify"
@@ -42,7 +42,7 @@ class Postgres(Server):
         signal.SIGINT
     )  # "fast": ends sessions, writes a checkpoint; SIGTERM would wait for clients
 
-    def __init__(self, *, place: Place, password: str, settings: Mapping[str, str]) -> None:
+    def __init__(self, *, place: Location, password: str, settings: Mapping[str, str]) -> None:
         super().__init__("postgres-18", place=place, password=password)
         self._settings = {**_SETTINGS, **settings}
 
@@ -85,11 +85,11 @@ class Postgres(Server):
         aside = self.data.with_suffix(".new")
         shutil.rmtree(aside, ignore_errors=True)
         make_folder(aside, mode=PRIVATE)
-        self.place.give(aside)
+        self.place.chown(aside)
         with tempfile.NamedTemporaryFile("w", suffix=".password") as password:
             password.write(self.password)
             password.flush()
-            self.place.give(Path(password.name))
+            self.place.chown(Path(password.name))
             self._run_initdb(aside, password_file=password.name)
         aside.rename(self.data)
 
@@ -108,7 +108,7 @@ class Postgres(Server):
                 "--locale=C",
             ],
             cwd=folder,
-            env={**preloaded(), "LANG": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"},
+            env={**preload_variables(), "LANG": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"},
             user=account.uid if account else None,
             group=account.gid if account else None,
             extra_groups=[] if account else None,

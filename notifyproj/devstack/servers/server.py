@@ -19,7 +19,7 @@ import psutil
 from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import free_port
 from notifyproj.devstack.servers.errors import EmbeddedError
-from notifyproj.devstack.servers.location import PRIVATE, Place, make_folder
+from notifyproj.devstack.servers.location import PRIVATE, Location, make_folder
 
 _START_SECONDS: Final = 60.0
 """Crash recovery of a busy demo takes a few seconds; a minute means that something is wrong."""
@@ -34,7 +34,7 @@ class Server(Child, ABC):
     program: ClassVar[str]
     """The process's name, by which leftovers are known."""
 
-    def __init__(self, name: str, *, place: Place, password: str) -> None:
+    def __init__(self, name: str, *, place: Location, password: str) -> None:
         super().__init__(name, log=place.folder / f"{name}.log")
         self.place = place
         self.password = password
@@ -70,7 +70,7 @@ class Server(Child, ABC):
     def prepare(self) -> None:
         """Make the data folder ready; runs before every start, when no process uses it."""
         make_folder(self.data, mode=PRIVATE)
-        self.place.give(self.data)
+        self.place.chown(self.data)
 
     def start(self) -> None:
         """Start and wait until it answers (see `wait_ready`); does nothing when it runs."""
@@ -100,8 +100,8 @@ class Server(Child, ABC):
         """
         deadline = time.monotonic() + _START_SECONDS
         while not self.answers():
-            if self.ended_within(_PAUSE_SECONDS):
-                raise EmbeddedError(f"{self.name} ended at its start: {self.last_words()}")
+            if self.wait_for_end(_PAUSE_SECONDS):
+                raise EmbeddedError(f"{self.name} ended at its start: {self.last_log_line()}")
             if time.monotonic() > deadline:
                 self.kill()
                 raise EmbeddedError(f"{self.name} does not answer on {self.port}: see {self.log}")

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import IO, Final, Self, TypeVar
 
 from notifyproj.devstack.servers.errors import EmbeddedError, plain_words
-from notifyproj.devstack.servers.location import Place, find_place
+from notifyproj.devstack.servers.location import Location, find_location
 from notifyproj.devstack.servers.postgres import Postgres
 from notifyproj.devstack.servers.server import Server
 from notifyproj.devstack.servers.valkey import Valkey
@@ -118,7 +118,7 @@ class Stack:
         self.stop()
 
     def _start(self) -> None:
-        place = find_place(self.purpose, root=self._root)
+        place = find_location(self.purpose, root=self._root)
         if shutil.disk_usage(place.folder).free < _MIN_FREE_BYTES:
             raise EmbeddedError(f"Less than 512 MB are free under {place.folder}: free some space.")
         self._lock = self._take_lock(place.folder / "lock")
@@ -134,7 +134,7 @@ class Stack:
         for server in self._servers.values():
             server.wait_ready()
 
-    def _make_servers(self, place: Place) -> dict[str, Server]:
+    def _make_servers(self, place: Location) -> dict[str, Server]:
         password = _password(place.folder / "password")
         settings = self._postgres_settings
         broker = Valkey("broker", place=place, password=password, save="")

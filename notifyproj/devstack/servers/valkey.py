@@ -14,7 +14,7 @@ from typing import Final
 
 import redis
 
-from notifyproj.devstack.servers.location import Place
+from notifyproj.devstack.servers.location import Location
 from notifyproj.devstack.servers.server import Server
 
 _ANSWER_SECONDS: Final = 1.0
@@ -29,7 +29,7 @@ class Valkey(Server):
     program = "valkey-server"
     stop_signal = signal.SIGTERM
 
-    def __init__(self, name: str, *, place: Place, password: str, save: str) -> None:
+    def __init__(self, name: str, *, place: Location, password: str, save: str) -> None:
         super().__init__(name, place=place, password=password)
         self._save = save
 
@@ -79,7 +79,7 @@ class Valkey(Server):
         """Come back with the data of an earlier `save`, as after a crash: kill, replace, start."""
         self.kill()
         shutil.copyfile(copy, self.snapshot)
-        self.place.give(self.snapshot)
+        self.place.chown(self.snapshot)
         self.start()
         if not self._save:
             self.forget()  # loaded once: the next kill is to lose everything again

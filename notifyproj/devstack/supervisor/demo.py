@@ -26,7 +26,7 @@ from notifyproj.devstack.supervisor import handle
 from notifyproj.devstack.supervisor.keys import demo_secrets
 from notifyproj.devstack.supervisor.leftovers import kill_leftovers, mark
 from notifyproj.devstack.supervisor.process import ROOT, Process, ProcessFailed
-from notifyproj.devstack.supervisor.process_group import Crew
+from notifyproj.devstack.supervisor.process_group import ProcessGroup
 from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports
 
 VAR: Final = ROOT / "var"
@@ -65,7 +65,7 @@ def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool, stories: bool)
     environment.load(settings)
     _manage("migrate", settings)
     _manage("load_demo", settings)
-    crew = Crew(
+    crew = ProcessGroup(
         [Process(each, ports=ports, environ=mark(settings, var=VAR), var=VAR) for each in PROGRAMS],
         report=_tell,
     )
@@ -145,20 +145,20 @@ def _manage(command: str, settings: Mapping[str, str]) -> None:
         raise ProcessFailed(f"manage.py {command} failed: {lines[-1]} (all of it: {log})")
 
 
-def _wait_healthy(crew: Crew) -> None:
+def _wait_healthy(crew: ProcessGroup) -> None:
     """Wait until the web process sees a database, a broker and sweeps that run."""
     web = next(process for process in crew.processes if process.name == "web")
     web.wait_ready(sign=Answers("web", "/readyz"))
 
 
-def _play_stories(crew: Crew, settings: Mapping[str, str]) -> int:
+def _play_stories(crew: ProcessGroup, settings: Mapping[str, str]) -> int:
     """Play the stories on this terminal while the crew is kept alive; returns their exit code."""
     with subprocess.Popen(
         [sys.executable, "-m", "notifyproj.devstack.demo"], cwd=ROOT, env=settings
     ) as stories:
         try:
             while stories.poll() is None:
-                crew.mend()
+                crew.restart_dead()
                 _wait(stories)
         except BaseException:
             stories.terminate()
@@ -166,12 +166,12 @@ def _play_stories(crew: Crew, settings: Mapping[str, str]) -> int:
     return stories.returncode
 
 
-def _stay(crew: Crew) -> None:
+def _stay(crew: ProcessGroup) -> None:
     """Keep the crew alive until somebody stops us."""
     _tell("The demo goes on. Ctrl-C or `make stop` stops it; `make shell` is for manage.py.")
     try:
         while True:
-            crew.mend()
+            crew.restart_dead()
             time.sleep(_WATCH_SECONDS)  # noqa: TID251 - this is the supervisor, not a worker
     except KeyboardInterrupt:
         return

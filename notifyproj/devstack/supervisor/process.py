@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from notifyproj.devstack.child_process import Child
 from notifyproj.devstack.ports import LOOPBACK
-from notifyproj.devstack.supervisor.programs import Answers, Ports, Program, Says
+from notifyproj.devstack.supervisor.programs import Answers, OutputShows, Ports, Program
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 _PAUSE_SECONDS: Final = 0.1
@@ -53,18 +53,21 @@ class Process(Child):
         self.spawn(self.program.command(self._ports), folder=ROOT, environ=self._environ)
         self._pid_file.write_text(str(self.pid))
 
-    def shows(self, sign: Answers | Says) -> bool:
+    def shows(self, sign: Answers | OutputShows) -> bool:
         """Whether this sign can be seen now."""
         match sign:
             case Answers(port=name, path=path):
                 return _answers(getattr(self._ports, name), path)
-            case Says(text=text):
+            case OutputShows(text=text):
                 return text in self.text()
             case _ as unreachable:
                 assert_never(unreachable)
 
     def wait_ready(
-        self, *, sign: Answers | Says | None = None, within: timedelta = timedelta(seconds=60)
+        self,
+        *,
+        sign: Answers | OutputShows | None = None,
+        within: timedelta = timedelta(seconds=60),
     ) -> None:
         """Wait until it is ready, which its program's own sign shows, or the one given.
 
@@ -73,8 +76,8 @@ class Process(Child):
         """
         deadline = time.monotonic() + within.total_seconds()
         while not self.shows(sign or self.program.ready):
-            if self.ended_within(_PAUSE_SECONDS):
-                raise ProcessFailed(f"{self.name} ended at its start: {self.last_words()}")
+            if self.wait_for_end(_PAUSE_SECONDS):
+                raise ProcessFailed(f"{self.name} ended at its start: {self.last_log_line()}")
             if time.monotonic() > deadline:
                 raise ProcessFailed(f"{self.name} is not ready after {within}: see {self.log}")
 

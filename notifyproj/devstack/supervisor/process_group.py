@@ -14,7 +14,7 @@ _RESTART_SECONDS: Final = 60.0
 """A process that ends more often than this within a minute will not get well by itself."""
 
 
-class Crew:
+class ProcessGroup:
     """Starts, mends and stops processes. `report` gets one line for each thing worth telling.
 
     The first process serves the others: it is stopped when they are gone.
@@ -33,7 +33,7 @@ class Crew:
             process.wait_ready()
             self._report(f"{process.name} is ready (log: {process.log})")
 
-    def mend(self) -> None:
+    def restart_dead(self) -> None:
         """Start again what has ended.
 
         Raises:
@@ -45,7 +45,9 @@ class Crew:
             history = self._restarts[process.name]
             now = time.monotonic()
             if len(history) == _MOST_RESTARTS and now - history[0] < _RESTART_SECONDS:
-                raise ProcessFailed(f"{process.name} ends again and again: {process.last_words()}")
+                raise ProcessFailed(
+                    f"{process.name} ends again and again: {process.last_log_line()}"
+                )
             history.append(now)
             self._report(f"{process.name} ended with {process.exit_code} and is started again")
             process.start()

@@ -36,7 +36,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
+class OutputShows:
     """Ready when this text is in its log."""
 
     text: str
@@ -49,7 +49,7 @@ class Program:
     name: str
     arguments: tuple[str, ...]
     """After the Python interpreter."""
-    ready: Answers | Says
+    ready: Answers | OutputShows
 
     yields: bool = False
     """Gives way to the others for the processor: bulk work beside an OTP on one machine."""
@@ -79,7 +79,7 @@ def _worker(name: str, *, queues: list[str], concurrency: int, yields: bool = Fa
             *("--without-gossip", "--without-mingle"),  # messages between workers without a reader
             "--heartbeat-interval=10",  # for Flower: a worker that is silent for twenty is offline
         ),
-        ready=Says(" ready."),
+        ready=OutputShows(" ready."),
     )
 
 
@@ -114,7 +114,7 @@ PROGRAMS: Final = (
     Program(
         name="beat",
         arguments=(*_CELERY, "beat", "--loglevel=INFO"),
-        ready=Says("is starting."),  # that it ticks is seen in the web's /readyz
+        ready=OutputShows("is starting."),  # that it ticks is seen in the web's /readyz
     ),
     Program(
         name="flower",

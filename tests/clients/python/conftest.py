@@ -13,7 +13,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from notifyproj.devstack.child_process import preloaded
+from notifyproj.devstack.child_process import preload_variables
 from notifyproj.devstack.ports import LOOPBACK, free_port
 from notifyproj.devstack.servers import Stack
 from notifyproj.devstack.supervisor.process import ROOT, Process
@@ -56,7 +56,7 @@ def service(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     ports = Ports(web=free_port(f"{var}/web"), flower=1, sandbox=1)
     url = f"http://{LOOPBACK}:{ports.web}"
     environ = {
-        **preloaded(),
+        **preload_variables(),
         **{name: value for name, value in os.environ.items() if name.startswith("NOTIFY_")},
         **stack.urls(),
         "DATABASE_URL": f"{server.rpartition('/')[0]}/{_DATABASE}",

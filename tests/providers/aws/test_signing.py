@@ -36,7 +36,7 @@ def test_it_is_what_botocore_would_have_signed(
     keys = Keys(access_key_id=KEY_ID, secret_access_key=SECRET, session_token=token)
     signer = Signer(keys, region=REGION, service="ses", at=AT)
     given = ["X-Amz-Target: A.B", "Content-Type: application/json; charset=utf-8"]
-    lines = signer.signed(given, method=method, url=url, body=body)
+    lines = signer.sign_headers(given, method=method, url=url, body=body)
     headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in lines)}
     request = Request(method, "/", headers, body)
     assert headers["authorization"] == signature(request, url=url, service="ses", token=token)

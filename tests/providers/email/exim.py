@@ -137,5 +137,5 @@ class Exim(Child):
         ends_at = monotonic() + PATIENCE_SECONDS
         pause = Event()
         while not holds():
-            assert monotonic() < ends_at, f"exim did not do it in time: {self.last_words()}"
+            assert monotonic() < ends_at, f"exim did not do it in time: {self.last_log_line()}"
             pause.wait(0.02)

@@ -45,4 +45,4 @@ def account_json(token_uri: str = "https://localhost/token", **changes: str) -> 
 
 
 def account(token_uri: str) -> ServiceAccount:
-    return ServiceAccount.read(account_json(token_uri))
+    return ServiceAccount.parse(account_json(token_uri))

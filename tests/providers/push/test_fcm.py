@@ -243,7 +243,7 @@ def test_googles_packages_are_not_imported_before_a_token_is_needed() -> None:
     code = (
         "import os, sys\n"
         "from providers import registry\n"
-        "assert 'fcm' in registry.configured(os.environ)\n"
+        "assert 'fcm' in registry.build_all(os.environ)\n"
         "print([m for m in ('firebase_admin', 'google.auth', 'jwt') if m in sys.modules])"
     )
     environ = {"NOTIFY_FCM_CREDENTIALS": account_json()}

@@ -80,7 +80,7 @@ def test_it_is_renewed_ahead_of_its_end_while_callers_go_on_with_the_old_one(
         assert tokens.current(deadline=PATIENCE) == "ya29.token-1"
     assert asked.wait(5)
     server._server._listener._loop.call_soon_threadsafe(release.set)
-    assert tokens.renewed("ya29.token-1", deadline=PATIENCE) == "ya29.new"
+    assert tokens.renew("ya29.token-1", deadline=PATIENCE) == "ya29.new"
     assert len(server.token_calls) == 2
 
 
@@ -117,11 +117,11 @@ def test_one_that_is_refused_when_young_is_not_renewed(
     tokens: AccessTokens, now: MovedClock
 ) -> None:
     first = tokens.current(deadline=PATIENCE)
-    assert tokens.renewed(first, deadline=PATIENCE) == first
+    assert tokens.renew(first, deadline=PATIENCE) == first
     now.moved = SOONEST
-    second = tokens.renewed(first, deadline=PATIENCE)
+    second = tokens.renew(first, deadline=PATIENCE)
     assert second != first
-    assert tokens.renewed(first, deadline=PATIENCE) == second
+    assert tokens.renew(first, deadline=PATIENCE) == second
 
 
 @pytest.mark.parametrize(

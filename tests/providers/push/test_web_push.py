@@ -33,7 +33,7 @@ from providers.push.web_push_encryption import (
     RECORD_BYTES,
     Subscription,
     encrypt,
-    sealed,
+    encrypt_with,
 )
 from providers.sandbox_server.wire import Answer
 from providers.transport import Transport
@@ -116,7 +116,7 @@ def test_the_encryption_is_the_one_of_the_rfcs_example() -> None:
     }
     to = Subscription.parse(json.dumps({"endpoint": "https://push.example/", "keys": keys}))
     number = int.from_bytes(raw("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"), "big")
-    body = sealed(
+    body = encrypt_with(
         b"When I grow up, I want to be a watermelon",
         to=to,
         key=ec.derive_private_key(number, ec.SECP256R1()),

@@ -28,7 +28,7 @@ from providers.errors import InvalidSignature, MalformedReceipt, NoReceipts
 from providers.sandbox_server.wire import Answer, Request
 from providers.sms import aws_eum
 from providers.sms.aws_eum import VENDOR, AwsEum, Config
-from providers.sms.aws_eum_events import DEAD, KINDS, read
+from providers.sms.aws_eum_events import DEAD, KINDS, parse
 from providers.sms.aws_eum_events import DELIVERY as CONTEXT_KEY
 from providers.transport import Transport
 from tests.providers.aws.fakes import (
@@ -202,7 +202,7 @@ def test_check_tells_limit_and_tier(server: AwsFake, provider: AwsEum) -> None:
     ],
 )
 def test_a_wrong_setting_is_named_at_start(setting: str, text: str) -> None:
-    assert registry.configured(ENVIRON)["aws_eum"].capabilities.gives_receipts
+    assert registry.build_all(ENVIRON)["aws_eum"].capabilities.gives_receipts
     assert complaint(VENDOR, ENVIRON | {setting: text}).startswith(f"{setting}: ")
 
 
@@ -224,7 +224,7 @@ def event(kind: str, **changed: Any) -> str:  # noqa: ANN401 - JSON
 
 
 def receipts(text: str) -> list[Receipt]:
-    return [each for each in read(text) if isinstance(each, Receipt)]
+    return [each for each in parse(text) if isinstance(each, Receipt)]
 
 
 @pytest.fixture
@@ -273,7 +273,7 @@ def test_a_text_from_a_person_is_read(sns: SnsServer) -> None:
 def test_a_text_that_lacks_a_number_is_malformed() -> None:
     said = {name: value for name, value in REPLY.items() if name != "originationNumber"}
     with pytest.raises(MalformedReceipt):
-        read(orjson.dumps(said).decode())
+        parse(orjson.dumps(said).decode())
 
 
 def test_a_forged_event_is_not_read(sns: SnsServer) -> None:

@@ -152,7 +152,7 @@ def test_check_tells_limit_and_sandbox(server: AwsFake, provider: AwsSns) -> Non
     ],
 )
 def test_a_wrong_setting_is_named_at_start(setting: str, text: str) -> None:
-    assert set(registry.configured(ENVIRON)) == {"aws_sns"}
+    assert set(registry.build_all(ENVIRON)) == {"aws_sns"}
     assert complaint(VENDOR, ENVIRON | {setting: text}).startswith(f"{setting}: ")
 
 

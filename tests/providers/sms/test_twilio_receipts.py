@@ -55,7 +55,7 @@ def callback(form: Mapping[str, str], *, url: str = URL, **headers: str) -> Rece
 
 
 def receipt_in(request: ReceiptRequest, reader: Reader = READER) -> Receipt:
-    (receipt,) = reader.read(request)
+    (receipt,) = reader.parse(request)
     assert isinstance(receipt, Receipt)
     return receipt
 
@@ -73,13 +73,13 @@ def test_an_arrival_names_the_delivery_that_its_address_was_made_for(
 ) -> None:
     receipt = Receipt(kind=kind, delivery_id=DELIVERY, provider_message_id=MESSAGE_SID)
     request = callback(status(name))
-    assert READER.read(request) == [receipt]
-    assert READER.read(request) == [receipt], "a replay says the same again"
+    assert READER.parse(request) == [receipt]
+    assert READER.parse(request) == [receipt], "a replay says the same again"
 
 
 @pytest.mark.parametrize("name", ["accepted", "queued", "scheduled", "sending", "sent", "new-one"])
 def test_a_message_on_its_way_gives_no_receipt(name: str) -> None:
-    assert READER.read(callback(status(name))) == []
+    assert READER.parse(callback(status(name))) == []
 
 
 @pytest.mark.parametrize("code", REASONS)
@@ -122,9 +122,9 @@ def test_a_shared_key_signs_with_sha256() -> None:
         "x_twilio_signature": signature(URL, form, secret=secret, by="sha256"),
         "x_twilio_webhooks_signature_settings": f"key={key},algorithm=HMAC_SHA256",
     }
-    assert len(READER.read(callback(form, **given))) == 1
+    assert len(READER.parse(callback(form, **given))) == 1
     with pytest.raises(InvalidSignature):
-        Reader(auth_token=TOKEN, shared_keys={}, codes={}).read(callback(form, **given))
+        Reader(auth_token=TOKEN, shared_keys={}, codes={}).parse(callback(form, **given))
 
 
 def test_who_holds_no_secret_of_ours_is_not_believed() -> None:
@@ -142,7 +142,7 @@ def test_who_holds_no_secret_of_ours_is_not_believed() -> None:
     ]
     for request in forged:
         with pytest.raises(InvalidSignature):
-            READER.read(request)
+            READER.parse(request)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_signed_callback_that_is_no_status_of_a_message_is_malformed(
     form: dict[str, str], url: str
 ) -> None:
     with pytest.raises(MalformedReceipt):
-        READER.read(callback(form, url=url))
+        READER.parse(callback(form, url=url))
 
 
 def test_the_reader_hides_its_secrets() -> None:
@@ -179,7 +179,7 @@ REPLY = {
 
 
 def test_a_text_from_a_person_is_read() -> None:
-    (text,) = READER.read(callback(REPLY, url="https://notify.example.com/v1/receipts/twilio"))
+    (text,) = READER.parse(callback(REPLY, url="https://notify.example.com/v1/receipts/twilio"))
     assert text == InboundText(
         from_address="+491511234567",
         to_address="+15005550006",
@@ -191,9 +191,9 @@ def test_a_text_from_a_person_is_read() -> None:
 def test_a_text_whose_words_were_changed_is_not_read() -> None:
     forged = callback(REPLY | {"Body": "START"})
     with pytest.raises(InvalidSignature):
-        READER.read(ReceiptRequest(url=URL, headers=forged.headers, body=callback(REPLY).body))
+        READER.parse(ReceiptRequest(url=URL, headers=forged.headers, body=callback(REPLY).body))
 
 
 def test_a_text_from_nobody_is_malformed() -> None:
     with pytest.raises(MalformedReceipt):
-        READER.read(callback(REPLY | {"From": ""}))
+        READER.parse(callback(REPLY | {"From": ""}))

@@ -87,15 +87,15 @@ def receipt_of(**changes: str) -> list[Receipt]:
 
 
 def receipts_in(request: ReceiptRequest, reader: Reader = READER) -> list[Receipt]:
-    return [each for each in reader.read(request) if isinstance(each, Receipt)]
+    return [each for each in reader.parse(request) if isinstance(each, Receipt)]
 
 
 @pytest.mark.parametrize("encode", [orjson.dumps, lambda fields: urlencode(fields).encode()])
 def test_a_receipt_with_a_token_names_its_delivery(encode: object) -> None:
     assert callable(encode)
     request = with_token(encode(EXAMPLE))
-    assert READER.read(request) == [DELIVERED]
-    assert READER.read(request) == [DELIVERED], "a replay says the same again"
+    assert READER.parse(request) == [DELIVERED]
+    assert READER.parse(request) == [DELIVERED], "a replay says the same again"
 
 
 @pytest.mark.parametrize("method", Method)
@@ -105,7 +105,7 @@ def test_a_receipt_that_vonages_client_signed_is_believed(method: Method, encode
     reader = Reader(secret=SECRET, method=method, codes={})
     signature = SIGNED_BY_VONAGES_CLIENT[method]
     for sig in (signature, signature.upper()):
-        assert reader.read(unsigned(encode(EXAMPLE | {"sig": sig}))) == [DELIVERED]
+        assert reader.parse(unsigned(encode(EXAMPLE | {"sig": sig}))) == [DELIVERED]
 
 
 @pytest.mark.parametrize("status", ["accepted", "buffered", "unknown", "new-one"])
@@ -162,7 +162,7 @@ def test_who_holds_no_secret_of_ours_is_not_believed() -> None:
     ]
     for request in forged:
         with pytest.raises(InvalidSignature):
-            READER.read(request)
+            READER.parse(request)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_who_holds_no_secret_of_ours_is_not_believed() -> None:
 )
 def test_a_signed_callback_that_is_no_receipt_is_malformed(body: bytes) -> None:
     with pytest.raises(MalformedReceipt):
-        READER.read(with_token(body))
+        READER.parse(with_token(body))
 
 
 def test_the_reader_hides_its_secret() -> None:
@@ -197,7 +197,7 @@ REPLY = {
 
 
 def test_a_text_from_a_person_is_read_with_a_plus_before_its_number() -> None:
-    (text,) = READER.read(with_token(orjson.dumps(REPLY)))
+    (text,) = READER.parse(with_token(orjson.dumps(REPLY)))
     assert text == InboundText(
         from_address="+4915112345678",
         to_address="447700900000",
@@ -208,4 +208,4 @@ def test_a_text_from_a_person_is_read_with_a_plus_before_its_number() -> None:
 
 def test_an_unsigned_text_is_not_read() -> None:
     with pytest.raises(InvalidSignature):
-        READER.read(unsigned(orjson.dumps(REPLY)))
+        READER.parse(unsigned(orjson.dumps(REPLY)))

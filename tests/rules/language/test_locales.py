@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from babel.core import get_global
 
-from notifications.rules.language.locales import choose, cldr, direction, normalised, of_reader
+from notifications.rules.language.locales import choose, cldr, direction, normalize, of_reader
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_a_text_keeps_its_language_and_takes_its_readers_region() -> None:
     ],
 )
 def test_tags_are_spelled_one_way(given: str, tag: str) -> None:
-    assert normalised(given) == tag
+    assert normalize(given) == tag

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.language.needs import needed
+from notifications.rules.language.needs import required_variables
 from notifications.rules.language.templating import RenderError, compile_text
 
 
@@ -27,7 +27,7 @@ from notifications.rules.language.templating import RenderError, compile_text
     ],
 )
 def test_needed_is_what_is_looked_up_in_any_case(source: str, names: set[str]) -> None:
-    assert needed(source) == names
+    assert required_variables(source) == names
 
 
 PIECES = (
@@ -46,6 +46,6 @@ PIECES = (
 def test_a_render_never_succeeds_without_what_it_needs(source: str, name: str) -> None:
     given = {"a": [1], "b": "x", "c": ""}
     del given[name]
-    if name in needed(source):
+    if name in required_variables(source):
         with pytest.raises(RenderError):
             compile_text("", source).render(given)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notifications.rules.language import syntax
-from notifications.rules.language.templating import RenderError, check, compile_text, declared
+from notifications.rules.language.templating import RenderError, check, compile_text, variables_of
 
 SECOND = 1.0
 """No template may take longer, on a slow machine; the worst below takes a tenth of it."""
@@ -67,9 +67,9 @@ def test_loops_know_where_they_are() -> None:
 
 
 def test_declared_names_what_a_source_mentions() -> None:
-    assert declared("{{ a.b }}{% for i in c %}{{ i }}{{ loop.index }}{% endfor %}{{ d|d }}") == {
-        *("a", "c", "d")
-    }
+    assert variables_of(
+        "{{ a.b }}{% for i in c %}{{ i }}{{ loop.index }}{% endfor %}{{ d|d }}"
+    ) == {*("a", "c", "d")}
 
 
 def test_a_method_is_a_missing_key() -> None:

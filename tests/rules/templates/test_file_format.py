@@ -27,7 +27,7 @@ TEXTS = st.lists(
         transliterate=st.booleans(),
         max_segments=st.sampled_from([None, 0, 1, 3]),
         shorten_links=st.booleans(),
-    ).map(contents.spelled),
+    ).map(contents.normalize),
     unique_by=lambda words: (words.channel, words.locale),
 )
 
@@ -36,13 +36,13 @@ TEXTS = st.lists(
 def test_what_is_written_is_read_again(texts: list[Source], sensitive: list[str]) -> None:
     content = contents.content(texts, {"sensitive_variables": sensitive})
     files = file_format.write(content)
-    assert file_format.read(files) == content
-    assert file_format.write(file_format.read(files)) == files
+    assert file_format.parse(files) == content
+    assert file_format.write(file_format.parse(files)) == files
 
 
 def test_a_browsers_line_ends_and_a_files_last_newline_are_no_difference() -> None:
     typed = contents.words(Channel.EMAIL, "pt_br", title=" Oi\n", body="a\r\nb", html="<p>")
-    read = file_format.read({"email.pt-BR.txt": "Oi\n\na\nb\n\n", "email.pt-BR.html": "<p>\n"})
+    read = file_format.parse({"email.pt-BR.txt": "Oi\n\na\nb\n\n", "email.pt-BR.html": "<p>\n"})
     assert read.texts == (typed,)
 
 
@@ -66,18 +66,18 @@ def test_a_browsers_line_ends_and_a_files_last_newline_are_no_difference() -> No
 )
 def test_a_file_that_makes_no_sense_is_named(name: str, text: str, told: str) -> None:
     with pytest.raises(BrokenFiles, match=told):
-        file_format.read({name: text})
+        file_format.parse({name: text})
 
 
 @pytest.mark.parametrize("other", ["sms.pt_BR.txt", "sms.pt-br.txt"])
 def test_two_spellings_of_one_locale_are_both_named(other: str) -> None:
     with pytest.raises(BrokenFiles) as refused:
-        file_format.read({"sms.pt-BR.txt": "Oi", other: "Olá"})
+        file_format.parse({"sms.pt-BR.txt": "Oi", other: "Olá"})
     assert all(name in str(refused.value) for name in ("sms.pt-BR.txt", other))
 
 
 def test_a_text_and_its_html_may_spell_their_locale_apart() -> None:
-    [text] = file_format.read({"email.pt_br.txt": "Oi\n\na", "email.pt-BR.html": "<p>"}).texts
+    [text] = file_format.parse({"email.pt_br.txt": "Oi\n\na", "email.pt-BR.html": "<p>"}).texts
     assert (text.locale, text.html) == ("pt-BR", "<p>")
 
 
@@ -103,7 +103,7 @@ def _says(**bodies: str) -> Content:
 
 
 def test_a_diff_reads_as_gits() -> None:
-    told = diff.unified(
+    told = diff.unified_diff(
         _says(sms="one\ntwo"), _says(sms="one\n2", push="new"), old_name="v1", new_name="v2"
     )
     assert told.splitlines() == [
@@ -113,7 +113,7 @@ def test_a_diff_reads_as_gits() -> None:
 
 
 def test_the_same_content_has_no_diff() -> None:
-    assert not diff.unified(_says(sms="x"), _says(sms="x"), old_name="a", new_name="b")
+    assert not diff.unified_diff(_says(sms="x"), _says(sms="x"), old_name="a", new_name="b")
     assert diff.side_by_side(_says(sms="x"), _says(sms="x")) == []
 
 

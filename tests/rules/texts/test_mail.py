@@ -21,7 +21,7 @@ VALUES = {
 
 
 def rendered(source: str, locale: str = "en") -> str:
-    return compile_text("", "", mail_html.prepared(source, locale=locale)).render(VALUES).html
+    return compile_text("", "", mail_html.prepare(source, locale=locale)).render(VALUES).html
 
 
 def test_styles_are_on_the_elements_and_loops_still_run() -> None:
@@ -76,7 +76,7 @@ def test_nothing_is_fetched_and_no_file_is_read(tmp_path: Path, scheme: str) -> 
 
 
 def test_the_text_is_read_from_the_html() -> None:
-    source = mail_text.derived("<h1>Menu</h1><ul><li>{{ kind }}</li><li>b</li></ul>" + LOOP)
+    source = mail_text.text_of("<h1>Menu</h1><ul><li>{{ kind }}</li><li>b</li></ul>" + LOOP)
     assert compile_text("", source).render(VALUES).body.replace("\xa0", " ").split("\n") == [
         *("Menu", "", "- row", "- b", ""),
         *("<Soup> €5.00", "Pie €7.00", "", "Order now (https://shop.example/?a=1&b=2) © us"),
@@ -96,11 +96,11 @@ def test_the_text_is_read_from_the_html() -> None:
     ],
 )
 def test_lines_end_where_a_reader_expects_it(html: str, text: str) -> None:
-    assert compile_text("", mail_text.derived(html)).render(VALUES).body.strip() == text
+    assert compile_text("", mail_text.text_of(html)).render(VALUES).body.strip() == text
 
 
 def test_what_is_not_read_leaves_no_trace() -> None:
     html = "<head><title>t</title><style>p{}</style></head><script>x</script><p>a<br>b</p>"
-    assert mail_text.derived(html + '<img alt="logo"><p><a href="https://x/">https://x/</a>') == (
+    assert mail_text.text_of(html + '<img alt="logo"><p><a href="https://x/">https://x/</a>') == (
         "a\nb\n\nlogo\n\nhttps://x/"
     )

@@ -8,7 +8,7 @@ import pytest
 
 from notifications.rules.language.syntax import BrokenTemplate
 from notifications.rules.texts import mail_html, mail_text, wording
-from notifications.rules.texts.mail_markup import MAX_OPEN, Markup, measured
+from notifications.rules.texts.mail_markup import MAX_OPEN, Markup, measure
 from notifications.rules.texts.wording import Source
 from providers.contract import Channel
 
@@ -46,48 +46,48 @@ NEWSLETTER = """
 def test_markup_that_would_be_too_much_work_is_refused_soon(html: str) -> None:
     began = time.process_time()
     with pytest.raises(BrokenTemplate):
-        wording.compiled(Source(channel=Channel.EMAIL, locale="en", html=html))
+        wording.compile_text(Source(channel=Channel.EMAIL, locale="en", html=html))
     assert time.process_time() - began < SECOND
 
 
 @pytest.mark.parametrize("comment", ["<!---->", "<!-- a -->", "<!--[if mso]>b<![endif]-->"])
 def test_the_text_of_many_comments_is_soon_read(comment: str) -> None:
-    assert mail_text.derived("<p>a</p>" + comment * 20_000 + "<p>b</p>") == "a\n\nb"
+    assert mail_text.text_of("<p>a</p>" + comment * 20_000 + "<p>b</p>") == "a\n\nb"
 
 
 @pytest.mark.parametrize("page", ["<!----!>" * 20_000, "<!--" * 40_000, "<!-->" * 20_000])
 def test_comments_that_readers_disagree_about_take_no_longer(page: str) -> None:
     began = time.process_time()
-    assert mail_text.derived("<p>a</p>" + page) == "a"
+    assert mail_text.text_of("<p>a</p>" + page) == "a"
     assert time.process_time() - began < SECOND
 
 
 @pytest.mark.parametrize("comment", ["<!-- a --!>", "<!-->", "<!--->", "<!-- a"])
 def test_a_comment_that_readers_disagree_about_is_refused(comment: str) -> None:
     with pytest.raises(BrokenTemplate, match="a comment must"):
-        measured(f"<p>a</p>{comment}<p>b</p>")
+        measure(f"<p>a</p>{comment}<p>b</p>")
 
 
 def test_what_mail_programs_need_is_taken() -> None:
-    assert "{% if a < b %}<b>{{ name }}</b>{% endif %}" in mail_html.prepared(
+    assert "{% if a < b %}<b>{{ name }}</b>{% endif %}" in mail_html.prepare(
         NEWSLETTER, locale="en"
     )
-    assert "{{ name }}" in mail_text.derived(NEWSLETTER)
+    assert "{{ name }}" in mail_text.text_of(NEWSLETTER)
 
 
 def test_a_fault_names_the_line_of_the_source() -> None:
     with pytest.raises(BrokenTemplate, match="line 4: script has no place in a mail"):
-        mail_html.prepared("<p>\n{% if\n x %}\n<script></script>{% endif %}", locale="en")
+        mail_html.prepare("<p>\n{% if\n x %}\n<script></script>{% endif %}", locale="en")
 
 
 def test_elements_within_each_other_are_counted_as_they_are_closed() -> None:
-    assert measured("<div><p>a<p>b</div>" * MAX_OPEN * 4) == Markup(4 * 4 * MAX_OPEN, 0)
-    assert measured("<table><tr><td>a<td>b<tr><td>c</table>" * MAX_OPEN).elements == 7 * MAX_OPEN
+    assert measure("<div><p>a<p>b</div>" * MAX_OPEN * 4) == Markup(4 * 4 * MAX_OPEN, 0)
+    assert measure("<table><tr><td>a<td>b<tr><td>c</table>" * MAX_OPEN).elements == 7 * MAX_OPEN
 
 
 def test_a_style_sheet_that_would_be_written_on_every_element_stays_where_it_is() -> None:
     sheet = "".join(f"*{{--a{n}:1}}" for n in range(6_000))
     began = time.process_time()
-    html = mail_html.prepared(f"<style>{sheet}</style>" + "<p>x</p>" * 5_000, locale="en")
+    html = mail_html.prepare(f"<style>{sheet}</style>" + "<p>x</p>" * 5_000, locale="en")
     assert sheet in html
     assert time.process_time() - began < SECOND

@@ -7,32 +7,32 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.texts.push_size import ELLIPSIS, TEXT_BYTES, shortened, size
+from notifications.rules.texts.push_size import ELLIPSIS, TEXT_BYTES, shorten, size
 
 
 @pytest.mark.parametrize("body", ["", "short", "a" * (TEXT_BYTES - 5), "€" * 1_198])
 def test_what_fits_stays_as_it_is(body: str) -> None:
-    assert shortened("Title", body) == body
+    assert shorten("Title", body) == body
 
 
 @pytest.mark.parametrize(
     "unit", ["a", "é", "€", "😀", "👨‍👩‍👧", "e\u0301", '"', "\x01", "🇩🇪", "\ud800"]
 )
 def test_a_long_body_is_cut_between_two_characters(unit: str) -> None:
-    cut = shortened("Title", unit * 5_000)
+    cut = shorten("Title", unit * 5_000)
     assert TEXT_BYTES - size(unit) - 5 < size("Title") + size(cut) <= TEXT_BYTES
     kept = cut.removesuffix(ELLIPSIS)
     assert kept == unit * (len(kept) // len(unit))
 
 
 def test_a_title_that_fills_everything_is_left_to_the_provider() -> None:
-    assert shortened("t" * 5_000, "body") == ELLIPSIS
+    assert shorten("t" * 5_000, "body") == ELLIPSIS
 
 
 @given(st.text(max_size=400), st.text(min_size=1, max_size=60), st.integers(1, 900))
 def test_anything_fits_and_begins_as_it_was(title: str, piece: str, times: int) -> None:
     body = piece * times
-    cut = shortened(title, body)
+    cut = shorten(title, body)
     if size(title) < TEXT_BYTES - 3:
         assert size(title) + size(cut) <= TEXT_BYTES
     if cut != body:

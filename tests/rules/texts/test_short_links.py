@@ -10,7 +10,7 @@ from notifications.rules.texts.short_links import (
     TOKEN_LENGTH,
     is_a_person,
     is_target,
-    replaced,
+    replace_links,
     token,
 )
 from providers.sms import gsm7
@@ -33,7 +33,7 @@ PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.
     ],
 )
 def test_whole_links_are_replaced_where_that_is_shorter(text: str, result: str) -> None:
-    assert replaced(text, lambda _link: SHORT) == result
+    assert replace_links(text, lambda _link: SHORT) == result
 
 
 @pytest.mark.parametrize(

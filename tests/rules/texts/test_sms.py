@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notifications.rules.texts.sms_segments import Encoding, measured
-from notifications.rules.texts.sms_transliteration import transliterated
+from notifications.rules.texts.sms_segments import Encoding, measure
+from notifications.rules.texts.sms_transliteration import transliterate
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from notifications.rules.texts.sms_transliteration import transliterated
     ],
 )
 def test_seven_bit_segments(text: str, units: int, segments: int) -> None:
-    size = measured(text)
+    size = measure(text)
     assert (size.encoding, size.units, size.segments) == (Encoding.GSM_7, units, segments)
 
 
@@ -41,7 +41,7 @@ def test_seven_bit_segments(text: str, units: int, segments: int) -> None:
     ],
 )
 def test_sixteen_bit_segments(text: str, units: int, segments: int) -> None:
-    size = measured(text)
+    size = measure(text)
     assert (size.encoding, size.units, size.segments) == (Encoding.UCS_2, units, segments)
 
 
@@ -58,16 +58,16 @@ def test_sixteen_bit_segments(text: str, units: int, segments: int) -> None:
     ],
 )
 def test_a_text_is_said_in_seven_bits_where_it_can_be(text: str, said: str) -> None:
-    assert transliterated(text) == said
-    assert measured(said).encoding is Encoding.GSM_7
+    assert transliterate(text) == said
+    assert measure(said).encoding is Encoding.GSM_7
 
 
 @pytest.mark.parametrize("text", ["“王”", "код – 1", "done 😀…", "plain", "…" * 70])
 def test_a_text_that_gains_nothing_stays_as_it_is(text: str) -> None:
-    assert transliterated(text) == text
+    assert transliterate(text) == text
 
 
 @given(st.text())
 def test_transliteration_never_costs_more(text: str) -> None:
-    assert measured(transliterated(text)).segments <= measured(text).segments
-    assert transliterated(transliterated(text)) == transliterated(text)
+    assert measure(transliterate(text)).segments <= measure(text).segments
+    assert transliterate(transliterate(text)) == transliterate(text)

@@ -10,7 +10,13 @@ from notifications.rules.language.templating import Reader
 from notifications.rules.language.variables import Type, Variable
 from notifications.rules.templates.publishing import objections
 from notifications.rules.texts import push_size
-from notifications.rules.texts.wording import Source, compiled, fitted, mentioned, needed
+from notifications.rules.texts.wording import (
+    Source,
+    compile_text,
+    fit,
+    mentions,
+    required_variables,
+)
 from providers.contract import Channel
 
 NAME = Variable(name="name", type=Type.STRING, example="Ana")
@@ -22,8 +28,8 @@ source = functools.partial(Source, channel=Channel.SMS, locale="en")
 
 def test_an_sms_is_said_in_seven_bits_only_where_its_author_asked() -> None:
     plain, cheap = source(body="“{{ x }}”"), source(body="“{{ x }}”", transliterate=True)
-    assert compiled(plain).render({"x": "á"}, Reader()).body == "“á”"
-    assert compiled(cheap).render({"x": "á"}, Reader()).body == '"a"'
+    assert compile_text(plain).render({"x": "á"}, Reader()).body == "“á”"
+    assert compile_text(cheap).render({"x": "á"}, Reader()).body == '"a"'
 
 
 def test_links_are_cut_short_only_where_their_author_asked() -> None:
@@ -34,24 +40,26 @@ def test_links_are_cut_short_only_where_their_author_asked() -> None:
     def shorten(link: str) -> str:
         return f"https://s.example/{len(link)}"
 
-    assert compiled(plain).render(given, Reader(), shorten=shorten).body == f"See {given['url']}."
-    assert compiled(short).render(given, Reader(), shorten=shorten).body == (
+    assert (
+        compile_text(plain).render(given, Reader(), shorten=shorten).body == f"See {given['url']}."
+    )
+    assert compile_text(short).render(given, Reader(), shorten=shorten).body == (
         "See https://s.example/71."
     )
 
 
 def test_a_push_gives_way_in_its_body_alone() -> None:
     push = source(channel=Channel.PUSH, title="{{ x }}", body="{{ y }}")
-    rendered = compiled(push).render({"x": "t" * 200, "y": "é" * 9_000}, Reader())
+    rendered = compile_text(push).render({"x": "t" * 200, "y": "é" * 9_000}, Reader())
     assert rendered.title == "t" * 200
     assert push_size.size(rendered.title) + push_size.size(rendered.body) <= push_size.TEXT_BYTES
-    assert fitted(Channel.EMAIL, rendered) is rendered
+    assert fit(Channel.EMAIL, rendered) is rendered
 
 
 def test_a_mail_has_a_text_whether_its_author_wrote_one_or_not() -> None:
     html = "<p>Hi {{ name }}</p>"
     without, with_text = (
-        compiled(source(channel=Channel.EMAIL, html=html, body=body))
+        compile_text(source(channel=Channel.EMAIL, html=html, body=body))
         for body in ("", "Dear {{ name }}")
     )
     assert without.render({"name": "<Ana>"}, Reader()).body == "Hi <Ana>"
@@ -62,15 +70,15 @@ def test_a_mail_has_a_text_whether_its_author_wrote_one_or_not() -> None:
 def test_a_mail_says_in_text_and_html_where_to_unsubscribe_if_there_is_a_place() -> None:
     html = "{% if unsubscribe_url %}<a href='{{ unsubscribe_url }}'>Leave</a>{% endif %}."
     mail = source(channel=Channel.EMAIL, html=html)
-    assert needed(mail) == mentioned(mail) == frozenset()
-    with_link = compiled(mail).render({}, Reader(), unsubscribe_url="https://n.example/u/a.b")
+    assert required_variables(mail) == mentions(mail) == frozenset()
+    with_link = compile_text(mail).render({}, Reader(), unsubscribe_url="https://n.example/u/a.b")
     assert with_link.body == "Leave (https://n.example/u/a.b)."
     assert 'href="https://n.example/u/a.b"' in with_link.html
-    assert compiled(mail).render({}, Reader()).body == "."
+    assert compile_text(mail).render({}, Reader()).body == "."
 
 
 def test_an_english_sentence_takes_no_french_number() -> None:
-    text = compiled(source(body="{{ n|number }}"))
+    text = compile_text(source(body="{{ n|number }}"))
     assert text.render({"n": 1.5}, Reader(locale="fr-FR")).body == "1.5"
     assert text.render({"n": 1234}, Reader(locale="en-IN")).body == "1,234"
 
@@ -79,7 +87,7 @@ def test_a_text_needs_what_any_of_its_parts_needs() -> None:
     mail = source(
         channel=Channel.EMAIL, title="{{ a }}", body="{{ b }}", html="{{ c }}{{ d|d('') }}"
     )
-    assert needed(mail) == {"a", "b", "c"}
+    assert required_variables(mail) == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,6 @@ def test_windows_that_leave_no_minute_are_a_channel_that_is_off() -> None:
 
 def test_windows_are_kept_as_they_were_read() -> None:
     windows = _windows({**NIGHT, "days": ["fri", "sat"], "channels": ["push"]})
-    kept = TypeAdapter(list[dict[str, Any]]).dump_json(quiet_hours.stored(windows)).decode()
-    assert quiet_hours.read(kept) == windows
-    assert quiet_hours.read('[{"start": "late"}]') == ()
+    kept = TypeAdapter(list[dict[str, Any]]).dump_json(quiet_hours.to_json(windows)).decode()
+    assert quiet_hours.parse_stored(kept) == windows
+    assert quiet_hours.parse_stored('[{"start": "late"}]') == ()

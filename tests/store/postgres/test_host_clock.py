@@ -74,10 +74,10 @@ def test_a_watched_clock_is_trusted_only_after_it_was_compared(set_clock: SetClo
     set_clock(_off(0))
     clock.watch(limit=dt.timedelta(seconds=2))
     assert not clock.is_trusted()
-    assert "could not be compared" in host_clock.said()
+    assert "could not be compared" in host_clock.fault()
     assert host_clock.compare()
     assert clock.is_trusted()
-    assert not host_clock.said()
+    assert not host_clock.fault()
 
 
 def test_a_change_is_told_raises_an_alert_and_ends_with_the_fault(set_clock: SetClock) -> None:

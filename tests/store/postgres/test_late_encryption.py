@@ -145,12 +145,12 @@ def test_a_new_sensitive_variable_is_sealed_in_what_was_stored_before(
 
     assert _in_clear() == set()
     schedule.refresh_from_db()
-    assert late_encryption.masked_body_of(schedule)["variables"] == {"name": "Ana", "code": MASK}
+    assert late_encryption.body_with_masks(schedule)["variables"] == {"name": "Ana", "code": MASK}
     assert late_encryption.body_of(schedule)["variables"] == variables
     notification.refresh_from_db()
     assert notification.variables == {"name": "Ana"}
     assert notification.secrets is not None
-    assert secret_variables.unseal(bytes(notification.secrets)).reveal() == {"code": CODE}
+    assert secret_variables.decrypt(bytes(notification.secrets)).reveal() == {"code": CODE}
     letter.refresh_from_db()
     assert letter.snapshot["had_secrets"] is True
     job = SealingJob.objects.get()
@@ -187,7 +187,7 @@ def test_what_was_sealed_later_is_sent_with_its_value(
     assert made > 20
     occurrence = Notification.objects.exclude(pk=Notification.objects.order_by("pk")[0].pk)[0]
     assert occurrence.secrets is not None
-    assert secret_variables.unseal(bytes(occurrence.secrets)).reveal() == {"code": CODE}
+    assert secret_variables.decrypt(bytes(occurrence.secrets)).reveal() == {"code": CODE}
     assert _in_clear() == set()
     assert schedule.name == "daily"
 
@@ -205,7 +205,7 @@ def test_a_schedule_with_sealed_variables_is_paused_and_changed(
     _work_off()
     resumed = schedule_changes.change(caller, schedule.pk, {"paused": False})
     assert isinstance(resumed, Schedule)
-    shown = late_encryption.masked_body_of(resumed)
+    shown = late_encryption.body_with_masks(resumed)
     back = schedule_changes.change(caller, schedule.pk, {"request": shown})
     assert isinstance(back, Problem), "a mask is no value"
     assert late_encryption.body_of(Schedule.objects.get())["variables"]["code"] == CODE
@@ -254,7 +254,7 @@ def test_a_run_that_ends_in_the_middle_goes_on_where_it_stood(
         assert SealingJob.objects.get().notifications == done
     assert Notification.objects.filter(recipient_id=person.pk, secrets=None).count() == 0
     values: list[Any] = [
-        secret_variables.unseal(bytes(row.secrets or b"")).reveal()["code"]
+        secret_variables.decrypt(bytes(row.secrets or b"")).reveal()["code"]
         for row in Notification.objects.order_by("pk")
     ]
     assert values == [f"{CODE}{number}" for number in range(5)]

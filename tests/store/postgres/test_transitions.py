@@ -17,7 +17,7 @@ from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifications.rules.transitions import Transition
 from notifications.store.postgres import attempts, claims, transitions
-from notifications.store.postgres.attempts import Call
+from notifications.store.postgres.attempts import AttemptRow
 from notifications.store.postgres.transitions import (
     ANYONE,
     STILL_DUE,
@@ -139,7 +139,7 @@ def test_a_receipt_of_a_provider_that_an_earlier_attempt_called_counts(
 ) -> None:
     delivery_id = make_delivery(Status.SCHEDULED, provider="spare", attempts=2)
     attempts.record(
-        [Call(delivery_id, 1, outcome="unanswered", code="", detail="", latency_ms=1)],
+        [AttemptRow(delivery_id, 1, outcome="unanswered", code="", detail="", latency_ms=1)],
         provider="twilio",
     )
     moved = transitions.apply(rules.DELIVER, [Move(id=delivery_id)], FromProvider("twilio"))

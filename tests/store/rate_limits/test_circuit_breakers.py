@@ -17,15 +17,15 @@ from notifications.rules.rate_limits.circuit_breaker import (
     PROBE_EVERY,
     REFUSAL_SAMPLE,
     STREAKS,
-    Door,
-    Forced,
+    BreakerOverride,
+    BreakerState,
+    CallStats,
     HealthKey,
     Probe,
-    Tally,
 )
 from notifications.store.cached import provider_overrides
 from notifications.store.rate_limits import breaker_status, circuit_breakers, send_admission
-from notifications.store.rate_limits.send_admission import Wanted
+from notifications.store.rate_limits.send_admission import AdmissionRequest
 from notifications.store.redis import state
 from providers.contract import Channel
 from tests.store.ageing import age
@@ -71,7 +71,7 @@ def _kinds() -> list[str]:
         (PUSH, [down(3), well(), down(10)]),
         (SMS, [silent(2), down(3)]),
         (EMAIL, [well(79), down(21)]),
-        (EMAIL, [well(49), Tally(unanswered=51, accepted=1, last_failures=1, calls=52)]),
+        (EMAIL, [well(49), CallStats(unanswered=51, accepted=1, last_failures=1, calls=52)]),
         (EMAIL, [FAULT]),
         (EMAIL, [refused(REFUSAL_SAMPLE)]),
         (EMAIL, [refused(11, after=10)]),
@@ -79,12 +79,12 @@ def _kinds() -> list[str]:
     ],
     ids=repr,
 )
-def test_it_trips_at_its_threshold_and_not_before(key: HealthKey, tallies: list[Tally]) -> None:
+def test_it_trips_at_its_threshold_and_not_before(key: HealthKey, tallies: list[CallStats]) -> None:
     for tally in tallies:
-        assert ask(key).door is Door.CLOSED
+        assert ask(key).state is BreakerState.CLOSED
         report(key, tally)
     answer = ask(key)
-    assert answer.door is Door.OPEN
+    assert answer.state is BreakerState.OPEN
     assert dt.timedelta(seconds=29) < answer.wait <= PROBE_EVERY
     assert _kinds() == ["tripped"]
 
@@ -102,14 +102,14 @@ def test_it_trips_at_its_threshold_and_not_before(key: HealthKey, tallies: list[
         (EMAIL, [refused(10, after=10)]),
         (PUSH, [refused(9, dead=9), refused(1, after=1)]),
         (PUSH, [well(10), FAULT, well(10), FAULT, FAULT]),
-        (PUSH, [Tally(throttled=500, calls=500)]),
+        (PUSH, [CallStats(throttled=500, calls=500)]),
     ],
     ids=repr,
 )
-def test_it_bears_what_is_below(key: HealthKey, tallies: list[Tally]) -> None:
+def test_it_bears_what_is_below(key: HealthKey, tallies: list[CallStats]) -> None:
     for tally in tallies:
         report(key, tally)
-    assert ask(key).door is Door.CLOSED
+    assert ask(key).state is BreakerState.CLOSED
     assert _kinds() == []
 
 
@@ -118,20 +118,20 @@ def test_with_little_traffic_three_failures_over_two_seconds_are_enough(key: Hea
     report(key, down())
     age(SECOND)
     report(key, down())
-    assert ask(key).door is Door.CLOSED
+    assert ask(key).state is BreakerState.CLOSED
     age(SECOND)
     verdict = report(key, down())
     assert verdict is not None
     assert verdict.is_open
     assert verdict.why == "3 failures in a row, none answered for 2 s"
-    assert ask(key).door is Door.OPEN
+    assert ask(key).state is BreakerState.OPEN
 
 
 def test_an_answer_between_failures_begins_the_row_anew() -> None:
     for tally in (down(), down(), refused(1), down(), down()):
         age(SECOND)
         report(EMAIL, tally)
-    assert ask(EMAIL).door is Door.CLOSED
+    assert ask(EMAIL).state is BreakerState.CLOSED
 
 
 def test_failures_of_ten_minutes_ago_do_not_count() -> None:
@@ -139,19 +139,19 @@ def test_failures_of_ten_minutes_ago_do_not_count() -> None:
     age(dt.timedelta(minutes=10))
     report(EMAIL, well(90))
     report(EMAIL, down(10))
-    assert ask(EMAIL).door is Door.CLOSED
+    assert ask(EMAIL).state is BreakerState.CLOSED
 
 
 def test_one_probe_goes_and_its_success_closes() -> None:
     report(PUSH, down(10))
     age(PROBE_EVERY)
     answer = ask()
-    assert (answer.door, answer.probe) == (Door.PROBE, ANNA)
+    assert (answer.state, answer.probe) == (BreakerState.HALF_OPEN, ANNA)
     held = ask()
-    assert held.door is Door.OPEN
+    assert held.state is BreakerState.OPEN
     assert held.wait <= dt.timedelta(seconds=3)  # the probe's answer, not the next probe
     report(PUSH, PROBE_WELL)
-    assert ask().door is Door.CLOSED
+    assert ask().state is BreakerState.CLOSED
     assert _kinds() == ["tripped", "probed", "closed"]
     row = Breaker.objects.get()
     assert (row.trips, row.probes, row.closes) == (1, 1, 1)
@@ -162,25 +162,25 @@ def test_a_probe_that_is_refused_was_answered(probe: Probe) -> None:
     report(PUSH, down(10))
     age(PROBE_EVERY)
     ask()
-    report(PUSH, Tally(rejected=1, calls=1, probe=probe))
-    assert ask().door is Door.CLOSED
+    report(PUSH, CallStats(rejected=1, calls=1, probe=probe))
+    assert ask().state is BreakerState.CLOSED
 
 
 def test_a_probe_that_fails_leaves_it_open_till_the_next() -> None:
     report(PUSH, down(10))
     age(PROBE_EVERY)
-    assert ask().door is Door.PROBE
+    assert ask().state is BreakerState.HALF_OPEN
     report(PUSH, PROBE_DOWN)
     assert ask().wait > dt.timedelta(seconds=25)
     age(PROBE_EVERY)
-    assert ask().door is Door.PROBE
+    assert ask().state is BreakerState.HALF_OPEN
 
 
 def test_a_probe_that_is_never_heard_of_is_followed_by_another() -> None:
     report(PUSH, down(10))
     for _ in range(2):
         age(PROBE_EVERY)
-        assert ask(who=[ANNA]).door is Door.PROBE
+        assert ask(who=[ANNA]).state is BreakerState.HALF_OPEN
 
 
 def test_a_success_that_was_no_probe_closes_nothing() -> None:
@@ -188,7 +188,7 @@ def test_a_success_that_was_no_probe_closes_nothing() -> None:
     age(PROBE_EVERY)
     ask()
     report(PUSH, well(50))
-    assert ask().door is Door.OPEN
+    assert ask().state is BreakerState.OPEN
 
 
 def test_no_delivery_is_the_probe_twice_in_a_row_while_others_wait() -> None:
@@ -199,20 +199,20 @@ def test_no_delivery_is_the_probe_twice_in_a_row_while_others_wait() -> None:
         answer = ask(who=[ANNA, BEN])
         probes.append(answer.probe)
         report(PUSH, PROBE_DOWN)
-        assert ask(who=[CARLA]).door is Door.OPEN
+        assert ask(who=[CARLA]).state is BreakerState.OPEN
     assert probes == [ANNA, BEN, ANNA, BEN]
 
 
 def test_the_last_probe_that_comes_first_lets_the_others_go_first_once() -> None:
     report(PUSH, down(10))
     age(PROBE_EVERY)
-    assert ask(who=[ANNA]).door is Door.PROBE
+    assert ask(who=[ANNA]).state is BreakerState.HALF_OPEN
     ask(who=[BEN])
     age(PROBE_EVERY)
     first = ask(who=[ANNA])
-    assert (first.door, first.probe) == (Door.OPEN, ANNA)
+    assert (first.state, first.probe) == (BreakerState.OPEN, ANNA)
     assert dt.timedelta(0) < first.wait <= dt.timedelta(seconds=2)
-    assert ask(who=[BEN]).door is Door.PROBE
+    assert ask(who=[BEN]).state is BreakerState.HALF_OPEN
 
 
 def test_the_only_delivery_that_waits_may_be_every_probe() -> None:
@@ -220,7 +220,7 @@ def test_the_only_delivery_that_waits_may_be_every_probe() -> None:
     for _ in range(3):
         age(PROBE_EVERY)
         assert ask(who=[ANNA]).probe == ANNA
-        assert ask(who=[ANNA]).door is Door.OPEN
+        assert ask(who=[ANNA]).state is BreakerState.OPEN
 
 
 def test_the_last_probe_is_not_kept_waiting_for_others_that_never_come() -> None:
@@ -229,8 +229,8 @@ def test_the_last_probe_is_not_kept_waiting_for_others_that_never_come() -> None
     ask(who=[ANNA])
     ask(who=[BEN])
     age(PROBE_EVERY)
-    assert ask(who=[ANNA]).door is Door.OPEN
-    assert ask(who=[ANNA]).door is Door.PROBE
+    assert ask(who=[ANNA]).state is BreakerState.OPEN
+    assert ask(who=[ANNA]).state is BreakerState.HALF_OPEN
 
 
 def test_the_urgent_without_another_provider_go_as_probes_at_a_growing_gap() -> None:
@@ -238,7 +238,7 @@ def test_the_urgent_without_another_provider_go_as_probes_at_a_growing_gap() -> 
     gaps = []
     for number in range(8):
         waited = 0
-        while ask(who=[UUID(int=number)], priority=Priority.P0).door is not Door.PROBE:
+        while ask(who=[UUID(int=number)], priority=Priority.P0).state is not BreakerState.HALF_OPEN:
             age(SECOND)
             waited += 1
         gaps.append(waited)
@@ -251,7 +251,7 @@ def test_the_patient_and_those_with_another_provider_are_shed(
 ) -> None:
     report(PUSH, down(10))
     age(20 * SECOND)
-    assert ask(priority=priority, is_alone=is_alone).door is Door.OPEN
+    assert ask(priority=priority, is_alone=is_alone).state is BreakerState.OPEN
 
 
 def test_of_many_urgent_that_wait_only_some_look_again_each_second() -> None:
@@ -262,7 +262,7 @@ def test_of_many_urgent_that_wait_only_some_look_again_each_second() -> None:
         pytest.approx(apart, abs=SECOND)
     ] * 2
     age(PROBE_EVERY)
-    assert ask(priority=Priority.P1).door is Door.PROBE
+    assert ask(priority=Priority.P1).state is BreakerState.HALF_OPEN
     later = ask(priority=Priority.P1, count=500).wait
     assert later > 2 * apart  # behind those that wait since before the probe
 
@@ -282,7 +282,7 @@ def test_a_backlog_behind_a_breaker_looks_again_at_a_bounded_rate() -> None:
                 continue
             looks += 1
             answer = ask(who=[UUID(int=number)], priority=Priority.P1)
-            wait = answer.wait if answer.door is Door.OPEN else 3 * SECOND
+            wait = answer.wait if answer.state is BreakerState.OPEN else 3 * SECOND
             waiting.append((now + wait.total_seconds(), number))
         due = waiting
         age(SECOND)
@@ -291,7 +291,7 @@ def test_a_backlog_behind_a_breaker_looks_again_at_a_bounded_rate() -> None:
 
 def test_channels_of_one_provider_do_not_know_each_other() -> None:
     report(PUSH, down(10))
-    assert ask(SMS).door is Door.CLOSED
+    assert ask(SMS).state is BreakerState.CLOSED
 
 
 def test_it_raises_an_alert_while_it_lasts() -> None:
@@ -306,25 +306,26 @@ def test_it_raises_an_alert_while_it_lasts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("forced", "door"), [(Forced.OPEN, Door.OPEN), (Forced.CLOSED, Door.CLOSED)]
+    ("forced", "door"),
+    [(BreakerOverride.OPEN, BreakerState.OPEN), (BreakerOverride.CLOSED, BreakerState.CLOSED)],
 )
-def test_an_operators_word_wins(forced: Forced, door: Door) -> None:
+def test_an_operators_word_wins(forced: BreakerOverride, door: BreakerState) -> None:
     report(PUSH, down(10))
-    circuit_breakers.force(SMS.pair, Forced.OPEN, by="maria")
+    circuit_breakers.force(SMS.pair, BreakerOverride.OPEN, by="maria")
     circuit_breakers.force(PUSH.pair, forced, by="maria")
-    answers = send_admission.ask([
-        Wanted(key=key, priority=Priority.P1, count=1, pace=None, candidates=[ANNA])
+    answers = send_admission.check([
+        AdmissionRequest(key=key, priority=Priority.P1, count=1, pace=None, candidates=[ANNA])
         for key in (SMS, EMAIL, PUSH)
     ])
-    assert [each.door for each in answers] == [Door.OPEN, Door.CLOSED, door]
-    circuit_breakers.force(SMS.pair, Forced.AUTO, by="maria")
-    assert ask(SMS).door is Door.CLOSED
+    assert [each.state for each in answers] == [BreakerState.OPEN, BreakerState.CLOSED, door]
+    circuit_breakers.force(SMS.pair, BreakerOverride.AUTO, by="maria")
+    assert ask(SMS).state is BreakerState.CLOSED
     assert _kinds() == ["tripped", "forced open", f"forced {forced}", "back to auto"]
     assert BreakerEvent.objects.order_by("id")[1].detail == "by maria"
 
 
 def test_how_it_stands_can_be_seen() -> None:
-    report(EMAIL, Tally(accepted=3, rejected=2, unanswered=3, last_failures=3, calls=8))
+    report(EMAIL, CallStats(accepted=3, rejected=2, unanswered=3, last_failures=3, calls=8))
     report(PUSH, down(10))
     seen = breaker_status.of([PUSH, EMAIL, SMS])
     mail = seen[EMAIL]

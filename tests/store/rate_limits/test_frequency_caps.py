@@ -18,7 +18,7 @@ from notifications import clock, conf
 from notifications.rules.rate_limits.frequency_caps import Cap
 from notifications.rules.states import Status
 from notifications.store.rate_limits import frequency_caps
-from notifications.store.rate_limits.frequency_caps import Ask, Window
+from notifications.store.rate_limits.frequency_caps import CapRequest, Window
 from notifications.store.redis import state
 from providers.contract import Channel
 from tests.store.ageing import age_caps
@@ -42,7 +42,7 @@ def _new(number: int) -> list[UUID]:
 def _count(
     wanting: Sequence[UUID], *, cap: Cap = THREE, window: Window = PUSH, always: bool = False
 ) -> list[dt.timedelta]:
-    return frequency_caps.count([Ask(each, window, cap, always) for each in wanting])
+    return frequency_caps.count([CapRequest(each, window, cap, always) for each in wanting])
 
 
 def _size(window: Window = PUSH) -> int:
@@ -112,7 +112,7 @@ def test_what_must_leave_is_counted_past_the_cap_and_fills_it_for_others() -> No
 def test_people_and_channels_have_windows_of_their_own() -> None:
     windows = [Window(1, Channel.PUSH), Window(1, Channel.SMS), Window(2, Channel.PUSH)]
     asks = [
-        Ask(each, window, Cap(number, HOUR), always=False)
+        CapRequest(each, window, Cap(number, HOUR), always=False)
         for number, window in enumerate(windows, start=1)
         for each in _new(3)
     ]

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from notifications import clock
 from notifications.models import ProviderPace
 from notifications.rules.lane import Priority
-from notifications.rules.rate_limits.circuit_breaker import Door, HealthKey
+from notifications.rules.rate_limits.circuit_breaker import BreakerState, HealthKey
 from notifications.rules.rate_limits.token_bucket import AHEAD
 from notifications.store.cached import provider_overrides
 from notifications.store.rate_limits import circuit_breakers, send_admission
-from notifications.store.rate_limits.send_admission import Answer, Wanted
+from notifications.store.rate_limits.send_admission import Admission, AdmissionRequest
 from notifications.store.redis import state
 from providers.contract import Channel, Pace
 
@@ -47,20 +47,20 @@ def _redis_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "call", away)
 
 
-def _ask(count: int, priority: Priority = Priority.P0, pace: Pace | None = TEN) -> Answer:
-    wanted = Wanted(key=KEY, priority=priority, count=count, pace=pace)
-    [answer] = send_admission.ask([wanted])
+def _ask(count: int, priority: Priority = Priority.P0, pace: Pace | None = TEN) -> Admission:
+    wanted = AdmissionRequest(key=KEY, priority=priority, count=count, pace=pace)
+    [answer] = send_admission.check([wanted])
     return answer
 
 
-def _slots(answer: Answer) -> list[float]:
+def _slots(answer: Admission) -> list[float]:
     assert answer.slots is not None
     return [each.total_seconds() for each in answer.slots]
 
 
 def test_without_a_pace_everything_goes_now() -> None:
     answer = _ask(500, pace=None)
-    assert (answer.door, answer.slots) == (Door.CLOSED, None)
+    assert (answer.state, answer.slots) == (BreakerState.CLOSED, None)
     assert state.client().keys() == []
 
 
@@ -108,17 +108,19 @@ def test_what_an_operator_has_set_wins() -> None:
 
 def test_one_call_asks_for_several_providers() -> None:
     wanted = [
-        Wanted(key=HealthKey(name, Channel.SMS), priority=Priority.P0, count=count, pace=pace)
+        AdmissionRequest(
+            key=HealthKey(name, Channel.SMS), priority=Priority.P0, count=count, pace=pace
+        )
         for name, count, pace in (("one", 5, TEN), ("two", 200, None), ("three", 2, TEN))
     ]
-    answers = send_admission.ask(wanted)
+    answers = send_admission.check(wanted)
     assert [each.slots and len(each.slots) for each in answers] == [5, None, 2]
 
 
 @pytest.mark.usefixtures("_redis_is_away")
 def test_without_redis_everything_goes_now() -> None:
     answer = _ask(500, Priority.P2)
-    assert (answer.door, answer.slots) == (Door.CLOSED, None)
+    assert (answer.state, answer.slots) == (BreakerState.CLOSED, None)
 
 
 def test_eight_callers_at_once_never_get_more_than_burst_and_rate() -> None:

@@ -53,11 +53,11 @@ def test_a_broken_connection_is_made_anew_and_counts_as_news() -> None:
         heard.append(name)
         told.release()
 
-    invalidation.Ears(hear).open()
+    invalidation.InvalidationListener(hear).open()
     assert told.acquire(timeout=10)
     state.client().client_kill_filter(_type="pubsub")
     assert told.acquire(timeout=10)
-    invalidation.tell("hello")
+    invalidation.publish("hello")
     assert told.acquire(timeout=10)
     assert heard[:2] == ["", ""]
     assert "hello" in heard
@@ -68,7 +68,7 @@ def test_news_that_come_while_a_version_is_read_are_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     watchers.publish("first")
-    ours, read = template_cache._Shelf(), template_cache._load
+    ours, read = template_cache._TemplateCache(), template_cache._load
 
     def overtaken(*, names: list[str]) -> list[template_cache.TemplateVersion]:
         found = read(names=names)

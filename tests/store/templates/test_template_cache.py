@@ -24,7 +24,7 @@ def test_a_process_holds_only_so_many_versions(monkeypatch: pytest.MonkeyPatch) 
     made = [_published(f"t{number}") for number in range(12)]
     for each in made:
         assert list(template_cache.by_id([each])) == [each]
-        assert len(template_cache._shelf._by_id) <= 4
+        assert len(template_cache._cache._by_id) <= 4
     assert set(template_cache.by_id(made)) == set(made)
     assert set(template_cache.by_id(made[:3])) == set(made[:3])
     template_cache.forget()

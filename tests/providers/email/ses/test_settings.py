@@ -85,7 +85,7 @@ def test_check_tells_what_is_wrong(server: AwsFake, provider: Ses) -> None:
 )
 def test_a_wrong_setting_is_named_at_start(setting: str, text: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        registry.configured(SETTINGS | {setting: text})
+        registry.build_all(SETTINGS | {setting: text})
     assert str(refused.value).startswith(f"{setting}: ")
     assert "hunter2" not in str(refused.value)
 
@@ -103,7 +103,7 @@ def test_the_endpoint_is_the_regions() -> None:
 
 def test_without_keys_in_the_settings_nothing_is_looked_up_at_start() -> None:
     settings = {name: text for name, text in SETTINGS.items() if "KEY" not in name}
-    assert registry.configured(settings)["ses"].capabilities.gives_receipts
+    assert registry.build_all(settings)["ses"].capabilities.gives_receipts
 
 
 def test_without_any_keys_it_is_our_fault_and_nobodys_bounce(
