@@ -1,4 +1,4 @@
-"""Cached tables: small tables that operators edit; an edit acts within two seconds.
+"""Caches of small tables that operators edit; an edit acts within two seconds.
 
-`ttl_cache` keeps each table for a second in each process, and `ttl_cache.forget` empties all.
+`ttl_cache` keeps each table for a second in each process; `ttl_cache.forget` clears all caches.
 """

@@ -1,4 +1,4 @@
-"""The router's table: what a type of notification means."""
+"""Notification types: priority, category, retry preset and digest template by type name."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class TypeRule:
     category: str
     retry_preset: str
     digest_template: str = ""
-    """Template of one message in place of many that a cap held back; empty: none."""
+    """Template of the digest that replaces several capped notifications; empty: no digest."""
 
 
 @Fresh
 def every() -> Mapping[str, TypeRule]:
-    """Read each type's rule by its name."""
+    """Return the settings of all types by name."""
     return {
         row.name: TypeRule(
             priority=Priority(row.priority),

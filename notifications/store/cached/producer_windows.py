@@ -1,4 +1,4 @@
-"""The producers' days: which clock counts for recipients whose timezone nobody knows."""
+"""Send windows of producers, for recipients without a known timezone."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ forget = _days.forget
 
 
 def of(producer_id: int) -> ProducerDay:
-    """Return a producer's day; the default day of a producer that was deleted."""
+    """Return the send window of a producer; the default window if the producer was deleted."""
     return _days().get(producer_id, ProducerDay())

@@ -16,7 +16,7 @@ Pair = tuple[str, Channel]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderOverrides:
-    """Settings that differ from the default."""
+    """Operators' overrides of provider settings."""
 
     forced: Mapping[Pair, BreakerOverride]
     paces: Mapping[str, Pace]

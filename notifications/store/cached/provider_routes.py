@@ -13,7 +13,7 @@ from providers.contract import Channel
 
 @Fresh
 def current() -> Mapping[Channel, Sequence[Rule]]:
-    """Read the enabled rules of each channel that has any."""
+    """Return the enabled routes by channel; a channel without a route is missing."""
     rules: dict[Channel, list[Rule]] = defaultdict(list)
     for row in ProviderRoute.objects.filter(is_enabled=True):
         channel = Channel(row.channel)

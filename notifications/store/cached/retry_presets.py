@@ -1,4 +1,4 @@
-"""The retry presets in force: the shipped ones, and those that admin changed or added."""
+"""Retry presets: the shipped presets, with the changes and additions made in admin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from providers.contract import Channel
 
 @Fresh
 def every() -> Mapping[str, Preset]:
-    """Read each preset by its name. A shipped preset without a row has its shipped values."""
+    """Return all presets by name. A shipped preset without a row has the shipped values."""
     return {**PRESETS, **{row.name: preset_of(row) for row in RetryPreset.objects.all()}}
 
 
@@ -23,7 +23,7 @@ forget = every.forget
 
 
 def preset_for(priority: Priority, channel: Channel, *, chosen: str) -> Preset:
-    """Return the preset of a lane, unless the notification's type has `chosen` one by name."""
+    """Return the preset of a lane, or the preset that the notification's type has `chosen`."""
     return retries.preset_for(priority, channel, chosen=chosen, presets=every())
 
 
@@ -41,7 +41,7 @@ def preset_of(row: RetryPreset) -> Preset:
 
 
 def columns_of(preset: Preset) -> dict[str, object]:
-    """Return the columns of a row for this preset, without its name."""
+    """Return the columns of a preset's row, without the name."""
     return {
         "base_seconds": preset.base.total_seconds(),
         "multiplier": preset.multiplier,

@@ -1,4 +1,4 @@
-"""Small tables that operators edit, read again each second: an edit acts within two seconds."""
+"""A cache for small tables that operators edit: one second per process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Answer = TypeVar("Answer")
 
 
 class Fresh(Generic[Answer]):
-    """Decorates a function that reads a table: its answer is kept for a second in this process."""
+    """Decorator for a function that reads a table: caches the result for a second in this process."""
 
     def __init__(self, read: Callable[[], Answer]) -> None:
         self._read = functools.lru_cache(maxsize=1)(lambda _second: read())
 
     def __call__(self) -> Answer:
-        """Return the answer of this second."""
+        """Return the result of the current second."""
         return self._read(int(clock.monotonic()))
 
     def forget(self) -> None:

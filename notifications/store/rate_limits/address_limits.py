@@ -1,7 +1,7 @@
-"""How much one client address may ask without a key: a bucket for each, in the state Redis.
+"""Rate limits for requests without a key: a token bucket per client address, in the state Redis.
 
-The same arithmetic as a producer's limit (`lua/gcra.lua`). While the state Redis is away each
-process counts by itself, for as many addresses as fit into its memory.
+The arithmetic is the arithmetic of producer limits (`lua/gcra.lua`). While the state Redis is away,
+each process keeps buckets in memory, for a bounded number of addresses.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from notifications.store.redis import state
 _SECOND_US: Final = 1_000_000
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 _BURST_SECONDS: Final = 10
-"""An idle address may ask at once what it may ask in so many seconds."""
+"""Size of the burst: an idle address gets the requests of this many seconds at once."""
 _MOST_REMEMBERED: Final = 10_000
-"""Addresses in this process's memory; strangers must not fill it."""
+"""Upper bound of the addresses in memory, so that unknown clients cannot exhaust the memory."""
 
 
 class Bucket(StrEnum):
-    """What is counted apart."""
+    """The separately counted kinds of requests."""
 
     OPEN = "open"
-    """Requests to paths that need no key."""
+    """Requests to paths without authentication."""
     FAILED = "failed"
-    """Requests whose key or signature was wrong."""
+    """Requests with a wrong key or signature."""
 
 
 def take(bucket: Bucket, address: str) -> dt.timedelta:
-    """Count a request; returns how long the address must wait, and zero where it need not.
+    """Count a request; return the wait before the next request, zero if the request is granted.
 
-    A refusal is remembered here: until it has passed, the address costs nothing more than a look
-    into this process's memory.
+    A refusal is kept in memory: until the wait ends, further requests of the address make no Redis
+    call.
     """
     rate = conf.current().web.open_requests_per_second
     name = f"limit:{bucket}:{address}"
@@ -58,12 +58,12 @@ def take(bucket: Bucket, address: str) -> dt.timedelta:
 
 
 def _price(rate: int) -> float:
-    """Microseconds that one request costs."""
+    """Return the cost of one request in microseconds."""
     return _SECOND_US / rate
 
 
 def wait(bucket: Bucket, address: str) -> dt.timedelta:
-    """How long an address that was refused must still wait; zero for any other. No round trip."""
+    """Return the remaining wait of a refused address, else zero. Makes no Redis call."""
     until = _refused_until.get(f"limit:{bucket}:{address}")
     if until is None:
         return dt.timedelta(0)
@@ -71,7 +71,7 @@ def wait(bucket: Bucket, address: str) -> dt.timedelta:
 
 
 def forget() -> None:
-    """Drop what this process remembers."""
+    """Clear the buckets and refusals of this process."""
     _refused_until.clear()
     _paid_at.clear()
 
@@ -79,7 +79,8 @@ def forget() -> None:
 _refused_until: dict[str, float] = {}
 """Bucket -> monotonic microseconds."""
 _paid_at: dict[str, float] = {}
-"""This process's own buckets, for a state Redis that is away: as `lua/gcra.lua` keeps them."""
+"""Buckets of this process, used while the state Redis is away; the values are as in `lua/gcra.lua`.
+"""
 _lock = threading.Lock()
 
 

@@ -27,18 +27,18 @@ _NOTHING: Final = dt.timedelta(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerStatus:
-    """One breaker."""
+    """The status of one breaker."""
 
     forced: BreakerOverride = BreakerOverride.AUTO
     since: dt.datetime | None = None
-    """When the breaker tripped; None: closed."""
+    """Time of the trip; None while the breaker is closed."""
     why: str = ""
     is_rejecting: bool = False
-    """It is open because the provider refuses most calls."""
+    """True if the breaker tripped because the provider rejected most calls."""
     wait: dt.timedelta = _NOTHING
-    """Until the next probe; zero: the next delivery is one, or none is needed."""
+    """Time until the next probe; zero if the next delivery is the probe, or no probe is needed."""
     calls: int = 0
-    """Calls of the last minutes, or of those before the trip."""
+    """Calls of the last minutes; for an open breaker, calls before the trip."""
     failures: int = 0
     rejected: int = 0
 
@@ -56,15 +56,15 @@ class BreakerStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenEndpoints:
-    """The resting endpoints of one provider."""
+    """The endpoints of one provider with an open breaker."""
 
     count: int = 0
     shown: list[tuple[str, BreakerStatus]] = field(default_factory=list)
-    """Some of them, the latest failures first."""
+    """A selection of the endpoints, latest failures first."""
 
 
 def of(keys: Iterable[HealthKey]) -> dict[HealthKey, BreakerStatus]:
-    """Return how these breakers stand; without Redis all are closed."""
+    """Return the status of each breaker; without Redis every breaker counts as closed."""
     wanted = list(keys)
     kept = state.get_many([circuit_breakers.key(each) for each in wanted])
     forced = provider_overrides.current().forced
@@ -81,14 +81,14 @@ def of_pairs(pairs: Iterable[Pair]) -> dict[Pair, BreakerStatus]:
 
 
 def with_counts() -> dict[Pair, tuple[Row, BreakerStatus]]:
-    """Return counts and standing of breakers that ever tripped or were forced."""
+    """Return counts and status of all breakers that ever tripped or were forced."""
     rows = {(row.provider, Channel(row.channel)): row for row in Row.objects.all()}
     found = of_pairs(rows)
     return {pair: (row, found[pair]) for pair, row in rows.items()}
 
 
 def endpoints(pair: Pair, *, limit: int) -> OpenEndpoints:
-    """Count a provider's resting endpoints, and return up to `limit`; none without Redis."""
+    """Count the open endpoints of a provider, and return up to `limit`; empty without Redis."""
     key, since = (
         circuit_breakers.open_endpoints_key(pair),
         (clock.now() - circuit_breakers.KEPT_OPEN).timestamp() * 1000,

@@ -1,9 +1,10 @@
-"""Breakers: report outcomes of calls to all processes, and force breakers.
+"""Circuit breakers: record outcomes of calls for all processes, and force breakers.
 
-The state is one JSON object a breaker in the state Redis, changed by Lua alone. Each trip, probe
-and close of a provider's breaker leaves a `BreakerEvent`, a count, a log line, and an alert while
-the breaker is open. Endpoints get a log line and an entry in a list of resting ones. While Redis is
-away every breaker counts as closed. `departures` asks breakers; `standings` shows them.
+The state of a breaker is a JSON object in the state Redis; only the Lua scripts change the state.
+Each trip, probe and close of a provider's breaker inserts a `BreakerEvent`, counts, and writes a
+log line. An alert stays open while the breaker is open. An endpoint's breaker writes a log line and
+an entry in the list of open endpoints. While Redis is away every breaker counts as closed.
+`send_admission` checks breakers; `breaker_status` reads the status.
 """
 
 from __future__ import annotations
@@ -50,13 +51,14 @@ Kind = BreakerEvent.Kind
 
 MILLISECOND: Final = dt.timedelta(milliseconds=1)
 KEPT_OPEN: Final = dt.timedelta(hours=1)
-"""A breaker without a probe for so long is forgotten: its provider is not used any more."""
+"""Lifetime of a breaker without a probe; after an hour the provider is probably no longer in use.
+"""
 CLOSED: Final = "breakers:closed"
-"""The keys of breakers that closed and whose waiting rows `sweeps.resume` has yet to release."""
+"""Redis set: keys of closed breakers whose held deliveries `sweeps.resume` has yet to release."""
 _REPORT_EVERY: Final = 1.0
 """Batches with only accepted calls are reported at most once in so many seconds."""
 AT_ONCE: Final = 100
-"""Endpoints of one Lua call, which takes some ten milliseconds."""
+"""Endpoints per Lua call; a call with this many takes about ten milliseconds."""
 _COUNTED: Final = {Kind.TRIPPED: "trips", Kind.PROBED: "probes", Kind.CLOSED: "closes"}
 _SHARED: Final = orjson.dumps({
     "believed": REFUSALS_BELIEVED,
@@ -77,7 +79,7 @@ _SHARED: Final = orjson.dumps({
 
 
 class _Unreported:
-    """Accepted calls that this process has not reported yet."""
+    """Accepted calls that this process has not reported to Redis."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -92,7 +94,7 @@ _unreported = _Unreported()
 
 
 def forget() -> None:
-    """Forget the accepted calls that are not reported yet."""
+    """Drop the unreported accepted calls."""
     _unreported.clear()
 
 
@@ -103,18 +105,18 @@ def key(health: HealthKey) -> str:
 
 
 def health_of(name: str) -> HealthKey:
-    """Return the provider, channel and endpoint of a breaker from its key."""
+    """Parse the key of a breaker into provider, channel and endpoint."""
     _, channel, provider, *endpoint = name.split(":", 3)
     return HealthKey(provider, Channel.from_label(channel), "".join(endpoint))
 
 
 def bucket_key(health: HealthKey) -> str:
-    """Return the key of a bucket: one for a provider's channels, or one for each endpoint."""
+    """Return the key of a token bucket: per endpoint, or per provider if there is no endpoint."""
     return ":".join(filter(None, ("bucket", health.provider, health.endpoint)))
 
 
 def pace_key(health: HealthKey) -> str:
-    """Return the key that holds how much throttling lowers the pace."""
+    """Return the key of the reduced rate of a throttling provider."""
     return ":".join(filter(None, ("pace", health.provider, health.endpoint)))
 
 
@@ -124,10 +126,11 @@ def open_endpoints_key(pair: Pair) -> str:
 
 
 def record_calls(told: Mapping[HealthKey, CallStats]) -> dict[HealthKey, BreakerReport]:
-    """Report outcomes of live calls; returns the verdict of each breaker. Raises nothing.
+    """Record outcomes of live calls; return the report of each breaker. Raises nothing.
 
-    Batches of a provider with only accepted calls are reported once a second, and have no verdict
-    until then; other batches, and all of endpoints, are reported at once.
+    All-success batches of a provider are recorded at most once a second, because successes only
+    feed the failure ratio; until then such a batch has no report. Failures and calls to endpoints
+    are recorded immediately.
     """
     due: dict[HealthKey, CallStats] = {}
     for health, tally in told.items():
@@ -146,7 +149,7 @@ def record_calls(told: Mapping[HealthKey, CallStats]) -> dict[HealthKey, Breaker
 
 
 def _unreported_calls(health: HealthKey, tally: CallStats) -> int | None:
-    """Return the unreported accepted calls; None if these calls wait as well."""
+    """Return the number of unreported accepted calls; None if these calls stay unreported as well."""
     if health.endpoint:
         return 0
     with _unreported.lock:
@@ -186,7 +189,7 @@ def _record_in_redis(tallies: Mapping[HealthKey, CallStats]) -> dict[HealthKey, 
 
 
 def thresholds(health: HealthKey) -> Thresholds:
-    """Return the thresholds of this breaker."""
+    """Return the thresholds of a breaker."""
     if health.endpoint == EVERY_ENDPOINT:
         return OVER_ENDPOINTS
     if health.endpoint:
@@ -202,7 +205,7 @@ def _while_away(tally: CallStats) -> BreakerReport:
 
 
 def record_probe(health: HealthKey) -> None:
-    """Note that one delivery leaves as a probe."""
+    """Record that a delivery was sent as a probe."""
     _record(health, Kind.PROBED, "")
 
 
@@ -214,7 +217,7 @@ def _record_change(health: HealthKey, verdict: BreakerReport) -> None:
 
 
 def _record(health: HealthKey, kind: Kind, detail: str) -> None:
-    """Log a change and store its event. Without Postgres only the log has it."""
+    """Log a change and insert an event. While Postgres is away, only the log has the change."""
     _log.warning(
         "breaker",
         provider=health.provider,
@@ -246,7 +249,7 @@ def _insert_event(pair: Pair, kind: Kind, detail: str) -> None:
 
 
 def force(pair: Pair, forced: BreakerOverride, *, by: str) -> None:
-    """Force a breaker, or end that; every process follows within two seconds."""
+    """Set or clear the override of a breaker; every process applies the change within two seconds."""
     provider, channel = pair
     Row.objects.update_or_create(provider=provider, channel=channel, defaults={"forced": forced})
     kind = {

@@ -1,10 +1,10 @@
-"""Caps in the state Redis: a recipient's notifications on a channel in the window of the cap.
+"""Frequency caps in the state Redis: notifications of a recipient on a channel in a window.
 
-One Lua call counts a whole batch, so concurrent workers never let more through than the cap allows.
-Redis's clock counts. A notification that is counted twice counts once, so retries and further
-devices cost nothing.
+One Lua call counts a whole batch, so concurrent workers together stay below the cap. The clock is
+the clock of Redis. A notification counts once, so retries and further devices are free.
 
-Losing the instance forgets the windows: a recipient may then get one more window's worth.
+After a loss of the Redis instance the windows are empty: a recipient may then get the notifications
+of one more window.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CAP: Final = attrgetter("cap", "always")
 
 
 class Window(NamedTuple):
-    """One recipient on one channel, in live mode."""
+    """The window of one live recipient on one channel."""
 
     recipient_id: int
     channel: Channel
@@ -45,17 +45,17 @@ class Window(NamedTuple):
 
 
 class CapRequest(NamedTuple):
-    """One notification that wants to leave."""
+    """A request to count one notification."""
 
     notification_id: UUID
     window: Window
     cap: Cap
     always: bool
-    """The notification counts even if it does not fit."""
+    """True: count the notification even if the window is full."""
 
 
 def count(asks: Sequence[CapRequest]) -> list[dt.timedelta]:
-    """Count what fits; returns the wait of each ask (zero: none).
+    """Count the notifications that fit; return the wait of each request (zero: counted).
 
     Raises:
         state.Away: Redis did not answer.
@@ -70,10 +70,10 @@ def count(asks: Sequence[CapRequest]) -> list[dt.timedelta]:
 
 
 def renew(asks: Sequence[CapRequest]) -> None:
-    """Count these from now on instead of from their first count; uncounted ones stay uncounted.
+    """Move counted notifications to the current time; uncounted notifications stay uncounted.
 
     Raises:
-        state.Away: the first counts stay.
+        state.Away: Redis did not answer; the earlier times stay.
     """
     arguments: list[str | int | float | bytes] = []
     for each in asks:
@@ -82,7 +82,7 @@ def renew(asks: Sequence[CapRequest]) -> None:
 
 
 def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
-    """Refund deliveries that have just ended without being sent."""
+    """Refund deliveries that ended without a provider call."""
     counted = {
         (Window(each.recipient_id, Channel(each.channel)), ids.notification_of(each.id))
         for each in deliveries
@@ -93,10 +93,10 @@ def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
 
 
 def refund(counted: Collection[tuple[Window, UUID]]) -> None:
-    """Refund those of these notifications that did not leave and cannot leave on the channel.
+    """Refund notifications that were not sent and can no longer be sent on the channel.
 
-    Postgres decides after the final moves: a notification stays counted while a delivery to another
-    device is open, was sent or was perhaps sent. While Redis is away no count is refunded.
+    Postgres decides after the final transitions: a notification stays counted while a delivery to
+    another device is open, was sent or was perhaps sent. While Redis is away, refunds are dropped.
     """
     places = {(one.bytes, window.channel.value): (window, one) for window, one in counted}
     asked: dict[UUID, list[int]] = {}

@@ -1,9 +1,9 @@
-"""Rate limits of producers: a bucket for each producer and mode, in the state Redis.
+"""Rate limits of producers: a token bucket per producer and mode, in the state Redis.
 
 A notification costs 1, and so does each other write. Over all processes a producer gets at most the
-burst at once and the rate afterwards; one call that costs more than the burst is granted when the
-bucket is full, and is paid off before the next call. While the state Redis is away, every process
-keeps buckets of its own.
+burst at once, and the configured rate afterwards. A call that costs more than the burst is granted
+when the bucket is full; the next call waits until the cost is paid off. While the state Redis is
+away, every process keeps buckets in memory.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ class Quota:
 
     granted: bool
     burst: int
-    """Notifications that fit in at once."""
+    """Size of the burst, in notifications."""
     remaining: int
-    """Notifications that are left now."""
+    """Notifications left in the burst."""
     window: dt.timedelta
     """How long an empty bucket takes to fill."""
     full_in: dt.timedelta
     """How long until the bucket is full."""
     retry_after: dt.timedelta
-    """When a refused call would be granted; zero for a granted one."""
+    """Time until a refused call would be granted; zero for a granted call."""
     taken: int = 0
     """How much was taken, where a part of the charge may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """The cost of one call."""
+    """The cost of a call."""
 
     producer_id: int
     mode: Mode
@@ -55,7 +55,7 @@ class Charge:
 
     @property
     def price(self) -> float:
-        """Microseconds for one notification; a rate of zero counts as one a second."""
+        """Microseconds per notification; a rate of zero counts as 1 per second."""
         return _SECOND_US / max(1, self.rate_per_second)
 
     @property
@@ -65,7 +65,7 @@ class Charge:
 
 
 def take(charges: Sequence[Charge]) -> list[Quota]:
-    """Charge producers' buckets in one round trip; a charge is granted as a whole or refused."""
+    """Charge the buckets in one round trip; each charge is granted as a whole or refused."""
     arguments: list[str | int | float | bytes] = [
         part for each in charges for part in (each.price, each.burst, each.cost)
     ]
@@ -79,11 +79,11 @@ def take(charges: Sequence[Charge]) -> list[Quota]:
 
 
 def take_some(charge: Charge, *, share: int = 1) -> Quota:
-    """Take as much of a charge as its producer's bucket holds; returns what that leaves.
+    """Take as much of a charge as the producer's bucket holds; return the resulting quota.
 
     Args:
-        charge: what is wanted.
-        share: take at most this part of what the bucket holds: 2 takes half of it.
+        charge: the requested cost.
+        share: divisor: take at most the content of the bucket divided by `share`.
     """
     [quota] = take([dataclasses.replace(charge, cost=0)])
     some = min(charge.cost, quota.remaining // share)
@@ -104,17 +104,17 @@ def _quota(charge: Charge, granted: int, remaining: int, full_in: int, wait: int
 
 
 def forget() -> None:
-    """Empty this process's own buckets."""
+    """Empty the buckets of this process."""
     _paid_at.clear()
 
 
 _paid_at: dict[str, float] = {}
-"""This process's own buckets: name -> monotonic microseconds."""
+"""Buckets of this process: name -> monotonic microseconds."""
 _lock = threading.Lock()
 
 
 def _take_locally(charge: Charge) -> list[int]:
-    """As `lua/gcra.lua`, on this process's clock."""
+    """Do the arithmetic of `lua/gcra.lua` with this process's clock."""
     name, price = charge.bucket, charge.price
     room, wanted = charge.burst * price, charge.cost * price
     with _lock:

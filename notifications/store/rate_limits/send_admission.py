@@ -1,8 +1,9 @@
-"""Departures: may deliveries leave through their providers now, and when?
+"""Send admission: breaker check and reserved send times for the deliveries of a batch.
 
-One Lua call answers for a batch: the breaker of every provider or endpoint, and a slot in the
-bucket for every delivery. A provider without a stated pace has no bucket until it throttles; an
-operator's pace wins. While Redis is away all deliveries may leave at once.
+One Lua call serves a batch: it checks the breaker of every provider or endpoint, and reserves a
+slot in the token bucket for every delivery. A provider without a stated rate has no bucket until
+the provider throttles; a rate set by an operator wins. While Redis is away every delivery is
+admitted at once.
 """
 
 from __future__ import annotations
@@ -32,43 +33,44 @@ _SECOND_US: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionRequest:
-    """Deliveries of one priority, through one provider or endpoint."""
+    """Deliveries of one priority through one provider or endpoint."""
 
     key: HealthKey
     priority: Priority
     count: int
-    """Deliveries that want a slot."""
+    """Deliveries without a slot."""
     pace: Pace | None
-    """The pace of its adapter."""
+    """The rate limit stated by the adapter."""
     with_slot: int = 0
     """Further deliveries, which have a slot already."""
     candidates: Sequence[UUID] = ()
-    """Up to two deliveries of which one may be the probe."""
+    """Up to two deliveries; one of the candidates may become the probe."""
     is_alone: bool = True
     """Whether the candidates have no other provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """The answer for one `AdmissionRequest`."""
+    """The result for one `AdmissionRequest`."""
 
     state: BreakerState
     wait: dt.timedelta
-    """When to ask again, if the breaker is open; for a probe, when its answer is expected."""
+    """If the breaker is open: time until the next check. For a probe: time until the answer is due.
+    """
     room: int
-    """Deliveries that the endpoint may be given, if the breaker is closed."""
+    """If the breaker is closed: calls that the endpoint may get."""
     slots: Sequence[dt.timedelta] | None
-    """Time until the slot of each delivery, in order; None: all may leave now."""
+    """Time until the slot of each delivery, in order; None: no limit, send all now."""
     probe: UUID | None = None
-    """The delivery that goes as the probe; if none may go, the last probe."""
+    """The delivery that becomes the probe; without a new probe, the last probe."""
     next_slot: dt.timedelta = dt.timedelta(0)
-    """Time until the first slot that did not fit."""
+    """Delay until the first slot that did not fit."""
     spacing: dt.timedelta = dt.timedelta(0)
     """Interval between later slots."""
 
 
 def check(wanted: Sequence[AdmissionRequest]) -> list[Admission]:
-    """Return one answer for each; reserves the given slots and the allowed probe."""
+    """Return an admission for each request; reserves the slots and the probe."""
     now = provider_overrides.current()
     shut = [now.forced.get(each.key.pair) is BreakerOverride.OPEN for each in wanted]
     asks = [each for each, is_shut in zip(wanted, shut, strict=True) if not is_shut]
@@ -81,7 +83,7 @@ def check(wanted: Sequence[AdmissionRequest]) -> list[Admission]:
 
 
 _FORCED_OPEN: Final = Admission(state=BreakerState.OPEN, wait=rules.PROBE_EVERY, room=0, slots=())
-"""Forced open: there is no next probe, so this is only when to look again."""
+"""Result for a breaker that is forced open: no probe, `wait` is the time until the next check."""
 
 
 def _check_in_redis(wanted: Sequence[AdmissionRequest], now: ProviderOverrides) -> list[Admission]:
@@ -122,7 +124,7 @@ SHARED: Final = orjson.dumps({
     "urgent_every": rules.URGENT_PROBE_EVERY // MILLISECOND,
     "yields_for": rules.LAST_PROBE_YIELDS_FOR // MILLISECOND,
 })
-"""Numbers for all questions, as `depart.lua` reads them."""
+"""Numbers common to all requests, read by `depart.lua`."""
 
 
 def _arguments(

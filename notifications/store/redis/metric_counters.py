@@ -1,8 +1,8 @@
-"""Tallies for `/metrics`: held, dropped and released deliveries, opt-outs, calls in flight.
+"""Counters for `/metrics`: held, dropped and released deliveries, opt-outs, calls in flight.
 
-They stand in the state Redis, because counting in Postgres would read a day of events. Only live
-mode is counted, after the commit, in one round trip for a batch. While the state Redis is away
-nothing is counted; after its loss the tallies begin at zero, as after a restart.
+The counters are in the state Redis, because counting in Postgres would read the events of a day.
+Counting covers live mode only, after the commit, in one round trip per batch. While the state Redis
+is away, counts are dropped; after a loss the counters begin at zero, as after a restart.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from notifications.rules.states import Status
 from notifications.store.redis import state
 
 COUNTED: Final = frozenset({Status.SCHEDULED, Status.QUEUED, Status.SUPPRESSED, Status.EXPIRED})
-"""Statuses whose moves are counted."""
+"""Statuses with a counter of transitions."""
 CATEGORY: Final = "category"
-"""Cause of an opt-out from a category; other causes are those of the suppression list."""
+"""Cause of an opt-out from a category; the other causes are causes of the suppression list."""
 _MOVES: Final = "tally:moves"
 _OPT_OUTS: Final = "tally:opt_outs"
 _IN_FLIGHT: Final = "tally:in_flight"
 _FRESH_SECONDS: Final = 10
-"""A process without a report for this long has ended, or has no calls in flight."""
+"""Age in seconds after which the report of a process is ignored: the process ended or is idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """The calls of one provider, over all processes with a recent report."""
+    """Calls in flight of one provider, summed over all processes with a recent report."""
 
     limit: int = 0
     in_flight: int = 0
 
     def __add__(self, other: InFlight) -> InFlight:
-        """Add the figures of another process."""
+        """Add the numbers of another process."""
         return InFlight(self.limit + other.limit, self.in_flight + other.in_flight)
 
 
 def count_moves(to: Status, reasons: Iterable[str]) -> None:
-    """Count moves to one of COUNTED, by reason, after the commit."""
+    """Count transitions to a status of COUNTED by reason, after the commit."""
     _count(_MOVES, Counter(f"{to.label} {reason}" for reason in reasons if reason))
 
 
@@ -74,7 +74,7 @@ def opt_outs() -> dict[str, int]:
 
 
 def note_in_flight(provider: str, *, limit: int, in_flight: int) -> None:
-    """Report this process's limit and number of calls in flight at a provider."""
+    """Report this process's limit and calls in flight for a provider."""
     process = f"{socket.gethostname()}:{os.getpid()}"
     figure = f"{clock.now().timestamp():.0f} {limit} {in_flight}"
     with contextlib.suppress(state.Away), state.connection() as redis:

@@ -34,11 +34,11 @@ _DEFINITE: Final[Mapping[str, Callable[[str], Outcome]]] = {
     "rejected": lambda said: Rejected(code=said),
     "misconfigured": lambda said: Misconfigured(code=said),
 }
-"""Outcomes that say whether the message was sent. `Unanswered` does not."""
+"""Outcomes that settle whether the message was sent; `Unanswered` leaves the question open."""
 
 
 class Entry(NamedTuple):
-    """One call and its outcome."""
+    """A call and its outcome."""
 
     delivery_id: UUID
     attempt: int
@@ -59,7 +59,7 @@ def write(entries: Iterable[Entry]) -> None:
 
 
 def load(delivery_ids: Sequence[UUID]) -> dict[UUID, Entry]:
-    """Return the entries of these deliveries; none while the state Redis is away."""
+    """Return the entries of deliveries; empty while the state Redis is away."""
     found = state.get_many([_key(each) for each in delivery_ids])
     entries = {
         delivery_id: _parse(delivery_id, value.decode())

@@ -1,11 +1,13 @@
-"""Signing in: how often somebody may try, and which sessions there are.
+"""Sign-ins of operators: limits of attempts, and the list of sessions.
 
-Each try costs one unit of three buckets (`lua/gcra.lua`): of the address; of the account from this
-address; and, unless the account signed in from this address lately, of the account from all
-addresses it never used. So a stranger who tries passwords slows strangers down, and not the
-operator, whose own address has a bucket of its own. Names and addresses are kept as keyed hashes.
+Each attempt costs one unit in up to three buckets (`lua/gcra.lua`): the bucket of the address; the
+bucket of the account with the address; and, unless the account signed in from the address lately,
+the bucket of the account with all unknown addresses. An attacker who tries passwords therefore
+exhausts the bucket of unknown addresses, and the operator's usual address has a separate bucket.
+Names and addresses are stored as keyed hashes.
 
-While the state Redis is away tries are not counted: an operator must get in during an outage.
+While the state Redis is away attempts are not counted, so that operators can sign in during an
+outage.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from notifications.store.redis import state
 _log = structlog.get_logger(__name__)
 
 KNOWN_FOR: Final = dt.timedelta(days=30)
-"""How long an address is an account's own after it signed in there."""
+"""Time for which an address counts as known to an account after a sign-in."""
 KEPT: Final = dt.timedelta(days=90)
 """How long ended sessions are listed."""
 _SEEN_EVERY: Final = dt.timedelta(minutes=1)
@@ -38,7 +40,7 @@ class _Bucket:
     burst: int
     """Tries at once."""
     every: dt.timedelta
-    """Between two tries after that."""
+    """Interval between attempts after the burst."""
 
 
 _OF_ADDRESS: Final = _Bucket(30, dt.timedelta(seconds=10))
@@ -47,7 +49,7 @@ _OF_ACCOUNT: Final = _Bucket(10, dt.timedelta(minutes=1))
 
 
 def wait(*, account: str, address: str) -> dt.timedelta:
-    """Count a try; returns how long to wait before it is granted, zero for now."""
+    """Count an attempt; return the wait before the attempt is granted, zero for now."""
     whose, where = _hash(account), _hash(address)
     asked = {f"signin:address:{where}": _OF_ADDRESS, f"signin:pair:{whose}:{where}": _OF_PAIR}
     try:
@@ -66,7 +68,7 @@ def wait(*, account: str, address: str) -> dt.timedelta:
 
 
 def record_success(*, account: str, address: str) -> None:
-    """Forget the tries of an account from its own address, and know the address."""
+    """Clear the attempts of an account from a known address, and store the address as known."""
     whose, where = _hash(account), _hash(address)
     try:
         state.client().delete(f"signin:pair:{whose}:{where}")
@@ -76,14 +78,14 @@ def record_success(*, account: str, address: str) -> None:
 
 
 def begin(*, user_id: int, session_key: str, address: str, agent: str) -> SignIn:
-    """List a session that begins now."""
+    """Add a new session to the list."""
     return SignIn.objects.create(
         user_id=user_id, session_key=session_key, address=address or None, agent=agent[:200]
     )
 
 
 def see(sign_in_id: int, *, session_key: str) -> None:
-    """Note that a session is used; changing a password gives it another key."""
+    """Record the use of a session; a changed password gives the session another key."""
     now = clock.now()
     mine = SignIn.objects.filter(pk=sign_in_id, ended_at=None)
     mine.exclude(seen_at__gt=now - _SEEN_EVERY, session_key=session_key).update(
@@ -101,7 +103,7 @@ def end(rows: QuerySet[SignIn], *, by: str) -> int:
 
 
 def discard_old(*, limit: int) -> int:
-    """Delete sessions that expired and sign-ins of long ago; returns how many."""
+    """Delete expired sessions and old sign-ins; return the count."""
     now = clock.now()
     expired = Session.objects.filter(expire_date__lt=now).values("pk")[:limit]
     deleted, _ = Session.objects.filter(pk__in=expired).delete()

@@ -1,7 +1,8 @@
-"""The state Redis: sent-ledger, rate limits, breakers, tallies. Postgres has the truth.
+"""The state Redis: sent-ledger, rate limits, breakers, counters. Postgres holds the truth.
 
-Losing the state Redis loses no notification. Each caller says what holds while it is away. After a
-failure this process does not ask it again for two seconds, instead of waiting on every call.
+A loss of the state Redis loses no notification. The docstring of each caller states the behaviour
+without Redis. After a failure this process makes no further call for two seconds, so that callers
+do not wait for a timeout each time.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 _LUA: Final = Path(__file__).parent / "lua"
 _SOCKET_TIMEOUT: Final = 0.3
-"""Seconds. A local Redis answers in one millisecond; three hundred means that it is gone."""
+"""Seconds. A local Redis answers within a millisecond, so 0.3 s without an answer means down."""
 _REST: Final = 2.0
-"""Seconds to leave a Redis alone that has just failed."""
+"""Seconds without calls after a failure."""
 
 
 class Away(Exception):
-    """The state Redis cannot be asked now. The caller's docstring says what holds then."""
+    """The state Redis is unreachable. The caller's docstring states the behaviour in that case."""
 
 
 class _Circuit:
@@ -42,7 +43,7 @@ _circuit = _Circuit()
 
 @functools.cache
 def client() -> redis.Redis:
-    """This process's client: it pools connections and is safe in threads."""
+    """Return this process's client, which pools connections and is thread-safe."""
     return redis.Redis.from_url(
         conf.current().state_url,
         socket_timeout=_SOCKET_TIMEOUT,
@@ -91,7 +92,7 @@ def call(script: str, keys: list[str], arguments: list[str | int | float | bytes
 
 
 def get_many(keys: list[str]) -> list[bytes | None]:
-    """Read the values of keys in one MGET; while the state Redis is away each is None."""
+    """Read the values of keys in one MGET; every value is None while the state Redis is away."""
     try:
         with connection() as redis_:
             return cast("list[bytes | None]", redis_.mget(keys)) if keys else []

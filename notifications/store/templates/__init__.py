@@ -1,8 +1,8 @@
 """Templates in the database.
 
-versions  drafted, published, rolled back; by whom, and when
-sources   stored texts as the rules know them; why a version may not be published
-exchange  import from files and export
-news      tells every process of a change
-shelf     versions for messages, cached in each process
+versions          draft, publish and roll back, with author and time
+rows              conversion of stored texts for the rules; objections to publishing
+import_export     import from files, export to files
+invalidation      announces a change to every process
+template_cache    template versions for rendering, cached in each process
 """

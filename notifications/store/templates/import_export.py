@@ -1,4 +1,4 @@
-"""Import templates from files and export them; an unchanged template makes no new version."""
+"""Import templates from files and export them; an unchanged template gets no new version."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ NOTE: Final = "From files"
 
 
 class Change(StrEnum):
-    """Effect of an import on one template."""
+    """The effect of an import on one template."""
 
     NOTHING = "unchanged"
-    """The files equal the version that would be replaced."""
+    """The files equal the current content."""
     DRAFT = "new draft"
     """The files differ from the newest version."""
     PUBLISH = "new version published"
     """The files differ from the current version."""
     PUBLISH_DRAFT = "draft published"
-    """The newest version is a draft that equals the files."""
+    """The newest version is a draft equal to the files; the import publishes the draft."""
 
 
 def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) -> Change:
-    """Import one template from file names and texts; returns the effect.
+    """Import one template from file names and texts; return the effect.
 
     Raises:
-        BrokenFiles: a file makes no sense. Nothing was imported.
+        BrokenFiles: a file is invalid. Nothing was imported.
     """
     with transaction.atomic():
         versions.lock(template_id)
@@ -56,7 +56,7 @@ def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) 
 
 
 def preview(template_id: str, files: Mapping[str, str], *, publish: bool) -> Change:
-    """Return the effect that `load` would have now.
+    """Return the effect of `load` without importing.
 
     Raises:
         BrokenFiles: as `load`.
@@ -66,7 +66,7 @@ def preview(template_id: str, files: Mapping[str, str], *, publish: bool) -> Cha
 
 
 def export_all() -> Iterator[tuple[str, dict[str, str]]]:
-    """Return the files of every template: its current version, or else its newest draft."""
+    """Return the files of every template: of the current version, or of the newest draft."""
     names = Template.objects.order_by("template_id").values_list("template_id", flat=True)
     for name in names.distinct():
         version = versions.current(name) or versions.newest(name)
@@ -109,7 +109,7 @@ def _publish(version: Template | None, *, by: str) -> None:
 
 
 def _with_defaults(template_id: str, content: Content) -> Content:
-    """Add the default of each missing setting, and check all of them.
+    """Add the default of each missing setting, and validate all settings.
 
     Raises:
         BrokenFiles: a name or a value is wrong.

@@ -1,8 +1,8 @@
-"""News of templates: a change is published to every process through the state Redis.
+"""Template invalidation: announces a changed template to every process through the state Redis.
 
-A process that has read a template listens from then on, in one thread. After a gap in the
-connection it reads every template again. `shelf` believes a template for a second, so a lost
-message only makes an edit act in a second instead of milliseconds.
+A process that has read a template starts one listening thread. After a gap in the connection the
+process reads every template again. `template_cache` keeps a template for a second, so after a lost
+message an edit acts within a second instead of milliseconds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import redis
 from notifications.store.redis import state
 
 CHANNEL: Final = "notify:templates"
-"""Each message is a template's name."""
+"""Redis channel; the message is the name of the changed template."""
 _REST: Final = 2.0
 """Seconds between two attempts to connect."""
 _SILENCE: Final = 30.0
@@ -28,13 +28,13 @@ Hear = Callable[[str], None]
 
 
 def publish(template_id: str) -> None:
-    """Publish that a template changed; does nothing while the state Redis is away."""
+    """Announce a changed template; does nothing while the state Redis is away."""
     with contextlib.suppress(state.Away), state.connection() as redis:
         redis.publish(CHANNEL, template_id)
 
 
 class InvalidationListener:
-    """One listening thread a process, begun at the first use and again after a fork."""
+    """A listening thread per process, started at the first use and again after a fork."""
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
@@ -42,7 +42,7 @@ class InvalidationListener:
         self._thread: threading.Thread | None = None
 
     def open(self) -> None:
-        """Listen, unless this process listens already."""
+        """Start listening, unless this process listens already."""
         thread = self._thread
         if thread is not None and thread.is_alive():
             return

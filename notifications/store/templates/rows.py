@@ -1,4 +1,4 @@
-"""Stored templates as the rules know them."""
+"""Conversion of stored templates for the rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def source_of(text: TemplateText) -> Source:
 
 
 def objections(template: Template) -> list[str]:
-    """Return why this version may not be published, each as a sentence; empty if it may."""
+    """Return the objections to publishing a version, one sentence per objection; empty: none."""
     sources = [source_of(text) for text in template.texts.all()]
     if not sources:
         return ["a version without a text cannot be published"]

@@ -1,7 +1,7 @@
-"""The shelf: template versions for messages, kept in the process.
+"""The template cache: template versions for rendering, kept in each process.
 
-An edit acts within two seconds in every process, with and without news of it; a version that was
-pinned at accept is the one that is rendered.
+An edit acts within two seconds in every process, even if the invalidation message is lost. A
+notification renders the version that was pinned at accept.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ from notifications.store.templates import invalidation
 from providers.contract import Channel
 
 _FRESH: Final = 1.0
-"""Seconds that the current version of a name is believed without news."""
+"""Seconds for which the current version of a name is cached without an invalidation."""
 _MOST_NAMES: Final = 1_000
-"""Names that a wrong one is compared with."""
+"""Upper bound of the names that a misspelled name is compared with."""
 _KEPT: Final = 300.0
-"""Seconds that a pinned version is believed, because a database can be restored."""
+"""Seconds for which a pinned version is cached; bounded, because a database can be restored."""
 
 _MOST_KEPT: Final = 1_000
-"""Pinned versions that a process holds: each has its texts, parsed."""
+"""Upper bound of the pinned versions in a process, with parsed texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateVersion:
-    """A version; a text is compiled on its first use."""
+    """A template version; each text is compiled at the first use."""
 
     id: int
     template_id: str
     sensitive: frozenset[str]
     default_locale: str
     declared: tuple[Variable, ...]
-    """What producers must send; empty: whatever the texts need."""
+    """Variables that producers must send; empty: the variables needed by the texts."""
     needed: Mapping[Channel, frozenset[str]]
-    """Variables that a channel's texts need, where none are declared."""
+    """Variables needed by the texts of a channel, for templates without declarations."""
     texts: Mapping[Channel, Mapping[str, Source]]
     """Channel -> locale -> text."""
     mentioned: frozenset[str] | None
-    """The variables that are declared or stand in a text; None: a text cannot be read."""
+    """Variables that are declared or mentioned in a text; None: a text cannot be parsed."""
     _chosen: dict[tuple[Channel, str], Wording | None] = field(
         default_factory=dict, compare=False, repr=False
     )
     """Earlier answers of `text`."""
 
     def text(self, channel: Channel, locale: str) -> Wording | None:
-        """Return the text for a channel in the nearest locale; None for a broken one."""
+        """Return the text for a channel in the nearest locale; None for an invalid text."""
         wanted = channel, locale
         if wanted not in self._chosen:
             found = self.texts.get(channel, {})
@@ -79,7 +79,7 @@ class _TemplateCache:
         self._ears = invalidation.InvalidationListener(self._hear)
 
     def forget(self) -> None:
-        """Read every template anew on its next use."""
+        """Clear the cache."""
         self._by_id.clear()
         self._by_name.clear()
 
@@ -101,7 +101,7 @@ class _TemplateCache:
         return {each: held[each][1] for each in wanted if each in held}
 
     def by_name(self, wanted: Collection[str]) -> dict[str, TemplateVersion]:
-        """Return the current version of each name; an unknown or unpublished one is missing."""
+        """Return the current version of each name; unknown and unpublished names are missing."""
         self._ears.open()
         heard, now = self._heard, clock.monotonic()
         held = {name: self._by_name.get(name) for name in wanted}
@@ -125,7 +125,7 @@ class _TemplateCache:
 def _newest(
     held: Mapping[int, tuple[float, TemplateVersion]], wanted: Collection[int]
 ) -> dict[int, tuple[float, TemplateVersion]]:
-    """Half of what may be held, those that were read last, and all that are wanted now."""
+    """Return the newer half of the cached versions, and all wanted versions."""
     newest = sorted(held, key=lambda each: held[each][0])[-_MOST_KEPT // 2 :]
     return {each: held[each] for each in {*newest, *wanted} if each in held}
 
@@ -136,12 +136,12 @@ by_name = _cache.by_name
 
 
 def did_you_mean(name: str) -> str:
-    """The published template whose name is close to a wrong one, as `faults.did_you_mean`."""
+    """Return the most similar published name, as `request_faults.did_you_mean`."""
     return _suggestion(name, _names(int(clock.monotonic() / _FRESH)))
 
 
 def forget() -> None:
-    """Read every template anew on its next use."""
+    """Clear the cache."""
     _cache.forget()
     _names.cache_clear()
 

@@ -1,15 +1,15 @@
-"""The life of a template's versions.
+"""Template versions: draft, edit, publish and roll back.
 
-    draft  ->  edited, as long as it is one  ->  published  ->  never changed again
-                                                    |
-    an older version again: its content as a new version, published at once
+    draft  ->  edited, while a draft  ->  published  ->  immutable
+                                              |
+    rollback: the content of an older version as a new version, published at once
 
-The highest published version is the current one. A rollback makes a new version, so that the
-numbers give the order in which producers got them. Each step leaves a TemplateEvent and is
-published to all processes after its commit (`news`). A notification keeps the version that it was
-accepted with.
+The highest published version is the current version. A rollback creates a new version, so that the
+version numbers keep the order of use. Each step inserts a TemplateEvent, and after the commit
+`invalidation` announces the change to all processes. A notification keeps the version of its
+acceptance.
 
-Two concurrent drafts of a template get two numbers; the database refuses a change to a published
+Two concurrent drafts of a template get two numbers. The database refuses a change to a published
 version (see the migration).
 """
 
@@ -38,15 +38,15 @@ _LIFE: Final = frozenset(
     {"id", "template_id", "version", "note", "published_at", "published_by", "created_at"}
     | {"created_by", "updated_at"}
 )
-"""Columns of a version that are not content; the others are copied and compared."""
+"""Columns of a version without content; all other columns are copied and compared."""
 
 
 class NotPublishable(Exception):
-    """This version cannot become the current one; the message says why."""
+    """The version cannot become the current version; the message gives the reason."""
 
 
 def settings() -> frozenset[str]:
-    """Return the columns of a version that are content besides its texts."""
+    """Return the content columns of a version, without texts."""
     return frozenset(field.attname for field in Template._meta.concrete_fields) - _LIFE  # noqa: SLF001 - Django's documented API
 
 
@@ -64,7 +64,7 @@ def newest(template_id: str) -> Template | None:
 
 
 def current(template_id: str) -> Template | None:
-    """Return the version that producers get."""
+    """Return the current version, which producers get."""
     published = Template.objects.filter(template_id=template_id).exclude(published_at=None)
     return published.order_by("-version").first()
 
@@ -91,10 +91,10 @@ def edit(version: Template, content: Content, *, by: str) -> None:
 
 @transaction.atomic
 def publish(version: Template, *, by: str) -> Template:
-    """Make a draft the current version; returns it as stored.
+    """Make a draft the current version; return the stored row.
 
     Raises:
-        NotPublishable: it is published or too old, or `sources.objections` has some.
+        NotPublishable: the version is published or outdated, or `rows.objections` is not empty.
     """
     lock(version.template_id)
     found = Template.objects.select_for_update().get(pk=version.pk)
@@ -105,11 +105,11 @@ def publish(version: Template, *, by: str) -> Template:
 
 @transaction.atomic
 def roll_back(version: Template, *, by: str) -> Template:
-    """Publish an earlier version's content as a new version, and return that.
+    """Publish the content of an earlier version as a new version, and return the new version.
 
     Raises:
-        NotPublishable: it never was published, equals the current version, or would store a
-            variable in the clear that is sensitive now.
+        NotPublishable: the version was never published, equals the current version, or would
+            store a variable unencrypted that is sensitive now.
     """
     lock(version.template_id)
     if version.published_at is None:
@@ -139,7 +139,7 @@ def next_number(template_id: str) -> int:
 
 
 def lock(template_id: str) -> None:
-    """Lock this template until the transaction ends."""
+    """Lock a template until the transaction ends."""
     db.rows("lock_template", {"template_id": template_id})
 
 
@@ -179,7 +179,7 @@ def _make_current(version: Template, verb: Verb, *, by: str, detail: str = "") -
 
 
 def _check(version: Template) -> None:
-    """Refuse a version that must not become current.
+    """Check that a version may become current.
 
     Raises:
         NotPublishable: with the reason.
@@ -196,11 +196,11 @@ def _check(version: Template) -> None:
 
 
 def _check_sensitive(version: Template, now_valid: Template | None) -> None:
-    """Refuse to store in the clear what the current version encrypts, unless that is intended.
+    """Refuse to store a variable unencrypted that the current version encrypts, unless declared.
 
     Raises:
-        NotPublishable: a sensitive variable is missing here, and `no_longer_sensitive` does not
-            name it; or a name stands in both lists.
+        NotPublishable: a sensitive variable is missing, and `no_longer_sensitive` does not name the
+            variable; or a name is in both lists.
     """
     named, kept = set(version.no_longer_sensitive), set(version.sensitive_variables)
     if both := sorted(named & kept):
