@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 class Fresh(Generic[Answer]):
-    """Decorator for a function that reads a table: caches the result for a second in this process."""
+    """Decorator for a function that reads a table: keeps the result for a second per process."""
 
     def __init__(self, read: Callable[[], Answer]) -> None:
         self._read = functools.lru_cache(maxsize=1)(lambda _second: read())

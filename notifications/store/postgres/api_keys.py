@@ -1,11 +1,11 @@
-"""API keys: making them, and knowing them again within microseconds.
+"""API keys: create, rotate, revoke and verify.
 
-A key reads `nk_live_4f9k2m7q_<52 characters of chance>`. The part before the last underscore is its
-prefix: it finds the row, is shown everywhere and is no secret. Of the rest only the SHA-256 of the
-whole key is kept; a fast hash is enough, because 268 bits of chance cannot be guessed.
+A key has the form `nk_live_4f9k2m7q_<52 random characters>`. The part before the last underscore is
+the prefix, which finds the row and is public. The database holds only the SHA-256 of the whole key;
+a fast hash is enough, because nobody can guess 268 random bits.
 
-The promise: what an operator revokes, lets expire or switches off stops working within CACHED_FOR.
-It breaks where a process's clock stands still.
+A revoked, expired or disabled key stops working within CACHED_FOR, as long as the clock of the
+process runs.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from notifications.rules.access import GRANTABLE, Scope
 from notifications.rules.lane import Mode, Priority
 
 CACHED_FOR: Final = dt.timedelta(seconds=1)
-"""How long a process believes what it read: half of the two seconds that a revocation may take."""
+"""Lifetime of a cached key: half of the two seconds that a revocation may take."""
 _MOST_UNKNOWN: Final = 10_000
-"""Prefixes; strangers who try some must not fill the memory."""
+"""Upper bound of the cached unknown prefixes, so that guesses cannot exhaust the memory."""
 _ALPHABET: Final = string.ascii_lowercase + string.digits
 _PUBLIC_LENGTH: Final = 8
 _SECRET_LENGTH: Final = 52
@@ -43,7 +43,7 @@ _SHAPE: Final = re.compile(rf"(nk_(?:live|test)_[a-z0-9]{{{_PUBLIC_LENGTH}}})_[a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownKey:
-    """A key as the database knew it a moment ago."""
+    """A key as last read from the database."""
 
     prefix: str
     digest: bytes
@@ -60,11 +60,11 @@ class KnownKey:
     rate_burst: int
 
     def grants(self, scope: Scope) -> bool:
-        """Tell whether the key may do this."""
+        """Return True if the key has the scope."""
         return scope in self.scopes or scope.wildcard in self.scopes
 
     def is_valid(self, secret: str, *, now: dt.datetime) -> bool:
-        """Tell whether `secret` is this very key, and still good; as slowly for every wrong one."""
+        """Compare a secret with the key in constant time; True if equal and the key is valid."""
         same = hmac.compare_digest(self.digest, _digest(secret))
         expired = self.expires_at is not None and self.expires_at <= now
         return same and not expired and not self.is_revoked
@@ -79,10 +79,10 @@ def issue(
     expires_at: dt.datetime | None = None,
     by: str = "",
 ) -> tuple[ApiKey, str]:
-    """Make a key; returns its row and the secret, which nobody can ever read again.
+    """Create a key; return the row and the secret, which cannot be read again.
 
     Raises:
-        ValueError: a scope that does not exist, or opens nothing to a key of this mode.
+        ValueError: a scope is unknown, or has no use for a key of the mode.
     """
     wanted = sorted(set(scopes))
     if unknown := set(wanted) - GRANTABLE:
@@ -109,17 +109,17 @@ def issue(
 
 
 class NotRotatable(Exception):
-    """The key is revoked, expired, or was rotated before: use the key that replaced it."""
+    """The key is revoked, expired, or already rotated; use the replacement."""
 
 
 def rotate(key: ApiKey, *, overlap: dt.timedelta, by: str) -> tuple[ApiKey, str]:
-    """Make a key that may do the same; the old one works for `overlap` longer.
+    """Create a replacement key with the same scopes; the old key works for `overlap` longer.
 
-    The new key lasts as long as the old one was to last. Scopes that open nothing to its mode are
-    left out: a key of an older release may have some.
+    The new key has the expiry of the old key. Scopes without a use for the key's mode are left out;
+    a key of an older release may have such scopes.
 
     Raises:
-        NotRotatable: as its words say.
+        NotRotatable: the key is revoked, expired or already rotated.
     """
     with transaction.atomic():
         old = ApiKey.objects.select_for_update().select_related("producer").get(pk=key.pk)
@@ -149,10 +149,10 @@ def revoke(rows: QuerySet[ApiKey], *, by: str) -> int:
 
 
 def recognise(secret: str) -> KnownKey | None:
-    """Find the key that somebody presents; None when there is none, or it is no longer good.
+    """Find the presented key; None if the key is unknown or no longer valid.
 
     Raises:
-        django.db.OperationalError: it is not remembered and the database is away.
+        django.db.OperationalError: the key is not cached, and the database is away.
     """
     shape = _SHAPE.fullmatch(secret)
     if shape is None:
@@ -162,7 +162,7 @@ def recognise(secret: str) -> KnownKey | None:
 
 
 def verified_prefix(secret: str) -> str:
-    """The prefix of a good key that this process remembers; empty for any other. No query."""
+    """Return the prefix of a valid cached key; empty for any other key. Makes no query."""
     shape = _SHAPE.fullmatch(secret)
     hit = _cache.get(shape[1]) if shape is not None else None
     if hit is None or clock.monotonic() - hit[0] >= CACHED_FOR.total_seconds():
@@ -173,13 +173,13 @@ def verified_prefix(secret: str) -> str:
 
 
 def is_known(secret: str) -> bool:
-    """Whether the prefix was that of a key when it was last looked up. No query."""
+    """Return True if the prefix belonged to a key at the last lookup. Makes no query."""
     shape = _SHAPE.fullmatch(secret)
     return shape is not None and shape[1] in _cache
 
 
 def forget() -> None:
-    """Drop what this process remembers."""
+    """Clear the cached keys."""
     _cache.clear()
     _unknown.clear()
 
@@ -187,7 +187,7 @@ def forget() -> None:
 _cache: dict[str, tuple[float, KnownKey]] = {}
 """Prefix -> when the key was read (monotonic seconds), and the key. As many as there are keys."""
 _unknown: dict[str, float] = {}
-"""Prefix of no key -> when it was looked for: apart, so that strangers forget no key of ours."""
+"""Unknown prefix -> time of the lookup. A separate dict, so that guesses evict no valid key."""
 
 
 def _verified_key(prefix: str) -> KnownKey | None:

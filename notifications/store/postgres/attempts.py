@@ -11,7 +11,7 @@ from notifications.store.postgres import db
 
 
 class AttemptRow(NamedTuple):
-    """One ended provider call."""
+    """The row of one ended provider call."""
 
     delivery_id: UUID
     number: int

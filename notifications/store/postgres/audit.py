@@ -1,12 +1,12 @@
 """The audit log: each change by an operator or an API key, in the transaction of the change.
 
     with audit.changes(by, "resolve_alert", Alert.objects.filter(pk=7)):
-        ...                                     one entry for each row that differs afterwards
+        ...                                     one entry for each changed row
 
     audit.record(by, "force_breaker", breaker, after={"forced": "open"})
-                                                what is not in the database, or too much to list
+                                                an entry for a change without a database row
 
-Sending is not listed: a notification has a timeline of its own.
+The log leaves out accepted notifications, because each notification has a timeline.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _Rows = dict[tuple[type[Model], object], tuple[Model, Facts]]
 
 @contextmanager
 def changes(by: str, operation: str, *rows: QuerySet[Any]) -> Iterator[list[Model]]:
-    """Compare rows before and after a change; both are in one transaction.
+    """Compare rows before and after a change; reads and change are in one transaction.
 
-    Yields a list: append objects that the change makes and that none of `rows` finds.
+    Yields a list: append new objects that none of the `rows` querysets can find.
 
     Args:
         by: an operator's user name, or `producer orders (nk_live_4f9k2m7q)`.
-        operation: what the actor does, as OpenAPI names it.
-        rows: those that may change or come to be. Each set is read twice; keep it small.
+        operation: the operation, named as in OpenAPI.
+        rows: rows that the change may alter or create. Each queryset is read twice; keep it small.
     """
     with transaction.atomic():
         before, made = _load_rows(rows), list[Model]()
@@ -64,13 +64,13 @@ def record(
     before: Facts | None = None,
     after: Facts | None = None,
 ) -> None:
-    """Write one entry about an object, with what was and what is, in the names of its fields."""
+    """Write an entry about an object, with the fields before and after."""
     differing = rules.difference(before or {}, after or {})
     _entry(by, operation, changed, *differing).save(force_insert=True)
 
 
 def record_about(by: str, operation: str, *, object_type: str, name: str, after: Facts) -> None:
-    """Write one entry about something that has no row, such as a provider."""
+    """Write an entry about a subject without a row, such as a provider."""
     AuditEntry.objects.create(
         by=by[:_LONGEST_BY],
         operation=operation,
@@ -82,7 +82,7 @@ def record_about(by: str, operation: str, *, object_type: str, name: str, after:
 
 
 def record_made(by_operation: Mapping[tuple[str, str], Sequence[Model]]) -> None:
-    """Write one entry for each new object, in one statement; keys: who, and the operation."""
+    """Write an entry for each new object, in one statement; keys: actor and operation."""
     nothing: Facts = {}
     AuditEntry.objects.bulk_create(
         _entry(by, operation, each, *rules.difference(nothing, facts_of(each)))
@@ -92,7 +92,7 @@ def record_made(by_operation: Mapping[tuple[str, str], Sequence[Model]]) -> None
 
 
 def of_object(*objects: Model) -> QuerySet[AuditEntry]:
-    """The entries about these objects, newest first."""
+    """Return the entries about objects, newest first."""
     wanted = models.Q()
     for each in objects:
         wanted |= models.Q(object_type=each._meta.model_name, object_id=str(each.pk))  # noqa: SLF001 - Django's public name
@@ -100,12 +100,12 @@ def of_object(*objects: Model) -> QuerySet[AuditEntry]:
 
 
 def of_type(object_type: str) -> QuerySet[AuditEntry]:
-    """The entries about things of a type that has no rows, newest first."""
+    """Return the entries about subjects of a type without rows, newest first."""
     return AuditEntry.objects.filter(object_type=object_type, object_id="")
 
 
 def facts_of(changed: Model) -> Facts:
-    """The fields of an object as JSON has them, without those that the machine keeps."""
+    """Return the fields of an object as JSON, without automatically maintained fields."""
     meta = changed._meta  # noqa: SLF001 - Django's public name
     plain = {
         field.name: _plain(changed, field)
@@ -151,7 +151,7 @@ def _load_rows(sets: Sequence[QuerySet[Any]]) -> _Rows:
 
 
 def _again(before: _Rows) -> list[QuerySet[Any]]:
-    """The same rows by their keys, because a change may take them out of the sets."""
+    """Read the rows again by primary key, because a change may move rows out of the queryset."""
     keys: dict[type[Model], list[object]] = {}
     for model, key in before:
         keys.setdefault(model, []).append(key)

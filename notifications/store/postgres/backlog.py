@@ -1,6 +1,6 @@
-"""Backlog: due rows that no worker has taken, by lane, and open dead letters, by reason.
+"""Backlog: due rows without a worker, by lane, and open dead letters, by reason.
 
-Counts are bounded, so that a backlog of millions does not make the query slow.
+Counts are bounded, so that a backlog of millions does not slow the query down.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from notifications.rules.states import Status
 from notifications.store.postgres import db, id_ranges
 
 COUNTED: Final = 10_000
-"""Rows counted of one lane and status; for dead letters ten times as many."""
+"""Upper bound of the count per lane and status; the bound for dead letters is ten times larger."""
 _WAITING: Final = (Status.SCHEDULED, Status.QUEUED, Status.RETRYING)
 
 
@@ -26,9 +26,9 @@ class Backlog:
 
     lane: Lane
     due: int
-    """Due deliveries that were not taken; at most COUNTED for each status."""
+    """Due deliveries without a claim; at most COUNTED for each status."""
     behind: dt.timedelta
-    """How long the oldest of them is due."""
+    """Time since the oldest due time."""
 
 
 def of_lanes() -> list[Backlog]:

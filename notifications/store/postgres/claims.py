@@ -22,7 +22,7 @@ _LEASES: Final = {
 
 
 class Claimed(NamedTuple):
-    """A delivery under our lease."""
+    """A delivery under the lease of this process."""
 
     id: UUID
     mode: Mode
@@ -36,14 +36,14 @@ class Claimed(NamedTuple):
     generation: int
     slot_provider: str
     slot_at: dt.datetime | None
-    """When that provider's bucket lets the delivery leave, if it was given a slot."""
+    """Time of the send slot in the provider's bucket, if one was reserved."""
     claimed_at: dt.datetime
-    """By Postgres's clock, the same for all of one claim."""
+    """Time of the claim on Postgres's clock, equal for all deliveries of a claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The deliveries that one task took, and the token of the claim."""
+    """The deliveries claimed by one task, and the token of the claim."""
 
     token: UUID
     deliveries: list[Claimed]
@@ -54,12 +54,12 @@ class Claim:
 
     @property
     def now(self) -> dt.datetime:
-        """Postgres's clock now, whatever the host's clock says."""
+        """Return the current time on Postgres's clock, independent of the host's clock."""
         return self.at + dt.timedelta(seconds=clock.monotonic() - self.taken_at)
 
 
 def claim(delivery_ids: Sequence[UUID], *, now: dt.datetime) -> Claim:
-    """Take those of these deliveries that may leave now under a lease."""
+    """Claim the due deliveries among the given ids under a lease."""
     token = uuid4()
     parameters = {
         "ids": list(delivery_ids),
@@ -97,6 +97,6 @@ def set_contacts(contacts: Mapping[UUID, int]) -> None:
 
 
 def set_slots(waits: Mapping[UUID, dt.timedelta], *, provider: str, token: UUID) -> None:
-    """Note how long until a provider's bucket lets rows of this claim leave."""
+    """Store the time until a provider's bucket admits rows of a claim."""
     parameters = {"ids": list(waits), "waits": list(waits.values())}
     db.fetch_in_own_transaction("set_slots", {**parameters, "provider": provider, "token": token})

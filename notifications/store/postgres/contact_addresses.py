@@ -1,7 +1,6 @@
-"""Addresses of contacts: which ones are taken, and how they are stored.
+"""Addresses of contacts: accepted formats and stored form.
 
-One rule for the API and for the admin's form, so that no address is stored that no adapter can send
-to.
+The API and the admin's form share the rule, so that every stored address is usable for an adapter.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from providers.transport.guard import AddressPolicy
 
 
 def normalize(channel: Channel, address: str) -> str:
-    """The address in the spelling in which addresses of its channel are stored.
+    """Return the stored form of a channel's address.
 
     Raises:
-        ValueError: it cannot be sent to; the message says what is wrong, without repeating it.
+        ValueError: the address is invalid; the message names the fault without the address.
     """
     if fault := size_fault(address):
         msg = f"address {fault}"

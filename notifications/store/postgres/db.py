@@ -55,10 +55,10 @@ def cursor() -> psycopg.Cursor[dict[str, Any]]:
 
 
 def drop_broken() -> None:
-    """Close this thread's connection if the server has gone: the next statement opens another.
+    """Close this thread's connection if the server has closed it; the next statement reconnects.
 
-    Reads only the socket, so there is no round trip. A restart, a failover and a pooler close the
-    socket; TCP's keepalives find a server that vanished. Does nothing inside a transaction.
+    Checks only the socket, without a round trip. A restart, a failover and a pooler close the
+    socket; TCP keepalives detect a vanished server. Does nothing inside a transaction.
     """
     link = connection.connection
     if link is not None and not connection.in_atomic_block and _is_broken(link.pgconn):
@@ -92,14 +92,14 @@ def is_writable() -> bool:
 
 
 class _Errors:
-    """Turns psycopg's errors into Django's; a server that takes no writes counts as away.
+    """Translates psycopg's errors into Django's; a read-only server counts as away.
 
-    A failover leaves sessions on a server that became a standby. Its refusal (25006) closes the
-    session, so that the next one finds the new primary.
+    After a failover, sessions may be connected to a server that became a standby. The refusal of
+    the standby (25006) closes the session, so that the next session finds the new primary.
     """
 
     def __enter__(self) -> None:
-        """Nothing is to be done before."""
+        """Do nothing."""
 
     def __exit__(
         self,
@@ -126,16 +126,16 @@ class _Errors:
 
 
 errors: Final = _Errors()
-"""Use around statements that do not go through this module's functions."""
+"""For statements outside the functions of this module."""
 
 
 def is_read_only(error: Exception) -> bool:
-    """Whether this error of Django's says that the server takes no writes now."""
+    """Return True if a Django error says that the server is read-only."""
     return isinstance(error.__cause__, psycopg.errors.ReadOnlySqlTransaction)
 
 
 def is_undone(error: Exception) -> bool:
-    """Whether the server refused and still answers, so that the transaction is rolled back.
+    """Return True if the server answered with a refusal, so that the transaction is rolled back.
 
     After any other error the result of a running commit is unknown.
     """
@@ -155,7 +155,7 @@ def _cursor(factory: RowFactory[Answer]) -> psycopg.Cursor[Answer]:
 
 
 def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Run `sql/<name>.sql` and return all its rows.
+    """Run `sql/<name>.sql` and return all rows.
 
     Raises:
         django.db.Error: the translated error of psycopg.
@@ -166,7 +166,7 @@ def rows(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
 def fetch_as(
     name: str, parameters: Mapping[str, object], make: Callable[..., Answer]
 ) -> list[Answer]:
-    """Run `sql/<name>.sql` and call `make` with the columns of each row, without a dict between.
+    """Run `sql/<name>.sql` and call `make` with the columns of each row.
 
     Raises:
         django.db.Error: as `rows`.
@@ -182,7 +182,7 @@ def _rows(name: str, parameters: Mapping[str, object], factory: RowFactory[Answe
 
 @dataclass(frozen=True, slots=True)
 class Query(Generic[Answer]):
-    """A statement of `sql/`, its parameters, and what to make of each row (see `fetch_as`)."""
+    """A statement of `sql/`, the parameters, and the row constructor (see `fetch_as`)."""
 
     name: str
     parameters: Mapping[str, object]
@@ -190,7 +190,7 @@ class Query(Generic[Answer]):
 
 
 def fetch_all(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
-    """Run several reading statements in one round trip; returns the result of each.
+    """Run several reading statements in one round trip; return one result per statement.
 
     Raises:
         django.db.Error: as `rows`.
@@ -206,22 +206,22 @@ def fetch_all(queries: Sequence[Query[Answer]]) -> list[list[Answer]]:
 
 
 def run(name: str, parameters: Mapping[str, object]) -> int:
-    """Run `sql/<name>.sql` and return how many rows it touched."""
+    """Run `sql/<name>.sql` and return the number of affected rows."""
     with errors, cursor() as running:
         running.execute(statement(name), bound(parameters))
         return running.rowcount
 
 
 class _Ids(list[UUID]):
-    """Ids on their way to Postgres."""
+    """A list of ids as a parameter."""
 
 
 class _Texts(list[str]):
-    """Texts on their way to Postgres."""
+    """A list of texts as a parameter."""
 
 
 class _IdsDumper(Dumper):
-    """Writes a list of ids at once; psycopg's own dumper looks at each value."""
+    """Dumps a list of ids in one step; psycopg's dumper inspects each value."""
 
     oid = postgres.types["uuid"].array_oid
 
@@ -230,7 +230,7 @@ class _IdsDumper(Dumper):
 
 
 class _TextsDumper(Dumper):
-    """Writes a list of quoted texts at once. A NUL is dropped, because Postgres stores none."""
+    """Dumps a list of quoted texts in one step; drops NUL, which Postgres cannot store."""
 
     oid = postgres.types["text"].array_oid
 
@@ -243,7 +243,7 @@ _ARRAYS: Final[Mapping[type, type[list[Any]]]] = {UUID: _Ids, str: _Texts}
 
 
 def bound(parameters: Mapping[str, object]) -> dict[str, object]:
-    """Mark the lists for our dumpers; all values of a list have one type."""
+    """Mark lists for the dumpers of this module; the values of a list have one type."""
     return {
         name: _ARRAYS.get(type(value[0]), list)(value)
         if isinstance(value, list) and value
@@ -259,7 +259,7 @@ def columns(rows_: Sequence[Any]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Records for one table, one value a column."""
+    """Records for one table, one value per column."""
 
     table: str
     columns: tuple[str, ...]
@@ -269,8 +269,8 @@ class Rows:
 def insert(*tables: Rows, patience: dt.timedelta | None = None) -> None:
     """Insert records into tables, all or none; joins an open transaction.
 
-    Few records are one statement; many go by COPY. `patience` limits the wait for a lock, except in
-    an open transaction.
+    A few records use one statement; many records use COPY. `patience` limits the wait for a lock,
+    except in an open transaction.
 
     Raises:
         IntegrityError: a violation, such as of a unique index.
@@ -304,7 +304,7 @@ def wait_for_locks(patience: dt.timedelta) -> None:
 
 
 def _raw_cursor() -> psycopg.RawCursor[Any]:
-    """Return a cursor that takes Postgres's own places ($1): no long statement is searched."""
+    """Return a cursor with Postgres's placeholders ($1), so that psycopg skips parsing."""
     drop_broken()
     connection.ensure_connection()
     return psycopg.RawCursor(connection.connection)
@@ -316,10 +316,10 @@ _Shape: TypeAlias = tuple[tuple[str, tuple[str, ...], int], ...]
 
 @functools.lru_cache(maxsize=512)
 def _insert(shape: _Shape, *, is_patient: bool) -> LiteralString:
-    """Build one statement for all tables: one round trip and its own transaction.
+    """Build one statement for all tables: one round trip, one transaction.
 
-    With patience the last value is milliseconds: the first record sets the lock timeout, before any
-    wait for a lock.
+    With patience the last value is in milliseconds: the first record sets the lock timeout, before
+    any wait for a lock.
     """
     number = itertools.count(1)
     places = [
@@ -350,10 +350,10 @@ def _own(text: str) -> sql.SQL:
 
 
 def in_transaction(work: Callable[[], Answer]) -> Answer:
-    """Run `work` in one transaction, and again after a deadlock; joins an open transaction.
+    """Run `work` in one transaction, again after a deadlock; joins an open transaction.
 
     Raises:
-        OperationalError: any other refusal of the database.
+        OperationalError: any refusal of the database except a deadlock.
     """
 
     def atomically() -> Answer:
@@ -364,21 +364,21 @@ def in_transaction(work: Callable[[], Answer]) -> Answer:
 
 
 def fetch_in_own_transaction(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Run `sql/<name>.sql` as a transaction of its own, and again after a deadlock.
+    """Run `sql/<name>.sql` in a separate transaction, again after a deadlock.
 
     Raises:
-        OperationalError: any other refusal of the database.
+        OperationalError: any refusal of the database except a deadlock.
     """
     return retry_on_deadlock(lambda: rows(name, parameters))
 
 
 def retry_on_deadlock(one: Callable[[], Answer]) -> Answer:
-    """Run one statement without BEGIN and COMMIT, and again after a deadlock.
+    """Run one statement without BEGIN and COMMIT, again after a deadlock.
 
     Joins an open transaction.
 
     Raises:
-        OperationalError: any other refusal of the database.
+        OperationalError: any refusal of the database except a deadlock.
     """
     return one() if connection.in_atomic_block else _retry(one)
 

@@ -1,4 +1,4 @@
-"""What an error of the database means for the caller."""
+"""Meaning of database errors for callers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _LONGEST_REASON: Final = 200
 
 
 def invalidate(reasons: Mapping[int, str], *, provider: str, cause: Cause = Cause.BOUNCE) -> None:
-    """Mark contacts invalid, by contact id; an invalid contact keeps its first reason."""
+    """Mark contacts invalid, by contact id; an invalid contact keeps the first reason."""
     if reasons:
         db.run(
             "invalidate_contacts",
@@ -39,7 +39,7 @@ def invalidate(reasons: Mapping[int, str], *, provider: str, cause: Cause = Caus
 def invalidate_of_deliveries(
     reasons: Mapping[UUID, str], *, provider: str, cause: Cause = Cause.BOUNCE
 ) -> None:
-    """Mark the contacts of deliveries invalid; only deliveries of that provider's calls count."""
+    """Mark the contacts of deliveries invalid; ignores deliveries of other providers."""
     if reasons:
         theirs = Delivery.objects.filter(id__in=reasons, provider=provider)
         pairs = theirs.values_list("id", "contact_id")

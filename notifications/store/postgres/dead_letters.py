@@ -1,4 +1,4 @@
-"""Dead letters and the jobs that replay them."""
+"""Dead letters and replay jobs."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def with_open_dead_letters(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
 
 
 def address_hashes(letters: Sequence[DeadLetter]) -> dict[int, str]:
-    """Return letter id -> hash of the address, as the logs of calls show it.
+    """Return letter id -> address hash, in the form of the call logs.
 
-    A letter whose contact was erased is missing.
+    A letter with an erased contact is missing.
     """
     wanted = {letter.contact_id for letter in letters if letter.contact_id}
     found = Contact.objects.filter(pk__in=wanted).values_list("pk", "address")
@@ -51,12 +51,12 @@ def address_hashes(letters: Sequence[DeadLetter]) -> dict[int, str]:
 
 
 def matching(wanted: LetterFilter) -> QuerySet[DeadLetter]:
-    """Return open letters that match and that no replay job has."""
+    """Return the open letters that match and belong to no replay job."""
     return narrow(DeadLetter.objects.filter(resolved_at=None, replay_job=None), wanted)
 
 
 def next_of(job: ReplayJob, *, limit: int) -> list[DeadLetter]:
-    """Lock the next letters of a job; letters that another runner has locked are skipped."""
+    """Lock the next letters of a job; skips letters locked by another runner."""
     letters = DeadLetter.objects.filter(replay_job=job, resolved_at=None).order_by("delivery_id")
     return list(letters.select_for_update(skip_locked=True)[:limit])
 

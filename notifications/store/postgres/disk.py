@@ -1,6 +1,6 @@
-"""Disk: whether PostgreSQL had no room for a write of this process a moment ago.
+"""Disk: remembers for a moment that PostgreSQL had no space for a write.
 
-A server whose disk is full still answers reads, so only a failed write tells of it.
+A server with a full disk still answers reads, so only a failed write reveals the full disk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _failed: Final = _Failed()
 
 
 def note(error: BaseException) -> None:
-    """Note an error of psycopg's; only those that tell of a full disk count."""
+    """Record a psycopg error; errors without a full disk are ignored."""
     if isinstance(error, DiskFull):
         _failed.at = clock.monotonic()
 

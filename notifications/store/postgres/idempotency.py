@@ -1,6 +1,6 @@
 """Idempotency keys and their first answers, for 24 hours, in Postgres.
 
-A key is inserted in the transaction that stores its notifications, so neither exists without the
+A key is inserted in the transaction that stores the notifications, so neither exists without the
 other. Of two concurrent inserts of a key, the second waits for the first and violates the index.
 """
 
@@ -30,7 +30,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key with its body and answer."""
+    """A key with the request body and the answer."""
 
     key: Key
     body_hash: bytes
@@ -38,7 +38,7 @@ class Entry:
 
 
 def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
-    """Return entries to insert, in key order, so that two batches never deadlock."""
+    """Return entries to insert in key order, so that two batches never deadlock."""
     expires_at = now + conf.current().idempotency_keys_kept
     records = [
         (*each.key, each.body_hash, orjson.dumps(each.response).decode(), expires_at)
@@ -48,9 +48,9 @@ def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
 
 
 def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
-    """Return the query for the stored answers to these keys.
+    """Return the query for the stored answers to keys.
 
-    With several producers, answers to another producer's key of the same name may be among them.
+    With several producers, the result may include answers to equal keys of another producer.
     """
     whose = {(each.producer_id, each.mode) for each in keys}
     parameters = {
@@ -62,12 +62,12 @@ def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
 
 
 def take(key: Key, body_hash: bytes) -> Entry | None:
-    """Take a key in the transaction that is open, or return what is stored under it.
+    """Take a key in the open transaction, or return the stored entry of the key.
 
-    Waits for another transaction that has taken it. `keep` adds the answer.
+    Waits for another transaction that has taken the key. `keep` adds the answer.
 
     Raises:
-        django.db.OperationalError: the other transaction took longer than the session waits.
+        django.db.OperationalError: the other transaction took longer than the lock timeout.
     """
     parameters = {
         **key._asdict(),
@@ -81,13 +81,13 @@ def take(key: Key, body_hash: bytes) -> Entry | None:
 
 
 def keep(key: Key, response: Mapping[str, Any]) -> None:
-    """Store the answer under a key that this transaction has taken."""
+    """Store the answer under a key taken by this transaction."""
     parameters = {**key._asdict(), "response": orjson.dumps(response).decode()}
     db.run("keep_answer", parameters)
 
 
 def forget_expired(keys: Collection[Key]) -> None:
-    """Delete the expired ones among `keys`."""
+    """Delete the expired keys among `keys`."""
     producer_ids, modes, names = (list(column) for column in zip(*sorted(keys), strict=True))
     parameters = {"producer_ids": producer_ids, "modes": modes, "keys": names}
     db.fetch_in_own_transaction("forget_keys", parameters)

@@ -74,14 +74,14 @@ def deliveries(
     keys: db.Rows | None = None,
     patience: dt.timedelta | None = None,
 ) -> None:
-    """Store deliveries with a first event each, and new rows beside them; all or none.
+    """Store deliveries with a first event each, and the given new rows; all or none.
 
     Args:
         born: the deliveries.
-        notification_ids: of each of them, in order.
-        now: when they were accepted.
-        notifications: those that are new.
-        keys: their idempotency keys, inserted first, so that a taken key stops the rest.
+        notification_ids: notification ids, in the order of the deliveries.
+        now: time of acceptance.
+        notifications: new notifications.
+        keys: new idempotency keys, inserted first, so that a taken key stops the insert.
         patience: as `db.insert`.
 
     Raises:

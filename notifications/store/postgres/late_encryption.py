@@ -1,14 +1,14 @@
-"""Sealing: encrypt what was stored before a template version declared its variable sensitive.
+"""Late encryption: encrypts values stored before a template version declared a variable sensitive.
 
-Accepting encrypts sensitive variables. A recurring schedule, a notification for later and a dead
-letter can be older than the version that says so. Publishing the version makes a job; a minute
-later, when nobody accepts with the former version any more, the job takes the values out of
+Accept encrypts sensitive variables. A recurring schedule, a notification for later and a dead
+letter can be older than the declaration. Publishing a version creates a job. A minute later, when
+no process accepts with the former version any more, the job removes the plain values from
 
-    schedules        the values are kept in `secrets`; the API and admin show a mask
-    notifications    the values are kept in `secrets`, and wiped as those are
-    dead letters     the values are removed; a replay uses the notification's
+    schedules        the values move to `secrets`; API and admin show a mask
+    notifications    the values move to `secrets`, and are wiped with the other secrets
+    dead letters     the values are removed; a replay uses the values of the notification
 
-Twice is once, and a killed run goes on where it stood. The template's history tells the result.
+A second run changes nothing, and a killed run continues. The template's history shows the result.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from notifications.rules.sensitive import MASK, Sensitive
 from notifications.store.postgres import db, secret_variables
 
 _GRACE: Final = dt.timedelta(minutes=1)
-"""A request that was being accepted with the former version has stored its rows by then."""
+"""Delay after publishing; requests accepted with the former version have stored their rows by then.
+"""
 _SEALED: Final = TemplateEvent.Verb.SEALED
 
 
 def begin(version: Template, names: Collection[str]) -> None:
-    """Make the job for variables that are sensitive from this version on."""
+    """Create the job for variables that become sensitive with this version."""
     if names:
         SealingJob.objects.create(
             template_id=version.template_id,
@@ -43,9 +44,9 @@ def begin(version: Template, names: Collection[str]) -> None:
 
 
 def work_off(*, limit: int) -> int:
-    """Look at up to `limit` rows for the oldest job that is due.
+    """Process up to `limit` rows of the oldest due job.
 
-    Returns `limit` while the job has more to do, else how many rows the job looked at.
+    Returns `limit` while the job has further rows, else the number of processed rows.
     """
     with transaction.atomic():
         waiting = SealingJob.objects.select_for_update(skip_locked=True)
@@ -55,16 +56,16 @@ def work_off(*, limit: int) -> int:
 
 
 def body_of(schedule: Schedule) -> dict[str, Any]:
-    """The notification of a schedule with its sealed variables.
+    """Return the notification of a schedule with decrypted variables.
 
     Raises:
-        cryptography.fernet.InvalidToken: none of the configured keys sealed the variables.
+        cryptography.fernet.InvalidToken: none of the configured keys can decrypt the variables.
     """
     return _with(schedule, _decrypt(schedule.secrets))
 
 
 def body_with_masks(schedule: Schedule) -> dict[str, Any]:
-    """The notification of a schedule with a mask for each sealed variable."""
+    """Return the notification of a schedule with a mask for each encrypted variable."""
     return _with(schedule, dict.fromkeys(schedule.sealed_names, MASK))
 
 
@@ -108,7 +109,7 @@ def _encrypt_schedules(job: SealingJob, limit: int) -> int:
 
 
 def _encrypt_notifications(job: SealingJob, limit: int) -> int:
-    """Seal the next notifications of a job; returns how many rows it looked at."""
+    """Encrypt variables of the next notifications of a job; return the number of processed rows."""
     end = job.created_at + _GRACE
     page = db.rows(
         "sealing_page",
@@ -137,7 +138,7 @@ def _encrypt_notifications(job: SealingJob, limit: int) -> int:
 def _encrypt_with(
     secrets: bytes | memoryview | None, variables: Mapping[str, Any], names: Collection[str]
 ) -> tuple[bytes, frozenset[str]]:
-    """Seal variables in the clear with those that are sealed; also returns their names."""
+    """Encrypt plain variables with the encrypted variables; also return the moved names."""
     hidden = {name: variables[name] for name in names if name in variables}
     return secret_variables.encrypt(Sensitive({**_decrypt(secrets), **hidden})), frozenset(hidden)
 

@@ -1,18 +1,18 @@
-"""Advisory locks of Postgres: one process at a time does a piece of a sweep's work."""
+"""Advisory locks of Postgres: only one process at a time runs a part of a sweep."""
 
 from __future__ import annotations
 
 from notifications.store.postgres import db
 
 _CLASS = 7_237_002
-"""Sets the project's sweep locks apart from advisory locks of others in the same database."""
+"""Lock class of the project's sweeps, apart from other advisory locks in the same database."""
 
 
 def try_for_transaction(name: str) -> bool:
-    """Take the lock of this name until the transaction ends; False: another process holds it.
+    """Take the named lock until the transaction ends; False if another process holds the lock.
 
-    A transaction's lock and not a session's, because a transaction pooler gives a session's next
-    statement to another connection.
+    The lock belongs to the transaction, because a transaction pooler may run the session's next
+    statement on another connection.
     """
     with db.cursor() as running:
         running.execute(

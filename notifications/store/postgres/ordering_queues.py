@@ -39,14 +39,14 @@ class Key:
 
     id: int
     priority: Priority
-    """Of its first notification: one lane carries all of its deliveries."""
+    """Priority of the key's first notification; all deliveries of the key use the same lane."""
 
 
 def keys(producer_id: int, mode: Mode, wanted: Mapping[str, Priority]) -> dict[str, Key]:
-    """Return the ordering keys of these names; a new key gets the given priority.
+    """Return the ordering keys of names; a new key gets the given priority.
 
     Raises:
-        django.db.OperationalError: a key is locked for too long.
+        django.db.OperationalError: the wait for a lock was too long.
     """
     named = {"keys": list(wanted), "priorities": list(wanted.values())}
     found = db.fetch_in_own_transaction(
@@ -74,10 +74,10 @@ def queues_of(delivery_ids: Sequence[UUID]) -> dict[UUID, Queue]:
 
 
 def advance(queues: Iterable[Queue]) -> tuple[set[UUID], list[UUID]]:
-    """Remove settled deliveries and wake the heads that only waited for their turn.
+    """Remove finished deliveries from the ordering queues, and release heads that held for order.
 
     Returns:
-        The heads, and the woken ones among them, which are due now.
+        The heads, and the released heads, which are due now.
     """
     heads: set[UUID] = set()
     woken: list[UUID] = []
@@ -90,7 +90,7 @@ def advance(queues: Iterable[Queue]) -> tuple[set[UUID], list[UUID]]:
 
 
 def _decide(queues: Sequence[Queue]) -> tuple[Advance, list[Queue]]:
-    """Decide about the first places; also returns the queues that need another look."""
+    """Decide about the first positions; also return the queues that need another pass."""
     parameters = {
         "keys": [key_id for key_id, _ in queues],
         "channels": [channel for _, channel in queues],

@@ -1,12 +1,13 @@
-"""Daily partitions of the four big tables: made ahead, dropped after retention.
+"""Daily partitions of the four big tables: created ahead, dropped after retention.
 
-There is no default partition, because its rows would block the partition that they belong to. Two
-weeks are made ahead, at every boot and every hour; an insert without a partition makes its day and
-tries again. A partition is built beside the table and attached, which does not stop writers.
+There is no default partition, because rows in a default partition block the creation of the right
+partition. Partitions are created two weeks ahead, at every boot and every hour; an insert without a
+partition creates the partition of the day and retries. A partition is built as a separate table and
+attached, which does not block writers.
 
-The role of the processes owns no table and cannot alter or drop one. The functions of migration
-`partition_functions` do it as the owner: they make days near today and drop days that are older
-than the shortest retention. So every process can make the day that it needs.
+The database role of the processes owns no table and cannot alter or drop a table. The functions of
+migration `partition_functions` run as the owner, and only create days near today and drop days
+older than the shortest retention. Therefore every process can create a missing day.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ TABLES: Final = {
 }
 DAYS_AHEAD: Final = 14
 _MAKE_TRIES: Final = 20
-"""Each waits at most 200 ms for its lock, so that writers never queue for long behind a DDL."""
+"""Each attempt waits at most 200 ms for the lock, so that writers never queue long behind the DDL.
+"""
 _DROP_TRIES: Final = 3
-"""Each makes writers wait for at most 200 ms. The next run of the sweep tries again."""
+"""Each attempt blocks writers for at most 200 ms. The next run of the sweep tries again."""
 
 
 def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
@@ -50,7 +52,7 @@ def ensure(today: dt.date, *, days: int = DAYS_AHEAD) -> int:
 
 
 def existing() -> list[dt.date]:
-    """Return the days whose deliveries have a partition, oldest first."""
+    """Return the days with a deliveries partition, oldest first."""
     attached = (part for part in _parts() if part.is_attached and not part.is_pending)
     return [part.day for part in attached if part.table == "delivery"]
 
@@ -71,7 +73,7 @@ def with_day(day: dt.date, work: Callable[[], Answer]) -> Answer:
 
 
 def is_past(day: dt.date) -> bool:
-    """Whether retention has dropped, or is about to drop, this day."""
+    """Return True if retention has dropped, or is about to drop, a day."""
     return day < clock.now().date() - conf.current().retention
 
 
@@ -96,7 +98,7 @@ def drop(day: dt.date) -> None:
 
 
 class _Part(NamedTuple):
-    """A table that is, or was, a day's partition."""
+    """A current or former partition table of a day."""
 
     table: str
     day: dt.date
@@ -106,7 +108,7 @@ class _Part(NamedTuple):
 
 
 def _parts() -> list[_Part]:
-    """Find tables by name, because a detached table has no other tie to its parent."""
+    """Find tables by name, because a detached table has no other link to the parent."""
     with db.cursor() as running:
         running.execute(
             "SELECT c.relname AS name, i.inhparent IS NOT NULL AS is_attached,"

@@ -16,25 +16,25 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 PREFIX: Final = "sweep_"
 QUEUE: Final = "ops"
 _SHORTEST_LIFE: Final = 5
-"""Seconds that a message may wait for a worker; a later message does its work."""
+"""Shortest expiry of a message in seconds; a later message replaces an expired message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rhythm:
-    """An operator's setting for one sweep."""
+    """The operator's setting of one sweep."""
 
     every: dt.timedelta | None
-    """None: a crontab instead of an interval."""
+    """The interval; None for a crontab."""
     is_on: bool
 
 
 def task_name(sweep: str) -> str:
-    """Return the name of the Celery task that runs this sweep."""
+    """Return the name of the Celery task of a sweep."""
     return PREFIX + sweep
 
 
 def rhythms() -> dict[str, Rhythm]:
-    """Return the setting of each sweep that has a row, by the sweep's name."""
+    """Return the setting of each sweep with a row, by sweep name."""
     rows = PeriodicTask.objects.filter(task__startswith=PREFIX).select_related("interval")
     return {
         row.task.removeprefix(PREFIX): Rhythm(every=interval_of(row), is_on=row.enabled)
@@ -43,14 +43,14 @@ def rhythms() -> dict[str, Rhythm]:
 
 
 def interval_of(task: PeriodicTask) -> dt.timedelta | None:
-    """Return a periodic task's interval; None when it has a crontab instead."""
+    """Return a periodic task's interval; None for a crontab."""
     if task.interval is None:
         return None
     return dt.timedelta(**{task.interval.period: task.interval.every})
 
 
 def set_interval(task: PeriodicTask, seconds: int) -> None:
-    """Give a periodic task another interval. The caller saves it."""
+    """Set a periodic task's interval. The caller saves the row."""
     task.interval, _ = IntervalSchedule.objects.get_or_create(
         every=seconds, period=IntervalSchedule.SECONDS
     )

@@ -1,4 +1,4 @@
-"""Reads of intake and delivery: contacts and preferences, and what a claimed delivery needs."""
+"""Queries of intake and delivery: contacts, preferences, and the notification of a delivery."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOTHING: Final = frozenset[Any]()
 
 
 class NotificationRow(NamedTuple):
-    """A notification as a delivery needs it: a row of `notifications_of.sql`."""
+    """The columns of a notification needed by delivery: a row of `notifications_of.sql`."""
 
     content: dict[str, Any] | None
     variables: dict[str, Any]
@@ -43,7 +43,7 @@ class NotificationRow(NamedTuple):
 
 
 class ContactState(NamedTuple):
-    """A contact and its recipient's preferences: a row of `contacts.sql`."""
+    """A contact and the recipient's preferences: a row of `contacts.sql`."""
 
     channels_off: frozenset[Channel]
     categories_off: frozenset[str]
@@ -53,10 +53,10 @@ class ContactState(NamedTuple):
     address: str
     is_valid: bool
     is_suppressed: bool
-    """Whether its address is on the suppression list."""
+    """True if the address is on the suppression list."""
     locale: str
     timezone: str
-    """The recipient's, or that of the phone number; empty if unknown."""
+    """Timezone of the recipient, else of the phone number; empty if unknown."""
     quiet_hours: str
     """JSON, as `rules.times.quiet_hours` reads it."""
     do_not_disturb_until: dt.datetime | None
@@ -64,11 +64,11 @@ class ContactState(NamedTuple):
     secret_changed_at: dt.datetime | None
     shared_secret_until: dt.datetime | None
     is_taken_away: bool = False
-    """Whether a producer took the contact away: the notice about that still goes there."""
+    """True if a producer removed the contact; the notice about the removal is still sent to it."""
 
 
 def notifications(notification_ids: Iterable[UUID]) -> dict[UUID, NotificationRow]:
-    """Return the existing notifications of these ids."""
+    """Return the existing notifications by id."""
     found = db.fetch_as("notifications_of", {"ids": list(notification_ids)}, _notification_row)
     return {each.id: each for each in found}
 
@@ -78,13 +78,13 @@ def _notification_row(content: str | None, variables: str, *others: Any) -> Noti
 
 
 def _object(kept: str) -> dict[str, Any]:
-    """Read a JSON object; any other value, of another release, is an empty object."""
+    """Parse a JSON object; any other value, of another release, becomes an empty object."""
     found = orjson.loads(kept)
     return found if isinstance(found, dict) else {}
 
 
 def destinations(contact_ids: Iterable[int]) -> dict[int, ContactState]:
-    """Return the existing contacts of these ids."""
+    """Return the existing contacts by id."""
     parameters = {"ids": list(set(contact_ids)), "live": Mode.LIVE, "taken_away": TAKEN_AWAY}
     return {each.contact_id: each for each in db.fetch_as("contacts", parameters, _destination)}
 
@@ -114,7 +114,7 @@ def _caps(written: str) -> Caps:
 
 
 def reaches(mode: Mode, user_ids: Collection[str]) -> dict[str, RecipientContacts]:
-    """Return how these users can be reached now; unknown users are missing."""
+    """Return the current contacts and preferences of users; unknown users are missing."""
     [found] = db.fetch_all([reaches_query(mode, user_ids)])
     return {reach.user_id: reach for reach in found}
 
@@ -128,7 +128,7 @@ def reaches_by_id(recipient_ids: Collection[int]) -> dict[int, RecipientContacts
 def reaches_query(
     mode: Mode, user_ids: Iterable[str] = (), *, recipient_ids: Iterable[int] = ()
 ) -> db.Query[RecipientContacts]:
-    """Build the query for how these recipients can be reached now."""
+    """Build the query for the current contacts and preferences of recipients."""
     whose = {"user_ids": list(user_ids), "ids": list(recipient_ids)}
     return db.Query("reaches", {**whose, "mode": mode, "live": Mode.LIVE}, _reach)
 
@@ -162,4 +162,4 @@ def _channels(numbers: Collection[int] | None) -> frozenset[Channel]:
 
 
 _CHANNELS: Final = {channel.value: channel for channel in Channel}
-"""A channel of a newer release is missing here: its rows do not concern this release."""
+"""Known channels. A channel of a newer release is missing; this release ignores such rows."""

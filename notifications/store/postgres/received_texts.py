@@ -1,4 +1,4 @@
-"""Ids of the texts that people sent and that changed something: a repeat is told by its id."""
+"""Ids of inbound texts that changed a preference; detects a repeated text."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _LONGEST_ID: Final = 255
 
 
 def remember(provider: str, message_id: str) -> bool:
-    """Store the id of a text in the open transaction; False where it was stored before.
+    """Store the id of a text in the open transaction; False for a repeated id.
 
-    Of two calls with one id the second waits for the first one's transaction.
+    With two concurrent calls for one id, the second waits for the transaction of the first.
     """
     text = {"provider": provider, "message_id": message_id[:_LONGEST_ID]}
     return db.run("remember_text", text) > 0
 
 
 def purge(*, now: dt.datetime, limit: int) -> int:
-    """Forget up to `limit` ids that are older than KEPT."""
+    """Delete up to `limit` ids older than KEPT."""
     return db.run("delete_received_texts", {"before": now - KEPT, "limit": limit})

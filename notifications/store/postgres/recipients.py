@@ -1,8 +1,8 @@
-"""Recipients, their contacts and preferences, as producers hand them in.
+"""Recipients, contacts and preferences, as sent by producers.
 
-An address that a provider called dead stays invalid when a producer hands the address in again;
-only an operator makes it valid. An address that a producer removed is valid again when handed in
-again.
+A contact that a provider reported dead stays invalid when a producer sends the address again; only
+an operator can make the contact valid. A contact that a producer removed becomes valid when the
+producer sends the address again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAKEN_AWAY: Final = "taken away by its producer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Who changes contacts, and what is to happen before a primary contact stops being used."""
+    """The actor of contact changes, and a callback before a primary contact is replaced."""
 
     by: str = ""
     losing: Callable[[Contact], None] = lambda _contact: None
@@ -35,7 +35,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A contact as a producer hands it in."""
+    """A contact as sent by a producer."""
 
     channel: Channel
     address: str
@@ -44,7 +44,7 @@ class Address:
 
 
 class RecipientOptedOut(Exception):
-    """The person switched these categories off: leave them to the person or to an operator."""
+    """The recipient opted out of the categories; only the recipient or an operator opts in."""
 
     def __init__(self, categories: Sequence[str]) -> None:
         """Carry the categories."""
@@ -55,7 +55,7 @@ class RecipientOptedOut(Exception):
 
 
 def find(*, mode: Mode, user_id: str) -> Recipient | None:
-    """Return the recipient of this user id and mode."""
+    """Return the recipient with a user id and mode."""
     return Recipient.objects.filter(mode=mode, user_id=user_id).first()
 
 
@@ -67,10 +67,10 @@ def upsert(
     addresses: Sequence[Address] | None,
     change: Change,
 ) -> tuple[Recipient, bool]:
-    """Create or change a recipient; also returns whether it is new.
+    """Create or update a recipient; also return True for a new recipient.
 
-    `profile` has `locale` and `timezone`, where they change; `addresses` are all contacts from now
-    on, None leaves them as they are; `change` says who changes them.
+    `profile` has the changed `locale` and `timezone`; `addresses` replaces all contacts, None keeps
+    the contacts; `change` names the actor.
     """
     with transaction.atomic():
         recipient, created = Recipient.objects.select_for_update().update_or_create(
@@ -93,7 +93,7 @@ def merge(
     addresses: Sequence[Address],
     change: Change,
 ) -> Recipient:
-    """Change a recipient's profile, and add contacts or hand known ones in again."""
+    """Update a recipient's profile, and add or refresh contacts."""
     with transaction.atomic():
         locked = Recipient.objects.select_for_update().get(pk=recipient.pk)
         for name, value in profile.items():
@@ -108,7 +108,7 @@ def merge(
 
 
 def lock(*, mode: Mode, user_id: str) -> Recipient | None:
-    """The recipient, locked until the transaction that is open ends; their wishes with them."""
+    """Return the recipient with preferences, locked until the open transaction ends."""
     recipient = Recipient.objects.select_for_update().filter(mode=mode, user_id=user_id).first()
     if recipient is not None:
         Preference.objects.select_for_update().filter(recipient=recipient).first()
@@ -116,7 +116,7 @@ def lock(*, mode: Mode, user_id: str) -> Recipient | None:
 
 
 def add_contact(recipient: Recipient, address: Address, change: Change) -> Contact:
-    """Add a contact, or hand a known one in again."""
+    """Add a contact, or refresh a known contact."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
         contact = _upsert_contacts(recipient, address, change)
@@ -140,7 +140,7 @@ def remove_contact(recipient: Recipient, *, contact_id: int, change: Change) -> 
 
 
 def set_timezone(recipient: Recipient) -> None:
-    """Store the timezone that a recipient's primary number suggests, so that no send parses it."""
+    """Store the timezone of a recipient's primary phone number, which saves parsing at send."""
     numbers = recipient.contacts.filter(
         channel=Channel.SMS, is_primary=True, invalidated_at=None
     ).values_list("address", flat=True)
@@ -168,7 +168,7 @@ def prefer(recipient: Recipient, changes: Mapping[str, object]) -> Preference:
 
 
 def leave_category(recipient_id: int, *, category: str) -> bool:
-    """Opt a recipient out of a category; False if they were out already, or are erased."""
+    """Opt a recipient out of a category; False for a repeated opt-out or an erased recipient."""
     left = bool(
         db.fetch_in_own_transaction(
             "leave_category", {"recipient": recipient_id, "category": category}
@@ -179,7 +179,7 @@ def leave_category(recipient_id: int, *, category: str) -> bool:
 
 
 def return_to_category(recipient_id: int, *, category: str) -> bool:
-    """Take back an opt-out from a category; False if there is none."""
+    """Undo an opt-out from a category; False without an opt-out."""
     return bool(
         db.fetch_in_own_transaction(
             "return_category", {"recipient": recipient_id, "category": category}
@@ -225,7 +225,7 @@ def _upsert_contacts(recipient: Recipient, address: Address, change: Change) -> 
 
 
 def _demote(recipient: Recipient, channel: Channel, change: Change) -> None:
-    """The primary contact of a channel, if there is one, gives way to another."""
+    """Demote the primary contact of a channel, if any."""
     for other in recipient.contacts.filter(channel=channel, is_primary=True):
         change.losing(other)
         other.is_primary = False
@@ -234,7 +234,7 @@ def _demote(recipient: Recipient, channel: Channel, change: Change) -> None:
 
 
 def _ensure_primary(recipient: Recipient, channel: Channel) -> None:
-    """Give a channel with valid contacts a primary one: the oldest, unless one is named."""
+    """Make the oldest valid contact of a channel primary, unless a contact is already chosen."""
     valid = recipient.contacts.filter(channel=channel, invalidated_at=None)
     oldest = valid.order_by("pk").first()
     if oldest is not None and not valid.filter(is_primary=True).exists():

@@ -1,4 +1,4 @@
-"""Recipients whom producers name by address: found where they are known, else registered."""
+"""Recipients named by address: looked up, or registered if unknown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from providers.contract import Channel
 
 
 class RecipientByAddress(NamedTuple):
-    """A recipient who was found or registered."""
+    """A recipient found by address or newly registered."""
 
     id: int
     user_id: str
@@ -24,15 +24,15 @@ class RecipientByAddress(NamedTuple):
 
 
 def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, RecipientByAddress]:
-    """Find or register a recipient for each set of addresses, in the transaction that is open.
+    """Find or register a recipient for each set of addresses, in the open transaction.
 
-    Found is who has each of the addresses as the valid primary contact of its channel; of several
-    people the one who was registered first.
+    A match is a recipient with every address as valid primary contact of the channel; among several
+    matches the earliest registered recipient wins.
 
     Args:
-        mode: of all of them.
+        mode: mode of all recipients.
         wanted: sets of addresses.
-        by: who is noted at the contacts that are new.
+        by: actor recorded at new contacts.
     """
     people = _find_recipients(mode, wanted)
     fresh = {to: to.user_id(key=conf.current().hash_key) for to in wanted if to not in people}
@@ -49,7 +49,7 @@ def ensure(mode: Mode, wanted: Collection[To], *, by: str) -> dict[To, Recipient
 
 
 def remove(recipient_ids: Collection[int]) -> None:
-    """Remove recipients whom this transaction has registered."""
+    """Remove recipients registered by this transaction."""
     if recipient_ids:
         Recipient.objects.filter(pk__in=recipient_ids).delete()
 
@@ -73,7 +73,7 @@ def _find_recipients(mode: Mode, wanted: Collection[To]) -> dict[To, RecipientBy
 
 
 def _register(mode: Mode, wanted: Mapping[str, To], *, by: str) -> set[str]:
-    """Register who is not there yet, with their contacts; returns the user ids that are new."""
+    """Register unknown recipients with their contacts; return the new user ids."""
     names = sorted(wanted)  # two transactions that register the same people never deadlock
     rows = db.rows(
         "register_recipients",

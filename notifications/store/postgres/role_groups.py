@@ -1,4 +1,4 @@
-"""The groups of the roles, as `rules.roles` has them: kept by every migrate."""
+"""Django groups of the roles in `rules.roles`; every migrate updates the groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from notifications.rules import roles
 
 
 def keep() -> None:
-    """Make the groups that are missing, and give each the rights of its role."""
+    """Create missing groups, and give each group the permissions of the role."""
     there = list(Permission.objects.filter(content_type__app_label__in=roles.APPS))
     for role in roles.ROLES:
         group, _ = Group.objects.get_or_create(name=f"{roles.GROUP_PREFIX}{role}")

@@ -49,7 +49,7 @@ def find(
 ) -> list[Hit]:
     """Find deliveries by exactly one term, newest first; `mode` None searches both modes.
 
-    `address` is spelled as the contact has it; `any_id` is of a notification (all its deliveries)
+    `address` has the stored spelling; `any_id` is the id of a notification (returns all deliveries)
     or of a delivery.
     """
     contacts = deliveries = None
@@ -78,7 +78,7 @@ def find(
 
 
 def find_any(term: str, *, limit: int = 200) -> list[Hit]:
-    """Find deliveries by whatever an operator has: an id, a user, an address, a provider's id."""
+    """Find deliveries by any term: an id, a user, an address, or a provider's message id."""
     term = term.strip()
     try:
         return find(any_id=UUID(term), limit=limit)
@@ -94,7 +94,7 @@ def find_any(term: str, *, limit: int = 200) -> list[Hit]:
 
 
 def _of_recipients(recipients: Iterable[int], *, limit: int) -> list[UUID]:
-    """Return their newest notifications, by `notification_by_recipient`."""
+    """Return the newest notifications of recipients; served by `notification_by_recipient`."""
     theirs = Notification.objects.filter(recipient_id__in=list(recipients))
     return list(theirs.order_by("-pk").values_list("pk", flat=True)[:limit])
 

@@ -1,7 +1,7 @@
 """Second factors of operators: an app's codes (TOTP), and recovery codes for a lost phone.
 
-A recovery code works once. Codes are told apart by their length, so that a mistyped code of one
-kind does not slow down the tries of the other kind.
+A recovery code works once. The length tells the kind of a code, so that a mistyped code of one kind
+does not slow down attempts with the other kind.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NAME: Final = "recovery codes"
 
 
 def match(user: AbstractBaseUser, code: str) -> Device | None:
-    """The factor of an account that takes a code; a recovery code is used up by it.
+    """Return the account's factor that accepts a code; a match consumes a recovery code.
 
-    A used recovery code enters the audit log.
+    The audit log gets an entry for a used recovery code.
     """
     code = "".join(code.split()).lower()
     kind = TOTPDevice if len(code) == _APP_DIGITS else StaticDevice
@@ -42,7 +42,7 @@ def match(user: AbstractBaseUser, code: str) -> Device | None:
 
 
 def new_recovery_codes(user: User) -> list[str]:
-    """Replace the recovery codes of an account; returns the new ones, to be shown once."""
+    """Replace the recovery codes of an account; return the new codes, to be shown once."""
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one set, whoever clicks twice
         device, _ = StaticDevice.objects.get_or_create(

@@ -1,4 +1,4 @@
-"""Sensitive variables: encrypted at rest, wiped when no delivery can need them."""
+"""Sensitive variables: encrypted at rest, wiped when no delivery can need the values."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def _signing_keys() -> tuple[bytes, ...]:
 
 
 def signing_key(name: str) -> list[bytes]:
-    """The keys of 32 bytes of one webhook contact, one from each encryption key, the first first.
+    """Derive the signing keys (32 bytes) of a webhook contact, one per encryption key, in order.
 
     Args:
-        name: of the contact and of its secret's version.
+        name: name of the contact and version of the secret.
     """
     return [hmac.digest(key, name.encode(), "sha256") for key in _signing_keys()]
 
 
 def _derive(purpose: bytes) -> tuple[bytes, ...]:
-    """One key of 32 bytes from each encryption key, in their order."""
+    """Derive one key of 32 bytes per encryption key, in order."""
     secrets = [base64.urlsafe_b64decode(key) for key in conf.current().encryption_keys]
     return tuple(hashlib.blake2b(each, person=purpose, digest_size=32).digest() for each in secrets)
 
@@ -57,10 +57,10 @@ def forget() -> None:
 
 
 class Fingerprint:
-    """A keyed hash that tells one request body from another.
+    """A keyed hash of a request body.
 
-    It is kept for as long as an idempotency key, and a body can hold a sign-in code of six digits:
-    without a key, whoever reads the hash finds the code by trying all of them.
+    The hash is stored as long as an idempotency key, and a body can hold a six-digit sign-in code:
+    with an unkeyed hash a reader could find the code by trying all values.
     """
 
     __slots__ = ("_body", "kept")
@@ -71,7 +71,7 @@ class Fingerprint:
         """The 16 bytes to store, made with the first key."""
 
     def is_of(self, kept: bytes) -> bool:
-        """Whether the stored hash is of this body; it can be of a key that was the first before."""
+        """Return True if the stored hash matches the body under any configured key."""
         return hmac.compare_digest(kept, self.kept) or any(
             hmac.compare_digest(kept, self._hash(key)) for key in _hash_keys()[1:]
         )

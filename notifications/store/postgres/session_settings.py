@@ -30,7 +30,7 @@ _USE: Final = sql.SQL("SET {setting} = {value}")
 
 
 def missing() -> dict[str, str]:
-    """Return name and value of the settings that differ in this session.
+    """Return name and value of each session setting that differs from the required value.
 
     Raises:
         django.db.Error: the database is away.
@@ -45,7 +45,7 @@ def missing() -> dict[str, str]:
 
 
 def store() -> None:
-    """Store the settings at the current role for this database, and use them in this session."""
+    """Store the settings at the current role for this database, and apply them to this session."""
     if not missing():
         return
     with db.cursor() as running:

@@ -1,4 +1,4 @@
-"""Short links: stored by a wave, followed one by one, deleted when they end."""
+"""Short links: inserted per wave, followed one at a time, deleted after expiry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add(links: Sequence[NewLink]) -> None:
 
 
 def target(token: str) -> str | None:
-    """Return the target of a link, uncounted; None: there is none, or it has ended."""
+    """Return the target of a link without counting; None for an unknown or expired link."""
     alive = "SELECT target FROM short_link WHERE token = %s AND expires_at > now()"
     with connection.cursor() as running:
         running.execute(alive, [token])
@@ -45,6 +45,6 @@ def follow(token: str) -> str | None:
 
 
 def purge(*, now: dt.datetime, limit: int) -> int:
-    """Delete up to `limit` links that have ended."""
+    """Delete up to `limit` expired links."""
     ended = ShortLink.objects.filter(expires_at__lte=now).values("token")[:limit]
     return ShortLink.objects.filter(token__in=ended).delete()[0]

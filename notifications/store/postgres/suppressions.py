@@ -1,8 +1,8 @@
-"""The suppression list: enter addresses, look them up, and undo entries.
+"""The suppression list: add addresses, look up addresses, and undo entries.
 
-Bounces and complaints enter by `store.postgres.dead_contacts`. A row is never deleted: it says who
-entered it, who undid it, when and why. An undo takes back one reason, so START cannot revive a
-bounced number.
+Bounces and complaints are added by `store.postgres.dead_contacts`. A row is never deleted: the row
+keeps author, undo, times and reason. An undo removes one reason only, so START cannot make a
+bounced number valid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from notifications.store.redis import metric_counters
 from providers.contract import Channel
 
 _CALLED_DEAD: Final = frozenset({Cause.BOUNCE, Cause.COMPLAINT})
-"""Causes that invalidate contacts as well."""
+"""Causes that also invalidate contacts."""
 
 _MADE_BY_KEY: Final = re.compile(r"producer .* \((nk_\w+)\)")
 _BY_THEMSELVES: Final = frozenset({Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
@@ -46,7 +46,7 @@ class Entry:
 
 
 def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
-    """Enter addresses; returns how many were not on the list for this reason."""
+    """Add addresses; return the number of new entries for the reason."""
     if not entries:
         return 0
     parameters = {
@@ -63,19 +63,19 @@ def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
 
 
 def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:
-    """Return all rows of an address in any spelling, undone ones too."""
+    """Return all rows of an address in any spelling, including undone rows."""
     listed = list_key(channel, address)
     spelled = Func(Value(int(channel)), Value(listed), function="suppressible")
     return Suppression.objects.filter(channel=channel, address=spelled)
 
 
 def active(channel: Channel, address: str, *, cause: Cause) -> Suppression | None:
-    """Return the row that suppresses an address for this reason."""
+    """Return the row that suppresses an address for a reason."""
     return of_address(channel, address).filter(reason=cause, undone_at=None).first()
 
 
 def was_made_by(row: Suppression, producer_id: int) -> bool:
-    """Whether one of the producer's keys entered the row: `producer orders (nk_live_4f9k2m7q)`."""
+    """Return True if a key of the producer added the row: `producer orders (nk_live_4f9k2m7q)`."""
     found = _MADE_BY_KEY.fullmatch(row.created_by)
     mine = ApiKey.objects.filter(producer_id=producer_id)
     return found is not None and mine.filter(prefix=found[1]).exists()
@@ -93,15 +93,15 @@ def with_causes(contacts: QuerySet[Contact]) -> QuerySet[Contact]:
 
 
 def causes_of(contact: Contact) -> list[Cause]:
-    """Return why the address of a `with_causes` contact is on the list; empty if it is not."""
+    """Return the causes of a `with_causes` contact's suppression; empty without suppression."""
     return [Cause(each) for each in getattr(contact, "suppressed_for", ())]
 
 
 def undo(rows: QuerySet[Suppression], *, by: str, note: str) -> int:
-    """Undo those of the rows that are in force; returns how many.
+    """Undo the active rows among `rows`; return the count.
 
-    A contact that a provider called dead is valid again once neither bounce nor complaint is left,
-    if its address is spelled as on the list. Others are made valid on their page.
+    A contact that a provider reported dead becomes valid again once neither bounce nor complaint is
+    left, if the address has the spelling of the list. Other contacts are made valid in admin.
     """
     with transaction.atomic():
         chosen = list(rows.filter(undone_at=None).order_by("pk").select_for_update())

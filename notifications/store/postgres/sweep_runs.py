@@ -1,4 +1,4 @@
-"""Which sweep may run now: one winner an interval, however many beats there are."""
+"""Runs of sweeps: at most one start per interval, with any number of beats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNFINISHED_AFTER: Final = dt.timedelta(seconds=90)
 
 
 def begin(name: str, *, every: dt.timedelta) -> bool:
-    """Whether this caller may run the sweep now; at most one in `every`."""
+    """Return True if the caller may run the sweep now; at most one caller in `every`."""
     return bool(db.rows("begin_sweep", {"name": name, "every": every}))
 
 
@@ -21,7 +21,7 @@ class SweepResult(NamedTuple):
     """A sweep's row at the end of a run."""
 
     failed_before: int
-    """Rows that had failed in the run before."""
+    """Failed rows of the previous run."""
     took: dt.timedelta
     """How long runs had begun without an end."""
 
@@ -33,6 +33,6 @@ def end(name: str, *, moved: int, failed: int) -> SweepResult:
 
 
 def overdue(*, now: dt.datetime) -> dict[str, dt.timedelta]:
-    """Return the sweeps that run for longer than UNFINISHED_AFTER, and how long."""
+    """Return the sweeps with a run longer than UNFINISHED_AFTER, and the duration."""
     old = SweepRun.objects.filter(running_since__lt=now - UNFINISHED_AFTER)
     return {name: now - since for name, since in old.values_list("name", "running_since") if since}

@@ -1,9 +1,9 @@
-"""What API and admin show of a notification: its deliveries, their attempts and the timeline.
+"""Timelines for API and admin: a notification's deliveries, attempts and events.
 
 A notification's deliveries are one range of the primary key, so four range scans of one daily
-partition read all of it. Sensitive variables are masked here for every reader.
+partition read all rows. Sensitive variables are masked for every reader.
 
-A page of `listing` reads at most SCANNED rows, so a page can hold fewer lines than its limit and
+A page of `listing` reads at most SCANNED rows, so a page can have fewer lines than the limit and
 still have a next page.
 """
 
@@ -25,12 +25,12 @@ from notifications.store.postgres import db
 from providers.contract import Channel
 
 SCANNED: Final = 20_000
-"""Rows that one page of a listing may read: about 20 ms."""
+"""Upper bound of rows read for a page of a listing: about 20 ms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryView:
-    """The effort to reach one contact on one channel."""
+    """A delivery with its attempts."""
 
     id: UUID
     channel: Channel
@@ -67,7 +67,7 @@ class Timeline:
 
 
 def of(notification_id: UUID) -> Timeline | None:
-    """Read a notification with deliveries and events; None if there is no such notification."""
+    """Return a notification with deliveries and events; None for an unknown id."""
     notification = Notification.objects.filter(pk=notification_id).first()
     if notification is None:
         return None
@@ -108,7 +108,7 @@ def _deliveries(notification_id: UUID) -> tuple[DeliveryView, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingQuery:
-    """Filter of a listing; None or empty does not narrow it."""
+    """Filter of a listing; None or empty means no filter."""
 
     mode: Mode
     since: dt.datetime
@@ -116,14 +116,14 @@ class ListingQuery:
     recipient_id: int | None = None
     types: Sequence[str] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """What its metadata says, as text, under these names."""
+    """Required metadata: name -> value as text."""
     statuses: Sequence[Status] = ()
-    """Any of its deliveries has one of these."""
+    """Any delivery has any of the statuses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingRow:
-    """One notification of a listing."""
+    """One notification in a listing."""
 
     notification_id: UUID
     user_id: str
@@ -142,7 +142,7 @@ class ListingRow:
 def listing(
     wanted: ListingQuery, *, before: UUID | None = None, limit: int
 ) -> tuple[list[ListingRow], UUID | None]:
-    """Return one page, newest first, and the cursor of the next page (None: there is none)."""
+    """Return a page, newest first, and the cursor of the next page (None: last page)."""
     bounds = {
         "below": before or UUID(int=2**128 - 1),
         "floor": ids.floor_of(wanted.since.astimezone(dt.UTC).date()),

@@ -1,7 +1,7 @@
-"""The only code that writes a status: one transition of `rules.transitions` is one guarded UPDATE.
+"""Writes every status: one transition of `rules.transitions` is one guarded UPDATE.
 
-The sources of the transition stand in the WHERE, and the same statement writes the events. A row in
-another status stays as it is, so every caller may run twice.
+The WHERE clause has the sources of the transition, and the same statement inserts the events. A row
+in another status stays unchanged, so every caller may run twice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from notifications.store.redis import metric_counters
 
 
 class Move(NamedTuple):
-    """One delivery's part of a transition."""
+    """The transition of one delivery."""
 
     id: UUID
     reason: str = ""
@@ -31,27 +31,27 @@ class Move(NamedTuple):
     detail: str = ""
     """A sentence for the timeline, redacted, up to 500 characters."""
     due_in: dt.timedelta | None = None
-    """When to look at the row again, from Postgres's now; None: the row is final."""
+    """Time until the next check of the row, from Postgres's now; None: the row is final."""
     provider_message_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class UnderClaim:
-    """Guard: only rows that this claim still holds."""
+    """Guard: only rows still held by a claim."""
 
     token: UUID
     only_uncalled: bool = False
-    """Only rows without a provider call under this claim."""
+    """Only rows without a provider call under the claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class StillDue:
-    """Guard for sweeps: only rows that are due and that no other transaction has locked."""
+    """Guard for sweeps: only due rows that no other transaction has locked."""
 
 
 @dataclass(frozen=True, slots=True)
 class FromProvider:
-    """Guard for receipts: only rows that this provider was called for."""
+    """Guard for receipts: only rows called through a provider."""
 
     name: str
 
@@ -68,7 +68,7 @@ _REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
 
 
 def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[UUID]:
-    """Move deliveries that the guard allows, each at most once; returns the ids that moved."""
+    """Apply a transition to the rows allowed by the guard, each once; return the moved ids."""
     batch = sorted(moves, key=lambda each: each.id)
     if not batch:
         return []
@@ -100,7 +100,7 @@ def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[U
 
 
 def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
-    """Write decisions, one statement for each transition; returns the deliveries that moved."""
+    """Write decisions, one statement per transition; return the moved deliveries."""
     by_transition: dict[Transition, list[Move]] = defaultdict(list)
     for delivery_id, decision in decisions.items():
         move = Move(
@@ -122,7 +122,7 @@ def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
 
 
 def _count(to: Status, moved: Sequence[Mapping[str, Any]]) -> list[UUID]:
-    """Report moved rows to `tallies`; returns their ids."""
+    """Report moved rows to `metric_counters`; return the ids."""
     if to in metric_counters.COUNTED:
         metric_counters.count_moves(
             to, (row["reason"] for row in moved if row["mode"] == Mode.LIVE)
@@ -153,19 +153,19 @@ def _insert_dead_letters(delivery_ids: list[UUID], details: dict[UUID, str]) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayTarget:
-    """One dead delivery to bring back."""
+    """A dead delivery to replay."""
 
     id: UUID
     contact_id: int | None
     new_key: bool
-    """Use a new idempotency key: the provider rejected the previous one and would reject it again.
+    """Use a new idempotency key: the provider rejected the previous key and would reject it again.
     """
     due_in: dt.timedelta = dt.timedelta(0)
     """The place in the lane, from `fair_queue`."""
 
 
 def replay(revivals: Sequence[ReplayTarget], *, detail: str) -> list[UUID]:
-    """Queue dead deliveries again with new attempts; returns those that were dead."""
+    """Queue dead deliveries again with new attempts; return the deliveries that were dead."""
     batch = sorted(revivals, key=lambda each: each.id)
     parameters = {
         "ids": [each.id for each in batch],
@@ -180,7 +180,7 @@ def replay(revivals: Sequence[ReplayTarget], *, detail: str) -> list[UUID]:
 
 
 def accept_late(moves: Sequence[Move]) -> list[UUID]:
-    """Settle as sent what a worker reports after it lost its lease, unless a call is running."""
+    """Mark late results as sent after a lost lease, unless another call is running."""
     parked = [
         row["id"]
         for row in db.rows(

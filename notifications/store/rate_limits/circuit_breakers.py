@@ -149,7 +149,7 @@ def record_calls(told: Mapping[HealthKey, CallStats]) -> dict[HealthKey, Breaker
 
 
 def _unreported_calls(health: HealthKey, tally: CallStats) -> int | None:
-    """Return the number of unreported accepted calls; None if these calls stay unreported as well."""
+    """Return the number of unreported accepted calls; None if these calls also stay unreported."""
     if health.endpoint:
         return 0
     with _unreported.lock:
@@ -249,7 +249,7 @@ def _insert_event(pair: Pair, kind: Kind, detail: str) -> None:
 
 
 def force(pair: Pair, forced: BreakerOverride, *, by: str) -> None:
-    """Set or clear the override of a breaker; every process applies the change within two seconds."""
+    """Set or clear the override of a breaker; processes follow within two seconds."""
     provider, channel = pair
     Row.objects.update_or_create(provider=provider, channel=channel, defaults={"forced": forced})
     kind = {
