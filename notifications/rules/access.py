@@ -1,13 +1,13 @@
-"""Who may do what: one line for each operation of the HTTP API.
+"""Access rules: one line for each operation of the HTTP API.
 
-A line names the scope that a key needs, the modes whose keys may call the operation, and the right
-that an operator needs for the same act in the admin (`roles` says which role has which right). The
-API checks each request against this table; `docs/access.md` is generated from it. An operation
-without a line is refused, and fails the build.
+A line names the required scope of a key, the modes of permitted keys, and the admin permission for
+the same operation (`roles` has the permissions of each role). The API checks each request against
+the table; `docs/access.md` is generated from the table. An operation without a line is refused, and
+fails the build.
 
-Test keys may read what both modes share (templates). Test keys may not change it, and may not see
-or change what exists in live mode only (alerts, the suppression list): `WHY_LIVE` says why, on the
-page and in the answer to a test key.
+Test keys may read rows shared by both modes (templates), but may not change shared rows, and may
+neither see nor change rows of live mode (alerts, the suppression list). `WHY_LIVE` gives the reason
+on the page and in the answer to a test key.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Scope(StrEnum):
     """What it allows to do."""
 
     def __new__(cls, value: str, sentence: str) -> Self:
-        """Make a member from its word and its sentence."""
+        """Create a member from a value and a sentence."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.sentence = sentence
@@ -90,16 +90,16 @@ class Scope(StrEnum):
 
     @property
     def wildcard(self) -> str:
-        """The scope that includes this one: `notifications:*`."""
+        """Return the scope that includes this scope: `notifications:*`."""
         return f"{self.value.partition(':')[0]}:*"
 
 
 GRANTABLE: Final = frozenset(Scope) | {scope.wildcard for scope in Scope}
-"""Every word that a key's `scopes` may hold."""
+"""Every value allowed in a key's `scopes`."""
 
 
 class Entry(StrEnum):
-    """What an operation checks instead of a scope."""
+    """The requirement of an operation without a scope."""
 
     OPEN = "no key"
     """Anybody may call it."""
@@ -134,7 +134,7 @@ class Rule:
 
     @property
     def writes(self) -> bool:
-        """Whether the operation may change something."""
+        """Return True if the operation may change data."""
         return not self.operation.startswith("GET ")
 
     @property
@@ -227,12 +227,12 @@ _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
 @functools.lru_cache(maxsize=1_000)
 def rule_of(method: str, route: str, part: str = "") -> Rule | None:
-    """The line of an operation; None where the table has none.
+    """Return the line of an operation; None for an unknown operation.
 
     Args:
         method: `HEAD` counts as `GET`.
         route: as Django's router spells it, `v1/alerts/<int:alert_id>/resolve`.
-        part: the part of the body that needs a scope of its own.
+        part: the part of the body with a separate scope.
     """
     asked = "GET" if method == "HEAD" else method
     path = _PARAMETER.sub(r"{\1}", route)
@@ -240,10 +240,10 @@ def rule_of(method: str, route: str, part: str = "") -> Rule | None:
 
 
 def scopes_within(rights: Callable[[str], bool]) -> list[str]:
-    """The scopes that somebody with these rights may give to a key, sorted.
+    """Return the scopes that a user with these permissions may grant to a key, sorted.
 
     Args:
-        rights: whether the person has a right of the admin, `change_alert`.
+        rights: tells if the user has an admin permission, such as `change_alert`.
     """
     return sorted(scope for scope in GRANTABLE if _is_within(scope, rights))
 
@@ -258,7 +258,7 @@ def _names(scope: str, needed: Scope) -> bool:
 
 
 def useless(scopes: Iterable[str], mode: Mode) -> list[str]:
-    """Those of the scopes that open nothing to a key of this mode, sorted."""
+    """Return the scopes without any use for a key of the mode, sorted."""
     return sorted(scope for scope in set(scopes) if not _opens(scope, mode))
 
 

@@ -13,13 +13,13 @@ from typing import Final, Self
 
 
 class AlertKind(StrEnum):
-    """A kind; the value is what Postgres stores."""
+    """The kinds of alerts; Postgres stores the value."""
 
     sentence: str
     """Meaning, and where to look."""
 
     def __new__(cls, value: str, sentence: str) -> Self:
-        """Make a member of its value, with a sentence beside it."""
+        """Create a member from a value and a sentence."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.sentence = sentence

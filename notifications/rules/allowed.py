@@ -18,7 +18,7 @@ _DOMAIN: Final = re.compile(r"@[\w-]+(\.[\w-]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllowList:
-    """Recipients and addresses that may be reached."""
+    """Recipients and addresses to which messages may be sent."""
 
     exact: frozenset[str]
     """User ids and addresses as written."""
@@ -54,7 +54,7 @@ class AllowList:
         )
 
     def allows(self, *, user_id: str, address: str) -> bool:
-        """Whether this user may be reached at this address."""
+        """Return True if a message may be sent to the user at the address."""
         mailbox = address.lower()
         return (
             not self.exact.isdisjoint((user_id, address))

@@ -1,4 +1,4 @@
-"""What an audit entry may show of a changed object: the fields that differ, redacted."""
+"""Changed fields for an audit entry, redacted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN: Final = 2
 
 
 def mask(address: str) -> str:
-    """An address that its owner recognises and nobody can use: `ma…@…om`, `+4…78`."""
+    """Mask an address: recognisable for the owner, useless for others: `ma…@…om`, `+4…78`."""
     local, at, domain = address.rpartition("@")
     if at:
         return f"{local[:_SHOWN]}…@…{domain[-_SHOWN:]}"
@@ -33,7 +33,7 @@ def mask(address: str) -> str:
 
 
 def display_value(name: str, value: object) -> object:
-    """A field's value as an entry shows it."""
+    """Return a field's value in the form of an audit entry."""
     if value in _EMPTY:
         return value
     if name in HIDDEN_FIELDS:
@@ -46,9 +46,9 @@ def display_value(name: str, value: object) -> object:
 
 
 def difference(before: Facts, after: Facts) -> tuple[dict[str, object], dict[str, object]]:
-    """The fields that differ, as they were and as they are, redacted.
+    """Return the changed fields before and after, redacted.
 
-    Of an object that came or went, the fields that say something.
+    For a created or deleted object, return the fields with a value.
     """
     if before and after:
         changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}

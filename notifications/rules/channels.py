@@ -30,7 +30,7 @@ class Spread(StrEnum):
 
 
 class RecipientContacts(NamedTuple):
-    """How one recipient can be reached now."""
+    """A recipient's current contacts and preferences."""
 
     recipient_id: int
     user_id: str = ""
@@ -48,7 +48,7 @@ class RecipientContacts(NamedTuple):
 
 
 class Target(NamedTuple):
-    """One delivery to make: a contact on a channel, or the reason why there is none."""
+    """A delivery to create: a contact on a channel, or the reason for the missing contact."""
 
     channel: Channel
     contact_id: int | None
@@ -75,7 +75,7 @@ def targets(
 
 
 class Resolved(NamedTuple):
-    """Where a notification goes, and the channels that it does not go to."""
+    """The targets of a notification, and the skipped channels."""
 
     targets: list[Target]
     skipped: list[tuple[Channel, Reason | None]]
@@ -91,14 +91,14 @@ def resolve(
     topics: Collection[str],
     priority: Priority,
 ) -> Resolved:
-    """Resolve the channels of one notification; there is at least one target.
+    """Resolve the channels of a notification; there is at least one target.
 
     Args:
         reach: the recipient's preferences and contacts.
         wanted: the producer's channels in order; empty: the recipient's order.
-        spread: first channel that works, or all.
+        spread: first working channel, or all channels.
         topics: category and type of the notification.
-        priority: an opt-out from a topic does not stop P0; a channel that is off does.
+        priority: an opt-out from a topic does not stop P0; a disabled channel does.
     """
     order = dict.fromkeys(wanted or reach.channel_order or DEFAULT_ORDER)
     declined = declines(reach.categories_off, topics=topics, priority=priority)

@@ -11,7 +11,7 @@ from providers.contract import Channel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterFilter:
-    """Open dead letters that match every given field; without fields all of them."""
+    """Filter for open dead letters: every given field must match; no fields match all."""
 
     ids: tuple[int, ...] | None = None
     reason: str = ""

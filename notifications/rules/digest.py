@@ -1,10 +1,10 @@
-"""Digests: one message in place of many that a cap has held back.
+"""Digests: one message that replaces several notifications held by a frequency cap.
 
-    variables   count   how many notifications it replaces
-                items   the variables of the first few of them, oldest first
-                type    their type
+    variables   count   the number of replaced notifications
+                items   the variables of the first few replaced notifications, oldest first
+                type    the notification type
 
-A digest that is held back is merged like any other notification: counts add up, items are joined.
+A held digest is merged like any other notification: counts are added, items are concatenated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROOM: Final = MAX_VARIABLES_BYTES // 2
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One notification that a digest replaces."""
+    """A notification replaced by a digest."""
 
     variables: Mapping[str, Any]
     is_digest: bool
@@ -33,12 +33,12 @@ class Told:
 
     @property
     def count(self) -> int:
-        """How many notifications it stands for."""
+        """Return the number of notifications represented."""
         return int(self.variables["count"]) if self._is_several else 1
 
     @property
     def items(self) -> Sequence[Mapping[str, Any]]:
-        """Their variables."""
+        """Return the variables of the represented notifications."""
         return self.variables["items"] if self._is_several else [self.variables]
 
     @property
@@ -49,7 +49,7 @@ class Told:
 
 
 def variables(told: Sequence[Told], *, type_: str) -> dict[str, Any]:
-    """Return the variables of the digest of these, oldest first."""
+    """Return the variables of the digest for notifications, oldest first."""
     items: list[Mapping[str, Any]] = []
     room = _ROOM
     for item in (item for each in told for item in each.items):

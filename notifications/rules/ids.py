@@ -1,12 +1,12 @@
-"""Ids that tell the notification and the day of a row.
+"""Ids that contain the notification and the day of a row.
 
-A notification's id is a UUIDv7 whose last 12 bits are zero; its n-th delivery has the same id plus
-n. So a delivery needs no column or index for its notification, a notification and its deliveries
-are one range of the primary key in one daily partition, and an operator sees that
-`...-9c1e5f3a7001` belongs to `...-9c1e5f3a7000`.
+A notification's id is a UUIDv7 with zeros in the last 12 bits; the id of the n-th delivery is the
+notification's id plus n. Therefore a delivery needs no column or index for the notification, a
+notification and its deliveries are one range of the primary key in one daily partition, and an
+operator can see that `...-9c1e5f3a7001` belongs to `...-9c1e5f3a7000`.
 
-62 random bits are left in a millisecond. SQL has the same functions (`notification_of`,
-`last_delivery_of`); `tests/rules/test_ids.py` compares them.
+62 random bits are left per millisecond. SQL has the same functions (`notification_of`,
+`last_delivery_of`); `tests/rules/test_ids.py` compares both.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def number_of(delivery: UUID) -> int:
 
 
 def last_delivery_of(notification: UUID) -> UUID:
-    """Return the highest id that a delivery of this notification can have."""
+    """Return the highest possible delivery id of a notification."""
     return UUID(int=notification.int | _CHILD_MASK)
 
 
@@ -69,7 +69,7 @@ def time_of(any_id: UUID) -> dt.datetime:
 
 
 def day_of(any_id: UUID) -> dt.date:
-    """Return the UTC day in whose partition this id lies."""
+    """Return the UTC day of the id's partition."""
     return time_of(any_id).date()
 
 

@@ -1,7 +1,7 @@
-"""Keywords in a text to our number: STOP, START or HELP, in a few languages.
+"""Keywords of inbound SMS: STOP, START or HELP, in a few languages.
 
-Only a text that is nothing but the keyword counts, as for carriers: "please don't stop" stops
-nothing.
+A keyword counts only if the text contains no other word, as for carriers: "please don't stop" is
+not a STOP.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LONGEST: Final = 40
 
 
 def keyword_in(text: str) -> Keyword | None:
-    """Return the keyword of a text, whatever its case, accents, spaces and punctuation."""
+    """Return the keyword of a text; ignores case, accents, spaces and punctuation."""
     if len(text) > _LONGEST:
         return None
     letters = unicodedata.normalize("NFKD", text).upper()

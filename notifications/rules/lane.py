@@ -34,7 +34,7 @@ class Priority(IntEnum):
 
 
 class Mode(IntEnum):
-    """Live or test: they share tables and nothing else."""
+    """Live or test mode; both modes share the tables, and no rows."""
 
     LIVE = 1
     TEST = 2

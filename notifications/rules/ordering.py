@@ -82,7 +82,7 @@ class Advance:
 
 
 def _lets_go(front: Front, *, now: dt.datetime) -> bool:
-    """Whether a hold for another reason than ordering lasts too long."""
+    """Return True if a hold for a reason other than ordering lasts too long."""
     if front.status is not Status.SCHEDULED or front.reason == Reason.ORDERING:
         return False
     if front.due_at is None or front.due_at <= now:

@@ -44,7 +44,7 @@ RETURN_GRACE: Final = dt.timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What the decision depends on besides the outcome."""
+    """Inputs of the decision besides the outcome."""
 
     channel: Channel
     priority: Priority
@@ -52,27 +52,27 @@ class Circumstances:
     """Effect of a second call with the same key at this provider."""
     preset: Preset
     calls: int
-    """Provider calls of this delivery, this one included."""
+    """Provider calls of the delivery, including the current call."""
     calls_counted: int
-    """Calls that count against the preset's attempts, this one included."""
+    """Calls counted against the preset's attempts, including the current call."""
     resent: bool
-    """The one resend after an unanswered call is spent."""
+    """True after the single resend that follows an unanswered call."""
     is_probe: bool
     """The call was a probe, which spends no attempt if it fails."""
     perhaps_sent: bool
-    """An earlier call of this delivery was not answered."""
+    """True if an earlier call of the delivery was unanswered."""
     time_to_live: dt.timedelta
     chance: float
     """One draw from [0, 1)."""
     passed_by: bool = False
-    """Another provider of this round could not take it for a temporary reason."""
+    """True if another provider of the round failed for a temporary reason."""
     in_doubt: bool = False
-    """Another provider of this round answered with an error after which it may have sent."""
+    """True if another provider of the round failed after possibly sending the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One transition of one delivery."""
+    """A transition of a delivery."""
 
     transition: Transition
     reason: str = ""
@@ -85,7 +85,7 @@ class Decision:
 
 
 def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 - one a kind
-    """Decide what follows an ended call."""
+    """Decide the transition after an ended call."""
     outcome = _of_the_round(outcome, now)
     match outcome:
         case Accepted(message_id=message_id):
@@ -121,7 +121,7 @@ RETURNED: Final = Decision(
 
 
 def _of_the_round(outcome: Outcome, now: Circumstances) -> Outcome:
-    """Return the outcome of all calls of a round: unanswered, if one may have sent and none did."""
+    """Return the outcome of a round: unanswered, if a call may have sent and none did."""
     if not now.in_doubt or isinstance(outcome, Accepted | Unanswered):
         return outcome
     return Unanswered(code=outcome.code, detail=outcome.detail)

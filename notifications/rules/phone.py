@@ -30,10 +30,10 @@ _WINTER: Final = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
 
 
 def e164(written: str) -> str:
-    """Return a number as it is stored: `+49 (151) 123-45678` is `+4915112345678`.
+    """Return a number in the stored form: `+49 (151) 123-45678` becomes `+4915112345678`.
 
     Raises:
-        ValueError: the number cannot be dialled from everywhere.
+        ValueError: the number is not an international number.
     """
     if not _WRITTEN.fullmatch(written):
         raise ValueError(_WANTED)

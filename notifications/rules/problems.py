@@ -1,6 +1,6 @@
-"""What is wrong with a request, as RFC 9457 problem details say it.
+"""Request errors as RFC 9457 problem details.
 
-A problem's `type` and `code` are stable: producers may switch on them. The texts may change.
+A problem's `type` and `code` are stable, so producers may switch on both. The texts may change.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Kind(StrEnum):
 
     @property
     def status(self) -> HTTPStatus:
-        """The HTTP status that goes with it."""
+        """Return the HTTP status of the kind."""
         return _STATUS[self]
 
 
@@ -90,7 +90,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing wrong with one place of the request."""
+    """A fault at a place in the request."""
 
     pointer: str
     """RFC 6901 JSON pointer into the body, the query or the headers; empty for the whole of it."""
@@ -101,7 +101,7 @@ class FieldError:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a request, or one item of a batch, was refused."""
+    """The refusal of a request, or of an item of a batch."""
 
     kind: Kind
     detail: str
@@ -112,7 +112,7 @@ class Problem:
 
     @classmethod
     def from_stored(cls, kept: Mapping[str, Any]) -> Problem:
-        """Build it again from what was kept of it, whichever release did: a field may be missing.
+        """Build a problem from the stored fields of any release; a field may be missing.
 
         Args:
             kept: `kind`, `detail` and `errors`: a list of lists of pointer and detail.

@@ -15,7 +15,7 @@ class Reason(StrEnum):
     sentence: str
 
     def __new__(cls, value: str, sentence: str) -> Self:
-        """Make a member from its stored word and its sentence."""
+        """Create a member from a stored value and a sentence."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.sentence = sentence

@@ -1,7 +1,7 @@
-"""Who a notification goes to, where its request gives addresses instead of a user id.
+"""Recipients named by addresses in a request, without a user id.
 
-The same addresses are the same person: each set of them has one user id of the service's making.
-It is a keyed hash, so that paths and logs which name the person do not name the address.
+Equal addresses mean the same recipient: each set of addresses has one generated user id. The id is
+a keyed hash, so that paths and logs with the id do not reveal the address.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class To(BaseModel):
         return {channel: address for channel, address in given.items() if address is not None}
 
     def user_id(self, *, key: bytes) -> str:
-        """The user id of the recipient with exactly these addresses.
+        """Return the generated user id of the addresses.
 
         Args:
             key: keys the hash; the same in every process.

@@ -223,11 +223,11 @@ def parse(body: object) -> NotificationRequest | Problem:
 
 
 def own(name: str, body: object) -> NotificationRequest | Problem:
-    """A request that the service makes itself, under an idempotency key of its own.
+    """Build a request of the service, under an idempotency key reserved for the service.
 
     Args:
-        name: tells this request from all others of the service.
-        body: as a producer would send it, without an idempotency key.
+        name: unique name of the request among the requests of the service.
+        body: as sent by a producer, without an idempotency key.
     """
     made = parse(body)
     if isinstance(made, Problem):
@@ -236,7 +236,7 @@ def own(name: str, body: object) -> NotificationRequest | Problem:
 
 
 def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
-    """The same bytes for the same request, whatever the order of its fields; without its key."""
+    """Return equal bytes for equal requests, for any field order; without the idempotency key."""
     body = {name: value for name, value in wanted.__dict__.items() if name != "idempotency_key"}
     if wanted.to is None:
         del body["to"]  # as releases wrote it that did not know the field
@@ -252,8 +252,8 @@ def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
 
     Args:
         value: the object.
-        limit: bytes of its JSON.
-        place: the names that lead to it from where a validator calls this.
+        limit: bytes of the JSON text.
+        place: the names from the validator's field to the object.
 
     Raises:
         error_at: the fault as a sentence for the caller.

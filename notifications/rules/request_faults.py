@@ -1,7 +1,7 @@
-"""Faults: what a shape's check has found, in the API's words, each with its place.
+"""Request faults: validation errors of pydantic as sentences of the API, with JSON pointers.
 
-Pydantic's own messages name Python classes and regular expressions. Here each kind of finding has
-words of its own; a kind without words is "is not a valid value".
+Pydantic's messages name Python classes and regular expressions. Here each kind of error has a
+sentence; a kind without a sentence becomes "is not a valid value".
 """
 
 from __future__ import annotations
@@ -124,12 +124,12 @@ def error_at(said: str, *place: str | int) -> PydanticCustomError:
 def invalid(
     error: ValidationError, shape: type[BaseModel] | None = None, *, source: Source = Source.BODY
 ) -> Problem:
-    """All findings as one problem; the first hundred with their places.
+    """Return all errors as one problem; the first hundred errors have their places.
 
     Args:
-        error: what pydantic found.
-        shape: of what was checked, to know the fields that a misspelt one may mean.
-        source: which part of the request was checked.
+        error: pydantic's error.
+        shape: the validated model, for the field names in suggestions.
+        source: the validated part of the request.
     """
     found = error.errors(include_url=False, include_input=False)
     errors = tuple(_field_error(each, shape, source) for each in found[:MAX_ERRORS])
@@ -142,7 +142,7 @@ def invalid(
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean priority?`, or nothing where no known name is close."""
+    """Return `; did you mean priority?`, or an empty string without a similar known name."""
     close = difflib.get_close_matches(name[:_LONGEST_POINTER], sorted(known), n=1, cutoff=0.7)
     return f"; did you mean {close[0]}?" if close else ""
 
@@ -180,7 +180,7 @@ def _pointer(place: Iterable[int | str]) -> str:
 
 
 def _fields_at(shape: type[BaseModel] | None, place: Iterable[int | str]) -> list[str]:
-    """The names of the fields of the object at a place; none where it is no shape."""
+    """Return the field names of the object at a place; empty if the place is not a model."""
     for part in place:
         if shape is None:
             return []
@@ -194,7 +194,7 @@ def _fields_at(shape: type[BaseModel] | None, place: Iterable[int | str]) -> lis
 
 
 def _shape_within(annotation: object) -> type[BaseModel] | None:
-    """The model that a field's values, or the items of its list, have."""
+    """Return the model of a field's values, or of the items of a list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     inner = map(_shape_within, typing.get_args(annotation))

@@ -1,4 +1,4 @@
-"""Fields that several shapes of requests have."""
+"""Fields shared by several request models."""
 
 from __future__ import annotations
 

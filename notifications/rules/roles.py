@@ -1,7 +1,7 @@
-"""Roles of operators: which rights of the admin each has, and which right each act there needs.
+"""Roles of operators: the admin permissions of each role, and the permission for each operation.
 
-A right is the codename of a permission of Django's. `migrate` makes a group for each role
-(`role: auditor` ...) and keeps its rights as they are here; a group of another name is yours.
+A right is the codename of a Django permission. `migrate` creates a group for each role (`role:
+auditor` ...) and resets the permissions of these groups; other groups are left alone.
 """
 
 from __future__ import annotations
@@ -59,5 +59,5 @@ def grants(role: str, right: str) -> bool:
 
 
 def having(right: str) -> list[str]:
-    """The roles that have a right."""
+    """Return the roles with a permission."""
     return [role for role in ROLES if grants(role, right)]

@@ -26,7 +26,7 @@ _DRAWS: Final = 2**64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One provider's claim to a channel."""
+    """A rule that assigns a channel to a provider."""
 
     channel: Channel
     provider: str
@@ -42,14 +42,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The rules that decide for one sort of address."""
+    """The rules that apply to one kind of address."""
 
     rules: tuple[Rule, ...]
     same_for_all: tuple[str, ...] | None
     """The order of all deliveries; None if weights draw one for each."""
 
     def order(self, delivery_id: UUID) -> tuple[str, ...]:
-        """Return the providers that this delivery tries, in turn."""
+        """Return the providers for a delivery, in order."""
         if self.same_for_all is not None:
             return self.same_for_all
         drawn = sorted(self.rules, key=lambda rule: (rule.rank, _draw(rule, delivery_id)))
@@ -57,9 +57,9 @@ class Choice:
 
 
 def choose(rules: Iterable[Rule], *, address: str, kind: str) -> Choice:
-    """Find the rules for an address of this kind; no rules if none fits.
+    """Find the rules for a kind of address; empty if no rule matches.
 
-    `address` needs only as many characters as the longest region.
+    `address` may be truncated to the length of the longest region.
     """
     fitting = [
         rule for rule in rules if address.startswith(rule.region) and rule.platform in {"", kind}

@@ -1,9 +1,9 @@
-"""Sensitive values: what is carried through the code and must not be written anywhere.
+"""Sensitive values, which must not be written to logs, errors or other output.
 
-A `Sensitive` holds one value. Its text is a mask in `str`, `repr`, `format` and f-strings. It
-refuses to be compared, hashed, tested for truth, copied, pickled and encoded as JSON, because each
-of these can write or disclose the value without anybody's intention. `reveal` returns the value:
-for checks, for sealing, and for rendering a message.
+A `Sensitive` holds a value and shows a mask in `str`, `repr`, `format` and f-strings. Comparing,
+hashing, testing for truth, copying, pickling and encoding as JSON raise an error, because each
+operation could disclose the value by accident. `reveal` returns the value: for validation, for
+encryption, and for rendering.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MASK: Final = "•••"
 
 
 class Sensitive(Generic[Value]):
-    """One value that can be used only through `reveal`."""
+    """A value that only `reveal` returns."""
 
     __slots__ = ("__value",)
 

@@ -34,7 +34,7 @@ def write(facts: Sequence[str | int], *, key: Key) -> str:
 
 
 def verify(token: str, *, keys: Sequence[Key]) -> list[Any] | None:
-    """Return the facts of a token that was signed with any of these keys, else None."""
+    """Return the facts of a token signed with any of the keys, else None."""
     said, _, signature = token.partition(".")
     if not token.isascii():
         return None

@@ -59,14 +59,14 @@ def list_key(channel: Channel, address: str) -> str:
 
 
 def size_fault(address: str) -> str:
-    """What is wrong with the size of an address; empty where nothing is."""
+    """Return the fault of an address's size; empty for an acceptable size."""
     if len(address.encode(errors="surrogatepass")) > MOST_ADDRESS_BYTES:
         return f"must have at most {MOST_ADDRESS_BYTES} bytes in UTF-8"
     return ""
 
 
 def address_fault(channel: Channel, address: str) -> str:
-    """Return the fault of an address that is to be suppressed; empty if there is none."""
+    """Return the fault of an address for the suppression list; empty for a valid address."""
     if not address.isprintable() or not 0 < len(address) <= LONGEST_ADDRESS:
         return f"must have 1 to {LONGEST_ADDRESS} printable characters"
     if fault := size_fault(address):

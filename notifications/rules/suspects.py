@@ -1,11 +1,11 @@
-"""Suspects: rows whose workers died several times, and the search for the fatal one.
+"""Suspects: rows whose workers died several times, and the isolation of a fatal row.
 
-A claim counts if its worker died; every other end leaves or resets the count. One row of a message
-of five hundred can be what kills the worker, so the messages shrink with the number of deaths:
+A claim counts if the worker died; every other end keeps or resets the count. In a message with 500
+rows a single row can kill the worker, so the messages shrink with the number of deaths:
 
-    claims  0, 1, 2    up to 500 rows a message
+    claims  0, 1, 2    up to 500 rows per message
             3          up to 25
-            4          alone
+            4          a single row
             5          a dead letter, `poison`
 """
 

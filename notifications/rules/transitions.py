@@ -36,7 +36,7 @@ class Claims(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Transition:
-    """One named move with its side effects."""
+    """A named move with side effects."""
 
     name: str
     sources: AbstractSet[Status]

@@ -16,7 +16,7 @@ from providers.contract import Channel, Repeat
 
 
 class Answer(StrEnum):
-    """What follows an unanswered call."""
+    """Handling of an unanswered call."""
 
     RESEND = "resend"
     """As after an unavailable provider: the repeat does no harm."""
@@ -36,7 +36,7 @@ _HARMLESS_TO_REPEAT: Final = frozenset({Channel.IN_APP})
 
 
 def answer_for(*, channel: Channel, priority: Priority, repeat: Repeat) -> Answer:
-    """Return what to do with a delivery whose call was not answered."""
+    """Return the handling of a delivery with an unanswered call."""
     if repeat is not Repeat.VISIBLE or channel in _HARMLESS_TO_REPEAT:
         return Answer.RESEND
     return Answer.RESEND_ONCE if priority.is_urgent else Answer.WAIT

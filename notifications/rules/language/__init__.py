@@ -1,12 +1,12 @@
-"""The language that templates are written in.
+"""The template language.
 
-    templating     a source checked, compiled, rendered
-    syntax         the part of Jinja that templates may use
-    formats        numbers, money, days and plurals in the reader's language
-    locales        which language a recipient gets
+    templating     checks, compiles and renders a source
+    syntax         the permitted part of Jinja
+    formats        numbers, money, days and plurals in the recipient's language
+    locales        choice of the recipient's language
     variables      declared variables: name, type and example
     missing        the name of a missing key in an error
-    needs          variables that a source needs, where none are declared
+    needs          variables required by a source without declarations
 
-No module here knows a channel: a source is one string, and so is its result.
+The modules are independent of channels: a source is a string, and so is the result.
 """

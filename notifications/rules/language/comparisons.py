@@ -1,8 +1,8 @@
-"""Comparisons in a template: `in`, `==` and the like read lists and texts to the end.
+"""Cost of comparisons: `in`, `==` and similar operators read lists and texts to the end.
 
-A loop pays for each node and a filter for what it reads. A comparison was one node, whatever it
-read: a loop over 5,000 values that asked for each whether it was in a list took seconds. So each
-side of a comparison that may be long passes through a filter, and filters pay.
+A loop costs one unit per node, and a filter costs units per character. Without this module a
+comparison costs one unit for any length: a loop over 5,000 values with an `in` on a list took
+seconds. Therefore each side of a possibly long comparison passes through a filter with a cost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COMPARING: Final = frozenset({"eq", "ge", "gt", "in", "le", "lt", "ne"})
 
 
 def let_pay(tree: nodes.Template) -> None:
-    """Make `in`, `==` and the like pay for lists and texts that they read to the end."""
+    """Make `in`, `==` and similar operators pay for lists and texts read to the end."""
     for compare in list(tree.find_all(nodes.Compare)):
         if not _is_short(compare):
             compare.expr = _paying(compare.expr)
@@ -32,7 +32,7 @@ def let_pay(tree: nodes.Template) -> None:
 
 
 def _is_short(compare: nodes.Compare) -> bool:
-    """Whether no value is read to its end: each is held against something short in the source."""
+    """Return True if a side of the comparison is short in the source: no value is read fully."""
     left = compare.expr
     for operand in compare.ops:
         right = operand.expr

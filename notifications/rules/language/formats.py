@@ -39,12 +39,12 @@ _JOINTS: Final[Mapping[str, Literal["standard", "or"]]] = {"and": "standard", "o
 
 
 class RenderError(Exception):
-    """The template and these variables do not fit; a retry changes nothing."""
+    """The template cannot be rendered with these variables; a retry gives the same error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The recipient for whom values are written."""
+    """The recipient's locale and timezone for formatting values."""
 
     locale: str = locales.DEFAULT
     """BCP 47; an unknown locale is written like English."""
@@ -67,7 +67,7 @@ def filters() -> dict[str, Callable[..., str]]:
 
 
 def instant(text: object) -> dt.datetime:
-    """Read an ISO 8601 instant with its offset.
+    """Parse an ISO 8601 instant with an offset.
 
     Raises:
         ValueError: not an instant.

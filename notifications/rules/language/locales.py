@@ -32,7 +32,7 @@ def normalize(locale: str) -> str:
 
 
 def choose(available: Collection[str], wanted: str, *, default: str = DEFAULT) -> str | None:
-    """Return the best available locale, spelled as given; None only if there is none."""
+    """Return the best available locale, spelled as given; None only for an empty list."""
     spelled = {_canonical(locale): locale for locale in sorted(available)}
     for candidate in _chain(wanted):
         if candidate in spelled:
@@ -65,7 +65,7 @@ def is_known(tag: str) -> bool:
 
 
 def direction(tag: str) -> str:
-    """Return `ltr` or `rtl`, as HTML spells it."""
+    """Return the text direction, `ltr` or `rtl`, as in HTML."""
     return str(cldr(tag).text_direction)
 
 
@@ -93,7 +93,7 @@ def _language(tag: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _canonical(tag: str) -> str:
-    """Spell a locale in one way: today's language code, and a script only if it is not implied."""
+    """Return the canonical locale: current language code, script only if not implied."""
     language, *rest = normalize(tag).split("-")
     language = _MACROLANGUAGES.get(language, _table("language_aliases").get(language, language))
     language, *implied = language.split("_")

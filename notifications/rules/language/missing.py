@@ -1,7 +1,7 @@
-"""What a missing key is called: as the template's source has it, never as a variable's value.
+"""Names of missing keys in errors: quoted from the template's source, never a variable's value.
 
-In `labels[pin]` the value of `pin` is the key. An error that quoted the key would disclose a
-variable that may be sensitive, so each such subscript is compiled together with its own text.
+In `labels[pin]` the value of `pin` is the key. An error with the key would disclose a possibly
+sensitive variable, so each such subscript is compiled together with the source text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class NamedKeys(NodeTransformer):
     """Names each `a[b]` of a source as the source does, because the value of `b` may be secret."""
 
     def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802 - Jinja's protocol
-        """`a["b"]` becomes `a.b`, and `a[b]` a filter that knows the text `a[b]`."""
+        """Replace `a["b"]` by `a.b`, and `a[b]` by a filter with the source text `a[b]`."""
         spelled = _source_text(node)
         self.generic_visit(node)
         if isinstance(node.arg, nodes.Slice):
@@ -31,7 +31,7 @@ class NamedKeys(NodeTransformer):
 
 
 def _source_text(node: nodes.Node) -> str:
-    """A name with its keys as the source has it; other expressions are an ellipsis."""
+    """Return a name with the keys as written; other expressions become an ellipsis."""
     match node:
         case nodes.Name(name=name):
             return str(name)

@@ -1,8 +1,8 @@
-"""The variables that a source needs, read from the source.
+"""Required variables of a source without declarations.
 
 Every render without one of the `required_variables` fails, so intake rejects the request early.
-Variables inside an `if` or a loop are not listed; a template that declares its variables lists all
-of them.
+Variables inside an `if` or a loop are not included; a template with declarations declares all
+variables.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def required_variables(source: str) -> frozenset[str]:
 
 
 def _evaluations(node: nodes.Node) -> Iterator[str]:
-    """Yield the names below a node that are always looked up."""
+    """Yield the names below a node that every render looks up."""
     if isinstance(node, nodes.Name):
         yield node.name
         return

@@ -65,7 +65,7 @@ _RESERVED: Final = frozenset({"self", "super", "caller", "varargs", "kwargs"})
 
 @dataclass(frozen=True, slots=True)
 class TemplateFault:
-    """One forbidden part of a template, and its line."""
+    """A forbidden part of a template, with the line."""
 
     line: int
     detail: str
@@ -114,7 +114,7 @@ def _faults(node: nodes.Node, *, depth: int, loops: int) -> Iterator[TemplateFau
 
 
 def _objection(node: nodes.Node, *, loops: int) -> str:
-    """Return why this node is not allowed; empty if it is."""
+    """Return the reason why a node is forbidden; empty for an allowed node."""
     if type(node) not in _NODES:
         return f"{type(node).__name__.lower()} is not available in templates"
     match node:

@@ -144,7 +144,7 @@ def check(source: str) -> list[TemplateFault]:
 
 
 def variables_of(source: str) -> frozenset[str]:
-    """Return the variables that a source mentions, needed or not.
+    """Return all variables mentioned in a source, required or not.
 
     Raises:
         BrokenTemplate: the source does not pass `check`.
@@ -224,7 +224,7 @@ class _Data(ImmutableSandboxedEnvironment):
 
 @pass_environment
 def _item(environment: Environment, obj: Any, key: Any, named: str) -> Any:  # noqa: ANN401 - any JSON value
-    """What an object has under a key; a missing one is known as `named`, a text of the source."""
+    """Return an object's value for a key; a missing value gets the source text `named` as name."""
     if isinstance(obj, Undefined):
         return obj[key]  # says that it is missing
     if isinstance(obj, dict | list | str):
@@ -280,7 +280,7 @@ def _truncate(value: str, *args: Any, **named: Any) -> str:  # noqa: ANN401 - Ji
 
 
 def _paid(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a filter pay for what it reads."""
+    """Make a filter pay for the length of the input."""
 
     @pass_context
     def paying(context: Context, value: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -293,7 +293,7 @@ def _paid(apply: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _same(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """What a comparison reads; `_paid` makes it pay."""
+    """Return the compared value; `_paid` charges the cost."""
     return value
 
 
@@ -309,7 +309,7 @@ def _meter(context: Context, value: Any, cost: int) -> Any:  # noqa: ANN401 - an
 
 
 class _Part:
-    """One source, compiled; a source without variables never meets Jinja again."""
+    """A compiled source; a source without variables is rendered without Jinja."""
 
     def __init__(self, source: str, *, autoescape: bool) -> None:
         compiler = environment(autoescape=autoescape)
@@ -327,7 +327,7 @@ class _Part:
         self._template = Template.from_code(compiler, compiler.compile(tree), {})
 
     def __call__(self, known: dict[str, Any]) -> str:
-        """Render with these names.
+        """Render with variables.
 
         Raises:
             RenderError: as `CompiledText.render`.

@@ -3,9 +3,10 @@
     [{"name": "total", "type": "money", "required": true,
       "example": {"amount": "9.90", "currency": "EUR"}}, ...]
 
-Variables that pass `mistakes` have every required name with its type. Nothing is converted: `"5"`
-is no integer and `1` no boolean. Undeclared variables pass, because one event often feeds several
-templates. Publishing renders the examples, which shows a use that the type forbids.
+Variables without `mistakes` have every required name with the declared type. Values are not
+converted: `"5"` is no integer and `1` no boolean. Undeclared variables are accepted, because one
+event often feeds several templates. Publishing renders the examples, which reveals a use forbidden
+by the type.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def parse(stored: object) -> tuple[Variable, ...]:
 
 
 def mistakes(declared: Iterable[Variable], given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield every missing or wrong variable and its fault, never its value."""
+    """Yield every missing or wrong variable and the fault, never the value."""
     for variable in declared:
         value = given.get(variable.name)
         if value is not None:
@@ -98,7 +99,7 @@ def examples(declared: Iterable[Variable]) -> dict[str, Any]:
 
 
 def missing_declarations(declared: Sequence[Variable], needed: Iterable[str]) -> list[str]:
-    """Return the names that a source needs and that no producer has to send."""
+    """Return the required names of a source that the declarations do not require from producers."""
     required = {variable.name for variable in declared if variable.required}
     return sorted(set(needed) - required)
 

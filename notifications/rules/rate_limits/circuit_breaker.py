@@ -1,26 +1,26 @@
-"""Breakers: when a provider rests, and how probes find out that it works again.
+"""Circuit breakers: conditions for a trip, and probes that detect the recovery.
 
     closed ── failures in a row, too large a share of them, our fault, refusals ──> open
       ^                                                                              |
-      └──────────── a probe was answered <── one probe <── its time has come <───────┘
+      └──────────── a probe was answered <── one probe <── the probe is due <────────┘
 
-Each provider and channel has a breaker. A provider whose addresses lead to different servers
-(webhook, chat) has one for each endpoint instead. `Thresholds` are data.
+Each provider and channel has a breaker. A provider with endpoints on different servers (webhook,
+chat) has a breaker for each endpoint instead. `Thresholds` are data.
 
 A probe is an ordinary delivery that spends no attempt; no delivery is the probe twice in a row
-while others wait. Only a probe's answer closes a breaker. Deliveries behind a breaker are held and
-spend no attempt:
+while others wait. Only a probe's answer closes a breaker. Deliveries behind an open breaker are
+held and spend no attempt:
 
     P2, P3   one probe each `PROBE_EVERY`
-    P0, P1   without another provider: probes after 1, 2, 4, 8, 8 ... seconds, so that what waits
-             leaves within `URGENT_PROBE_EVERY` and the time of a call after the outage ends; at
-             most `LOOKS_PER_SECOND` of the rows look again, until the breaker closes
+    P0, P1   without another provider: probes after 1, 2, 4, 8, 8 ... seconds, so that held
+             deliveries leave within `URGENT_PROBE_EVERY` plus the time of a call after the outage;
+             at most `LOOKS_PER_SECOND` of the rows are checked again, until the breaker closes
 
-A provider that refuses most calls, or calls ten addresses in a row dead, probably has wrong
-settings. It rests as *rejecting*: only an accepted probe closes the breaker, and refusals beyond
-the first `REFUSALS_BELIEVED` neither invalidate a contact nor fail a delivery.
+A provider that refuses most calls, or reports ten addresses in a row as dead, probably has wrong
+settings. The breaker then opens as *rejecting*: only an accepted probe closes the breaker, and
+refusals beyond the first `REFUSALS_BELIEVED` neither invalidate a contact nor fail a delivery.
 
-`store/redis/lua/health_told.lua` and `store/lua/depart.lua` keep the state in Redis.
+`store/redis/lua/health_told.lua` and `store/redis/lua/depart.lua` keep the state in Redis.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from notifications.rules.lane import PACE, Priority
 from providers.contract import Channel
 
 PROBE_EVERY: Final = dt.timedelta(seconds=30)
-"""Between two probes of one provider that rests."""
+"""Interval between probes of one open breaker."""
 FIRST_URGENT_PROBE: Final = dt.timedelta(seconds=1)
 """From a trip to the first probe by a P0 or P1 without another provider. The gap doubles with each
 such probe, up to `URGENT_PROBE_EVERY`."""
@@ -48,33 +48,32 @@ PROBE_ANSWERS_WITHIN: Final = PACE[Priority.P0].deadline
 LAST_PROBE_YIELDS_FOR: Final = dt.timedelta(seconds=2)
 """How long the delivery of the last probe lets others go first."""
 LOOKS_PER_SECOND: Final = 10
-"""P0 and P1 behind one open breaker that are claimed in a second to look again."""
+"""P0 and P1 deliveries per second that are claimed again behind one open breaker."""
 
 RAMP: Final = dt.timedelta(seconds=30)
 """Time over which held P2 and P3 come back after a probe, to spare a recovering provider."""
 
 FAULT_ALONE: Final = dt.timedelta(seconds=5)
-"""One answer that blames our account trips a breaker only without an accepted call for so long ...
-"""
+"""An answer that blames our account trips a breaker if no call was accepted for this long ..."""
 FAULTS: Final = 3
-"""... and so many of them in a row trip it even then."""
+"""... or if this many such answers come in a row."""
 
 REFUSALS_BELIEVED: Final = 10
-"""Refusals of one wave that are believed."""
+"""Refusals of a rejecting provider that are treated as genuine, per wave."""
 REFUSAL_SAMPLE: Final = 20
 """Calls in the window below which a share of refusals is ignored."""
 ENDPOINT_CALLS: Final = 64
 """Calls that one endpoint may have out before its first answer. Each answer raises the number by
 one; a failure resets it."""
 MOST_ENDPOINT_CALLS: Final = 2_000
-"""Upper bound of that number."""
+"""Upper bound of the calls of one endpoint without an answer."""
 ENDPOINTS_LISTED: Final = 10_000
 """Resting endpoints of one provider that are listed for operators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """What trips a breaker, besides an answer that blames our account."""
+    """Conditions for a trip, besides an answer that blames our account."""
 
     streak: int = 0
     """Failures in a row within `within_ms`; 0: no limit."""
@@ -185,7 +184,7 @@ class Probe(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallStats:
-    """Results of some calls, in the order in which they ended."""
+    """Results of calls, in the order of their ends."""
 
     accepted: int = 0
     rejected: int = 0
@@ -219,7 +218,7 @@ class CallStats:
         return replace(self, probe=Probe.ANSWERED if is_answered else Probe.FAILED)
 
     def after_accepted(self, earlier: int) -> CallStats:
-        """Add accepted calls that ended before these."""
+        """Add accepted calls that ended earlier."""
         return replace(self, accepted=self.accepted + earlier, calls=self.calls + earlier)
 
 
@@ -244,22 +243,22 @@ class BreakerReport:
 
 
 class BreakerState(IntEnum):
-    """Whether deliveries may leave. The number is what Lua answers."""
+    """State of a breaker for new deliveries. Lua returns the number."""
 
     CLOSED = 0
     """The breaker is closed: go."""
     OPEN = 1
     """Wait."""
     HALF_OPEN = 2
-    """Let one delivery go; its outcome decides."""
+    """Send one delivery as a probe; the outcome decides."""
 
 
 class BreakerOverride(StrEnum):
-    """An operator's override. The value is what Postgres stores."""
+    """An operator's override. Postgres stores the value."""
 
     AUTO = ""
-    """None: the calls decide."""
+    """No override: the outcomes of calls decide."""
     OPEN = "open"
-    """Send nothing, no probes either."""
+    """Send no messages and no probes."""
     CLOSED = "closed"
-    """Send everything, and believe every refusal."""
+    """Send everything, and treat every refusal as genuine."""

@@ -1,21 +1,21 @@
 """The adaptive limit of calls in flight at one provider, for one process.
 
-The limit starts at `START`, grows while the calls that use it stay as fast as before, and shrinks
-when they become slower or when the provider throttles or stays silent:
+The limit starts at `START`, grows while calls at the limit stay as fast as before, and shrinks when
+calls become slower or when the provider throttles or stays silent:
 
-    latency within `baseline`       limit x 2           (nothing was wrong in the last seconds)
+    latency within `baseline`       limit x 2           (no problem in the last seconds)
     latency somewhat above          limit + sqrt(limit) / 2
-    latency above `tolerated`       limit x tolerated / latency, at least one half of it
+    latency above `tolerated`       limit x tolerated / latency, at least one half of the limit
     a share of calls throttled or   limit x (1 - share)
     timed out
 
-The latency of a window is its lower quartile, because a busy machine of our own delays some calls
-and a queue at the provider delays all. `baseline` is the lowest such latency; when it has not been
-seen for a while, the limit is lowered for one window to measure it again. So a provider that
-became slower for good is not throttled for ever, and a queue of our own making is not taken for
-the provider's nature.
+The latency of a window is the lower quartile, because a busy local machine delays some calls and a
+queue at the provider delays all calls. `baseline` is the lowest window latency. If the baseline was
+not confirmed for a while, the limit is lowered for one window to measure again. So a provider that
+became permanently slower is not throttled for ever, and a queue caused by our own calls is not
+taken for the provider's normal latency.
 
-Everything is in seconds of one monotonic clock, given as `now`.
+All times are seconds of one monotonic clock, given as `now`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ NEGLIGIBLE: Final = 0.01
 
 
 class Ending(Enum):
-    """What a call that has ended says about the provider's load."""
+    """Meaning of an ended call for the provider's load."""
 
     ANSWERED = auto()
     """The latency counts."""
@@ -75,7 +75,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call that has ended."""
+    """An ended call."""
 
     ending: Ending
     seconds: float
@@ -83,7 +83,7 @@ class Call:
 
 
 class Limit:
-    """The limit and what is in flight. Not thread-safe; `delivery.in_flight` guards it."""
+    """The limit and the calls in flight. Not thread-safe; `delivery.in_flight` has the lock."""
 
     def __init__(self, *, ceiling: int = CEILING, start: int = START) -> None:
         """Begin with `start` calls, at most `ceiling`; both at least 1."""
@@ -100,26 +100,26 @@ class Limit:
 
     @property
     def value(self) -> int:
-        """Calls that may be in flight, from 1 to the ceiling."""
+        """Return the permitted calls in flight, from 1 to the ceiling."""
         return int(self._limit)
 
     @property
     def in_flight(self) -> int:
-        """Calls that are in flight."""
+        """Return the calls in flight."""
         return self._in_flight
 
     @property
     def baseline_seconds(self) -> float | None:
-        """Latency without a queue; None before the first measurement."""
+        """Return the latency without a queue; None before the first measurement."""
         return self._baseline
 
     def record_start(self, count: int) -> None:
-        """Note `count` calls that start."""
+        """Record the start of `count` calls."""
         self._in_flight += count
         self._peak = max(self._peak, self._in_flight)
 
     def record_end(self, count: int, calls: Iterable[Call], *, now: float) -> None:
-        """Note `count` calls that are in flight no more, and what those of them showed."""
+        """Record the end of `count` calls, and the results that some calls had."""
         self._in_flight = max(0, self._in_flight - count)
         for call in calls:
             if call.ending is Ending.TIMED_OUT:

@@ -63,7 +63,7 @@ DEFAULTS: Final[Caps] = MappingProxyType({
 
 
 class Over(StrEnum):
-    """What becomes of a notification whose window is full."""
+    """Handling of a notification whose window is full."""
 
     LEAVES = "leaves"
     """It counts and leaves."""
@@ -83,12 +83,12 @@ OVER: Final = MappingProxyType({
 
 
 def is_counted(priority: Priority) -> bool:
-    """Whether notifications of this priority fill a window."""
+    """Return True if notifications of the priority count against a cap."""
     return priority is not Priority.P0
 
 
 def cap_for(priority: Priority, channel: Channel, *, own: Caps, usual: Caps) -> Cap | None:
-    """Return the recipient's own cap, else the usual one; None: there is none."""
+    """Return the recipient's cap, else the default cap; None: no cap."""
     if not is_counted(priority):
         return None
     return own.get(channel) or usual.get(channel)

@@ -50,7 +50,7 @@ RECOVERS_IN: Final = dt.timedelta(seconds=60)
 
 
 def wait_for(slot_at: dt.datetime | None, *, now: dt.datetime) -> dt.timedelta | None:
-    """Return the wait for an earlier slot; None: there is none, or it is over."""
+    """Return the wait until a reserved slot; None without a slot, or after the slot has passed."""
     if slot_at is None or slot_at <= now - USABLE_FOR:
         return None
     return max(slot_at - now, dt.timedelta(0))

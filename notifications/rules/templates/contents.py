@@ -21,7 +21,7 @@ UNTITLED: Final = frozenset({Channel.SMS})
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Everything that is fixed when a version is published."""
+    """The content that publishing makes immutable."""
 
     texts: tuple[Source, ...]
     """By channel and locale, each pair once."""
@@ -32,15 +32,15 @@ class Content:
 def words(
     channel: Channel, locale: str, *, title: str = "", body: str = "", html: str = ""
 ) -> Source:
-    """Make one text without a policy."""
+    """Build a text without an SMS policy."""
     return normalize(Source(channel=channel, locale=locale, title=title, body=body, html=html))
 
 
 def normalize(source: Source) -> Source:
-    """Return the text in its stored spelling.
+    """Return the text in the stored form.
 
-    A title is one line, and an SMS has none. SMS settings are dropped on other channels; a limit of
-    zero segments is no limit (see `publishing`).
+    A title becomes a single line, and an SMS has no title. SMS settings are dropped on other
+    channels; a limit of zero segments means no limit (see `publishing`).
     """
     one_way = dataclasses.replace(
         source,
@@ -56,7 +56,7 @@ def normalize(source: Source) -> Source:
 
 
 def content(texts: Iterable[Source], settings: Mapping[str, Any] | None = None) -> Content:
-    """Make a version's content, its texts in order."""
+    """Build a version's content, with texts in order."""
     in_order = sorted(texts, key=lambda text: (text.channel, text.locale))
     return Content(tuple(in_order), dict(settings or {}))
 

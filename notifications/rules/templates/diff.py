@@ -30,14 +30,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file that differs."""
+    """A changed file."""
 
     name: str
     rows: tuple[Row, ...]
 
 
 def unified_diff(old: Content, new: Content, *, old_name: str, new_name: str) -> str:
-    """Return the differences as one patch; empty if there are none."""
+    """Return the differences as a patch; empty without differences."""
     return "".join(
         line
         for name, before, after in _changes(old, new)

@@ -28,11 +28,11 @@ _TEXT_FILE: Final = re.compile(r"([a-z_]+)\.([A-Za-z0-9_\-]{1,35})\.(txt|html)")
 
 
 class BrokenFiles(Exception):
-    """A file is not what its name says. Nothing was imported."""
+    """The content of a file does not match the file name. Nothing was imported."""
 
 
 def write(content: Content) -> dict[str, str]:
-    """Return file name -> text, each text with a newline at its end."""
+    """Return file name -> text; each text ends with a newline."""
     told = {**content.settings, **sms_policy.written(content.texts)}
     settings = orjson.dumps(dict(sorted(told.items())), option=orjson.OPT_INDENT_2)
     files = {SETTINGS_FILE: f"{settings.decode()}\n"}
@@ -70,7 +70,7 @@ def parse(files: Mapping[str, str]) -> Content:
 
 
 def _meaning(name: str) -> tuple[Channel, str, str]:
-    """Return channel, locale and kind of a file, by its name.
+    """Parse channel, locale and kind from a file name.
 
     Raises:
         BrokenFiles: the name has another form.

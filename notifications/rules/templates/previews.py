@@ -21,7 +21,7 @@ CLIPPED_HTML_BYTES: Final = 102_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """One text, rendered or not."""
+    """The preview of a text, rendered or with problems."""
 
     words: Source
     rendered: Rendered | None
@@ -38,14 +38,14 @@ class Preview:
 def chosen(
     texts: Sequence[Source], channel: Channel, locale: str, *, default: str = locales.DEFAULT
 ) -> Source | None:
-    """Return the text for a locale on a channel; None if there is none."""
+    """Return the text for a locale on a channel; None without a text."""
     there = {text.locale: text for text in texts if text.channel is channel}
     nearest = locales.choose(tuple(there), locale, default=default)
     return None if nearest is None else there[nearest]
 
 
 def samples(texts: Iterable[Source], declared: object) -> dict[str, Any]:
-    """Return a value for each variable: its declared example, or its name in words."""
+    """Return a value for each variable: the declared example, or words made from the name."""
     names = frozenset[str]().union(*map(wording.mentions, texts))
     made = {name: name.replace("_", " ").title() for name in sorted(names)}
     try:
@@ -55,7 +55,7 @@ def samples(texts: Iterable[Source], declared: object) -> dict[str, Any]:
 
 
 def preview(words: Source, given: Mapping[str, Any]) -> Preview:
-    """Render one text with sample variables, for a reader of its own locale."""
+    """Render a text with sample variables, for a reader of the text's locale."""
     missing = tuple(sorted(wording.mentions(words) - given.keys()))
     reader = Reader(words.locale)
     link = UNSUBSCRIBE_EXAMPLE if words.channel is Channel.EMAIL else ""

@@ -1,7 +1,7 @@
-"""Objections to publishing a version, each as a sentence for its author.
+"""Objections to publishing a version, as sentences for the author.
 
-Texts without objections compile, are not empty, need only variables that producers have to send,
-and render with the declared examples within their limits.
+Texts without objections compile, are not empty, need only variables required from producers, and
+render with the declared examples within the limits.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def objections(
     sensitive: Collection[str] = (),
     public_url: str = "",
 ) -> list[str]:
-    """Return the faults of these texts; empty if they may be published.
+    """Return the objections to texts; empty if the texts may be published.
 
     Args:
         sources: the texts of the version.
-        declared: its variables; none: producers send whatever the texts need.
-        sensitive: names of variables that must not be stored in the clear.
-        public_url: of this service, for the length of short links.
+        declared: the declared variables; empty: producers send the variables needed by the texts.
+        sensitive: names of variables that must not be stored unencrypted.
+        public_url: URL of the service, for the length of short links.
     """
     return [
         f"{source.label}: {objection}"

@@ -1,9 +1,9 @@
-"""SMS settings in a template's files: one for all SMS texts where possible.
+"""SMS settings in a template's files: common settings, and exceptions by text name.
 
     "sms": {"transliterate": true, "max_segments": 1}           every SMS text
-    "texts": {"sms.de": {"shorten_links": true}}                where they differ: by name
+    "texts": {"sms.de": {"shorten_links": true}}                exceptions by text name
 
-A missing setting has its default (see `texts.wording.Source`).
+A missing setting has the default (see `texts.wording.Source`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def written(texts: Iterable[Source]) -> dict[str, Any]:
 
 
 def apply(texts: Iterable[Source], settings: Mapping[str, Any]) -> list[Source]:
-    """Return the texts with their policies from the settings.
+    """Return the texts with the policies from the settings.
 
     Raises:
         MalformedPolicy: another form, or an unknown text.

@@ -1,8 +1,8 @@
-"""A text as its channel takes it: compiled from its template once, fitted in each message.
+"""Texts for channels: compiled from a template once, adapted in each message.
 
-              +-  mail_html, mail_text                  framed, inlined; a text part from the HTML
+              +-  mail_html, mail_text                  frame, inlined CSS; plain text from the HTML
     wording  -+-  short_links, sms_transliteration      fewer and cheaper characters
-              +-  push_size                             a body that fits
+              +-  push_size                             a body within the size limit
 
-`sms_segments` counts what an SMS costs. Messages use `wording` alone.
+`sms_segments` counts the segments of an SMS. Other packages import `wording` only.
 """

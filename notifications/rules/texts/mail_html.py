@@ -69,7 +69,7 @@ def statements(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _bare(source: str) -> str:
-    """Return the HTML on its lines; a variable is a word."""
+    """Return the HTML with line structure and a word in place of each variable."""
     stands_for = {"variable": "_", "block": "", "comment": ""}
     return "".join(
         text if kind == "data" else stands_for[kind] + "\n" * text.count("\n")

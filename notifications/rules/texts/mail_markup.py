@@ -67,10 +67,10 @@ class Markup:
 
 
 def measure(html: str) -> Markup:
-    """Count the HTML of a source without its variables and statements.
+    """Count the HTML of a source without variables and statements.
 
     Raises:
-        BrokenTemplate: it is too large, or a tag is not closed.
+        BrokenTemplate: the source is too large, or a tag is not closed.
     """
     scan = _Scan(html.lower())
     while (at := scan.html.find("<", scan.at)) >= 0:
@@ -80,7 +80,7 @@ def measure(html: str) -> Markup:
 
 
 class _Scan:
-    """One pass, from `<` to `<`."""
+    """A single pass over the source, from `<` to `<`."""
 
     def __init__(self, html: str) -> None:
         self.html = html

@@ -51,9 +51,10 @@ def text_of(html: str) -> str:
 
 
 def _without_comments(page: str) -> str:
-    """The page without its comments, in one pass.
+    """Return the page without comments, in a single pass.
 
-    The tokenizer looks for the end of each comment anew, down to the end of the page.
+    The tokenizer would search for the end of each comment from the start, down to the end of the
+    page.
     """
     kept = []
     at = 0

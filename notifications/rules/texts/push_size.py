@@ -29,7 +29,7 @@ def size(text: str) -> int:
 
 
 def shorten(title: str, body: str) -> str:
-    """Return the body as far as it fits beside its title."""
+    """Return the part of the body that fits beside the title."""
     if (len(title) + len(body)) * _LARGEST <= TEXT_BYTES:
         return body  # as nearly all do, and nothing was counted
     room = TEXT_BYTES - size(title)

@@ -29,7 +29,7 @@ _MACHINES: Final = re.compile(
 
 
 def replace_links(text: str, shorten: Callable[[str], str]) -> str:
-    """Replace each link in a text, if its short link is shorter."""
+    """Replace each link in a text by the short link, if the short link is shorter."""
 
     def shorter(found: re.Match[str]) -> str:
         link = found[0].rstrip(_AFTER)

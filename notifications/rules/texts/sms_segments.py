@@ -24,12 +24,12 @@ class Encoding(StrEnum):
 
     @property
     def alone(self) -> int:
-        """Units of a text that is one segment."""
+        """Units of a text with a single segment."""
         return 160 if self is Encoding.GSM_7 else 70
 
     @property
     def of_several(self) -> int:
-        """Units of one of several segments."""
+        """Units per segment of a text with several segments."""
         return 153 if self is Encoding.GSM_7 else 67
 
 

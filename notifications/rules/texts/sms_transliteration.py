@@ -1,10 +1,10 @@
-"""A text in GSM-7, where all of it can be written there: half the price.
+"""Transliteration of a text to GSM-7, at half the price, if GSM-7 can represent every character.
 
     “Voilà” – it’s done…   ->   "Voilà" - it's done...
     Código de acceso: 1    ->   Codigo de acceso: 1
 
-A text that needs UCS-2 in any case stays unchanged. Letters lose their accents only where the
-alphabet lacks them, so `é` and `ñ` stay.
+A text that needs UCS-2 in any case stays unchanged. Letters lose accents only if the alphabet lacks
+the accented letter, so `é` and `ñ` stay.
 """
 
 from __future__ import annotations

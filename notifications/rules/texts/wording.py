@@ -1,7 +1,7 @@
-"""A stored text as its channel takes it: compiled once, rendered for each message.
+"""Stored texts for channels: compiled once, rendered for each message.
 
-    Source  -> compiled()  -> Wording.render(variables, reader) -> Rendered
-               e-mail: framed, inlined, its text derived    SMS: links cut short, transliterated
+    Source  -> compile_text()  -> Wording.render(variables, reader) -> Rendered
+               e-mail: frame, inlined CSS, plain text       SMS: short links, transliteration
                                                             push: the body shortened to fit
 
 Callers keep the result of `compile_text`; apart from rendering, a message then costs a few
@@ -38,7 +38,7 @@ Shorten = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A template's text for one channel and locale, as its author wrote it."""
+    """A template's text for one channel and locale, as written by the author."""
 
     channel: Channel
     locale: str
@@ -59,7 +59,7 @@ class Source:
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """The sources that may mention variables."""
+        """Return the sources that may mention variables."""
         return self.title, self.body, self.html
 
 
@@ -80,10 +80,10 @@ class Wording:
         shorten: Shorten | None = None,
         unsubscribe_url: str = "",
     ) -> Rendered:
-        """Render the message for one reader.
+        """Render the message for a reader.
 
         Raises:
-            RenderError: variables and template do not fit, or the result is too large.
+            RenderError: the variables do not match the template, or the result is too large.
         """
         source = self.source
         if self.has_link:
@@ -117,12 +117,12 @@ def compile_text(source: Source) -> Wording:
 
 
 def mentions(source: Source) -> frozenset[str]:
-    """Return a producer's variables that this text mentions; none if the text is broken."""
+    """Return the producer's variables mentioned in a text; empty for an invalid text."""
     return _names(source) - {UNSUBSCRIBE_URL}
 
 
 def has_link(source: Source) -> bool:
-    """Whether this text holds the unsubscribe URL."""
+    """Return True if the text contains the unsubscribe URL."""
     return UNSUBSCRIBE_URL in _names(source)
 
 
@@ -134,17 +134,17 @@ def _names(source: Source) -> frozenset[str]:
 
 
 def required_variables(source: Source) -> frozenset[str]:
-    """Return a producer's variables that every render of this text needs.
+    """Return the producer's variables required by every render of a text.
 
     Raises:
-        BrokenTemplate: one of its parts would not be safe to render.
+        BrokenTemplate: a part would not be safe to render.
     """
     names = frozenset[str]().union(*map(needs.required_variables, source.parts))
     return names - {UNSUBSCRIBE_URL}
 
 
 def fit(channel: Channel, rendered: Rendered) -> Rendered:
-    """Shorten a text to what the channel takes."""
+    """Shorten a text to the limits of the channel."""
     if channel is not Channel.PUSH:
         return rendered
     body = push_size.shorten(rendered.title, rendered.body)

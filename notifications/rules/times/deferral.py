@@ -41,7 +41,7 @@ class ProducerDay:
 
     @property
     def nights(self) -> Windows:
-        """The rest of each day, as quiet hours."""
+        """Return the rest of each day as quiet hours."""
         return _nights(self.begins, self.ends)
 
 
@@ -52,7 +52,7 @@ def _nights(day_begins: dt.time, day_ends: dt.time) -> Windows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """A recipient's quiet times on one channel."""
+    """A recipient's quiet times on a channel."""
 
     channel: Channel
     timezone: str
@@ -72,9 +72,9 @@ class Deferral:
 def deferral(
     wishes: Wishes, *, priority: Priority, day: ProducerDay, now: dt.datetime
 ) -> Deferral | None:
-    """Return why and until when a message must wait; None: it may leave.
+    """Return the reason and the end of a message's wait; None: no wait.
 
-    `day`, the producer's, counts only if the recipient's timezone is unknown.
+    `day`, the producer's send window, counts only if the recipient's timezone is unknown.
     """
     if priority is Priority.P0:
         return None

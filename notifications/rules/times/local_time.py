@@ -1,11 +1,11 @@
-"""Wall clock times as instants; over the hours that a zone skips or repeats.
+"""Conversion of wall clock times to instants, including skipped and repeated hours.
 
-    a wall time that is skipped    the first instant after the gap
-    a wall time that comes twice   the first of the two, or the last where a caller asks for that
+    a skipped wall time     the first instant after the gap
+    a repeated wall time    the first of the two instants, or the last if the caller asks for `last`
 
-Every wall time of every zone is one instant, and later ones never give earlier instants. Python
-accepts both sorts and shifts the skipped ones, and compares two aware values of one zone by wall
-time; so a wall time is naive here, and an instant is in UTC.
+Every wall time of a zone maps to an instant, and later wall times never map to earlier instants.
+Python shifts skipped wall times, and compares two aware values of one zone by wall time; therefore
+a wall time is naive in this module, and an instant is in UTC.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def is_zone(name: str) -> bool:
 
 @functools.cache
 def zone(name: str) -> dt.tzinfo:
-    """Return the zone of this name; UTC for an empty or unknown one."""
+    """Return the named zone; UTC for an empty or unknown name."""
     return zoneinfo.ZoneInfo(name) if is_zone(name) else dt.UTC
 
 
@@ -49,7 +49,7 @@ def first(wall: dt.datetime, *, zone: dt.tzinfo) -> dt.datetime:
 
 
 def last(wall: dt.datetime, *, zone: dt.tzinfo) -> dt.datetime:
-    """Return the last instant at which they show it; as `first` if it is skipped."""
+    """Return the last instant with a wall time; as `first` for a skipped wall time."""
     return _resolve(wall.replace(tzinfo=zone, fold=1))
 
 
@@ -66,7 +66,7 @@ def next_time(time: dt.time, *, zone: dt.tzinfo, after: dt.datetime) -> dt.datet
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A time to leave: an instant, and its wall clock time if it came from one."""
+    """A send time: an instant, and the wall clock time, if given."""
 
     at: dt.datetime
     local: str = ""
@@ -81,7 +81,7 @@ class When:
 
     @classmethod
     def next_by_wall_clock(cls, time: dt.time, name: str, *, after: dt.datetime) -> Self:
-        """Return the next instant at which they show this time of day."""
+        """Return the next instant with a time of day."""
         return cls.by_wall_clock(next_time(time, zone=zone(name), after=after), name)
 
 
@@ -94,7 +94,7 @@ def _resolve(local: dt.datetime) -> dt.datetime:
 
 
 def _end_of_gap(local: dt.datetime) -> dt.datetime:
-    """Return the transition that skips this wall time, between its two offsets."""
+    """Return the transition that skips a wall time, between the two offsets."""
     before, after = sorted(local.replace(fold=fold).astimezone(dt.UTC) for fold in (0, 1))
     offset = after.astimezone(local.tzinfo).utcoffset()
     while after - before > _SECOND:

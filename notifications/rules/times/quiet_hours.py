@@ -1,15 +1,15 @@
-"""Quiet hours: when a recipient wants no message, and when the next one may come.
+"""Quiet hours of a recipient: windows without messages, and the time of the next release.
 
     mon  22:00 ─────────┐ 07:00 tue       a window belongs to the day on which it begins
     tue  ...            22:00 ── 07:00    and may end on the next
 
-Wall times are the recipient's. A window begins at the first instant at which the clock shows its
-start (or has skipped it) and ends at the last at which it shows its end, so a repeated hour is
-quiet both times. Windows that touch or overlap are one stretch.
+Wall times are in the recipient's timezone. A window begins at the first instant at which the clock
+shows (or has skipped) the start, and ends at the last instant at which the clock shows the end, so
+a repeated hour is quiet both times. Windows that touch or overlap form a single stretch.
 
 For any zone and instant, a release is the first instant outside every window, and a later hold is
-never released earlier. The message's time to live goes on meanwhile. Windows that leave no minute
-of the week are refused at entry: that is a channel that is off.
+never released earlier. The message's time to live continues during a hold. Windows that leave no
+minute of the week are rejected on input; the recipient can switch the channel off instead.
 """
 
 from __future__ import annotations
@@ -111,12 +111,12 @@ class Window(BaseModel):
     """The same; not after `start`: on the next day. Equal to it: a day later."""
 
     def is_on(self, day: dt.date, channel: Channel) -> bool:
-        """Whether it begins on this day, for this channel."""
+        """Return True if the window begins on the day, for the channel."""
         begins = not self.days or WEEKDAYS[day.weekday()] in self.days
         return begins and (not self.channels or channel in self.channels)
 
     def walls(self, day: dt.date) -> tuple[dt.datetime, dt.datetime]:
-        """Where it begins and ends, as naive local times, when it begins on this day."""
+        """Return start and end as naive local times for a window that begins on the day."""
         ends_on = day if self.start < self.end else day + _DAY
         return dt.datetime.combine(day, self.start), dt.datetime.combine(ends_on, self.end)
 
@@ -125,7 +125,7 @@ Windows = tuple[Window, ...]
 
 
 def check(windows: Sequence[Window]) -> None:
-    """Refuse windows that leave no minute.
+    """Reject windows that leave no minute.
 
     Raises:
         ValueError: the named channel would be quiet all week.
@@ -168,7 +168,7 @@ def parse_stored(kept: str) -> Windows:
 def quiet_until(
     windows: Windows, *, channel: Channel, zone: str, now: dt.datetime
 ) -> dt.datetime | None:
-    """Return the end of the quiet stretch at `now` (aware); None: it is not quiet."""
+    """Return the end of the quiet stretch at `now` (aware); None outside quiet hours."""
     horizon = now + LOOK_AHEAD
     end = now
     while end < horizon:
@@ -192,9 +192,9 @@ def _end_after(
 def _spans(
     windows: Windows, channel: Channel, zone: str, today: dt.date
 ) -> tuple[tuple[dt.datetime, dt.datetime], ...]:
-    """Return the instants of each window that can hold an instant of `today`.
+    """Return the instants of each window that can contain an instant of `today`.
 
-    The next day counts too: where a zone repeats the hour after midnight, its windows begin today.
+    The next day counts too: in a zone that repeats the hour after midnight, windows begin today.
     """
     place = local_time.zone(zone)
     found = []

@@ -80,7 +80,7 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """As RFC 5545 writes it."""
+        """Return the rule in RFC 5545 syntax."""
         return ";".join(f"{name}={value}" for name, value in self.parts.items())
 
 
@@ -146,10 +146,10 @@ def _months_later(start: dt.datetime, months: int, *, stride: int) -> dt.datetim
 
 
 def _check_part(name: str, value: str) -> None:
-    """Check one part by itself.
+    """Check a single part.
 
     Raises:
-        BadRule: the part or its value is unknown.
+        BadRule: the part or the value is unknown.
     """
     if name not in _SHAPES:
         known = ", ".join(_SHAPES)
@@ -167,7 +167,7 @@ def _check_together(parts: Mapping[str, str]) -> None:
     """Check that the rule occurs soon.
 
     Raises:
-        BadRule: it may not.
+        BadRule: the rule may never occur.
     """
     if "FREQ" not in parts:
         raise BadRule("FREQ is missing")
@@ -205,7 +205,7 @@ def _check_dates(parts: Mapping[str, str], *, every: int) -> None:
     """Check that the date exists in some year.
 
     Raises:
-        BadRule: it may never come.
+        BadRule: the date may never occur.
     """
     if "BYMONTHDAY" not in parts:
         return
