@@ -118,6 +118,13 @@ class _Asking:
         self.answers[f"answer {len(self.answers)} to {method} {path}"] = said
         return answer.json() if answer.content else None
 
+    def preview(self, template: str) -> str:
+        """Return the text of a preview; the answer repeats its value and is not kept."""
+        sent = self._world.service("operator").headers
+        asked = {"channel": "email", "variables": {"code": MARK}}
+        answer = self._client.post(f"/v1/templates/{template}/preview", json=asked, headers=sent)
+        return answer.text
+
     def notify(self, body: Mapping[str, object], **headers: str) -> Any:  # noqa: ANN401 - JSON
         return self.ask("auth-service", "POST", "/v1/notifications", body, **headers)
 
@@ -174,6 +181,17 @@ def _refused(asking: _Asking, body: dict[str, Any]) -> None:
     )
     recurring = {"name": uuid4().hex, "rrule": "FREQ=DAILY", "notification": body}
     asking.ask("auth-service", "POST", "/v1/schedules", recurring)
+
+
+def _failed(world: World, asking: _Asking, body: Mapping[str, object]) -> None:
+    """Make the web process fail with the value in its hands: a table has gone."""
+    world.rows("ALTER TABLE notifications_recipient RENAME TO recipients_away")
+    try:
+        asking.notify(body)
+    finally:
+        world.rows("ALTER TABLE recipients_away RENAME TO notifications_recipient")
+    *_, last = asking.answers.values()
+    assert last.startswith(b"500 "), last
 
 
 def _repeated(asking: _Asking, body: dict[str, Any]) -> list[UUID]:
@@ -247,6 +265,7 @@ def _sent(world: World, asking: _Asking, echo_url: str, template: str) -> _Sent:
     )
     asking.ask("auth-service", "POST", f"/v1/notifications/{sent.waiting[2]}/cancel")
     _refused(asking, good)
+    _failed(world, asking, good)
     return sent
 
 
@@ -259,6 +278,7 @@ def test_a_sensitive_value_is_found_at_the_provider_alone(
 ) -> None:
     world, (echo_url, echoed) = loud, echo
     template = _template(asking)
+    assert MARK in asking.preview(template)
     sent = _sent(world, asking, echo_url, template)
     world.in_status(Status.FAILED, sent.failing)
     until(lambda: len(echoed) >= 2, what="the endpoint got both webhooks")
