@@ -126,7 +126,7 @@ def test_a_check_is_a_table_with_a_line_for_everybody(
     assert lines == [
         ["provider", "subject", "detail"],
         ["sandbox", "reachability", "good", "HTTP", "200"],
-        ["webhook", "-", "-", "there", "is", "nobody", "to", "ask"],
+        ["webhook", "-", "-", "the", "provider", "has", "no", "checks"],
     ]
     assert got() == []
 
