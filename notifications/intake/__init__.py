@@ -6,6 +6,7 @@
     validation            checks requests against recipients, templates and routes
     plan                  builds the rows and the response of a valid request
     idempotency_keys      separates new requests from repeats of earlier requests
+    results               accepted and refused requests, and their stored form
     registration          registers recipients of requests with addresses
     explanations          adds skipped channels, warnings and the recipient to the response
     rejections            logs refused requests for operators

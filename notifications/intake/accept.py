@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import psycopg
@@ -32,6 +32,13 @@ from notifications.intake.idempotency_keys import (
     Repeat,
 )
 from notifications.intake.plan import Plan, plan_request
+from notifications.intake.results import (
+    AcceptedRequest,
+    BatchResult,
+    Refused,
+    from_json,
+    to_json,
+)
 from notifications.intake.validation import Caller, IntakeRequest, Lookups
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Problem
@@ -62,30 +69,6 @@ _PATIENCE: Final = dt.timedelta(milliseconds=200)
 alone."""
 _TRIES: Final = 5
 """Maximum number of attempts to store a list while other requests insert the same keys."""
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedRequest:
-    """An accepted request, now or before."""
-
-    response: dict[str, Any]
-    replayed: bool
-    """True if the response belongs to an earlier request with the key; no row was stored."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A refused request; no row was stored."""
-
-    problem: Problem
-
-
-@dataclass(frozen=True, slots=True)
-class BatchResult:
-    """The results of a batch with a key for the whole call."""
-
-    results: list[AcceptedRequest | Refused]
-    replayed: bool
 
 
 class _Locked(Exception):
@@ -155,7 +138,7 @@ def accept_once(
     except idempotency_keys.AlreadyAnswered as earlier:
         if not fingerprint.is_of(earlier.body_hash):
             return KEY_REUSED
-        return BatchResult([_from_json(result) for result in earlier.response], replayed=True)
+        return BatchResult([from_json(result) for result in earlier.response], replayed=True)
     _finish(prepared, found)
     return BatchResult([_result(plan, found) for plan in prepared.plans], replayed=False)
 
@@ -320,7 +303,7 @@ def _separate_repeats(
     # An item with the key of the whole call uses the key for a different body.
     taken = {whole.key: Entry(whole.key, whole.fingerprint.kept, None)}
     found = idempotency_keys.resolve(plans, {**answered, **taken})
-    kept = [_to_json(_result(plan, found)) for plan in prepared.plans]
+    kept = [to_json(_result(plan, found)) for plan in prepared.plans]
     found.entries.append(Entry(whole.key, whole.fingerprint.kept, kept))
     return found
 
@@ -389,18 +372,3 @@ def _repeat_result(earlier: Entry, fingerprint: Fingerprint | None) -> AcceptedR
     if fingerprint is None or not fingerprint.is_of(earlier.body_hash):
         return Refused(KEY_REUSED)
     return AcceptedRequest(earlier.response, replayed=True)
-
-
-def _to_json(result: AcceptedRequest | Refused) -> dict[str, Any]:
-    """Serialise a result of a whole call for later repeats."""
-    if isinstance(result, AcceptedRequest):
-        return {"taken": result.response, "replayed": result.replayed}
-    problem = result.problem
-    errors = [[error.pointer, error.detail] for error in problem.errors]
-    return {"refused": {"kind": problem.kind.value, "detail": problem.detail, "errors": errors}}
-
-
-def _from_json(kept: dict[str, Any]) -> AcceptedRequest | Refused:
-    if "taken" in kept:
-        return AcceptedRequest(kept["taken"], replayed=bool(kept.get("replayed", True)))
-    return Refused(Problem.from_stored(kept.get("refused", {})))
