@@ -1,6 +1,6 @@
 """Every legal status transition of a delivery: one table.
 
-A transition names source statuses, a target and side effects. `store/transitions.py` turns a
+A transition names source statuses, a target and side effects. `store.postgres.transitions` turns a
 transition into one guarded UPDATE; no other code writes a status. A row in another status stays
 unchanged, so a caller may run twice, late, or never. Receipts may come in any order: a pair of
 status and receipt outside the table does nothing.
