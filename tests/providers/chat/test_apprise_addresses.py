@@ -141,7 +141,7 @@ def test_any_other_text_is_one_post_to_the_service_or_rejected(scheme: str, rest
 def test_apprise_is_loaded_by_the_first_message_and_not_before() -> None:
     program = (
         "import sys, providers.registry as r; from providers.transport import Transport;"
-        "r.configured({'NOTIFY_APPRISE_SCHEMES': 'slack'}, transport=Transport());"
+        "r.build_all({'NOTIFY_APPRISE_SCHEMES': 'slack'}, transport=Transport());"
         "sys.exit('apprise' in sys.modules or 'requests' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

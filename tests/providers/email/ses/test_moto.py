@@ -30,9 +30,11 @@ def provider(url: str, transport: Transport, *, sender: str = SENDER) -> Ses:
 
 def test_mails_of_a_verified_sender_are_accepted(url: str, transport: Transport) -> None:
     client("ses", url).verify_email_identity(EmailAddress=SENDER)
+    before = client("ses", url).get_send_quota()["SentLast24Hours"]
     found = outcomes(provider(url, transport), mails(3, html="<b>grüße</b>"))
     assert all(isinstance(each, Accepted) and each.message_id for each in found)
-    assert client("ses", url).get_send_quota()["SentLast24Hours"] == 3
+    # All of moto's servers in one process have one account.
+    assert client("ses", url).get_send_quota()["SentLast24Hours"] == before + 3
 
 
 def test_motos_refusal_is_read_from_its_header(url: str, transport: Transport) -> None:
