@@ -66,8 +66,8 @@ def test_a_route_is_made_and_changed_in_the_list(door: Client) -> None:
     ("typed", "told"),
     [
         ({"provider": "twilio"}, "twilio is not one of the available choices"),
-        ({"provider": "fcm"}, "fcm takes push and nothing else"),
-        ({**PUSH, "provider": "fcm", "platform": "apns_token"}, "fcm takes fcm_token."),
+        ({"provider": "fcm"}, "fcm supports only: push."),
+        ({**PUSH, "provider": "fcm", "platform": "apns_token"}, "fcm supports only: fcm_token."),
         ({"region": "49"}, "Write the beginning of a number, like +49."),
         ({"channel": Channel.EMAIL.value}, "Only SMS has regions"),
         ({"weight": 0}, "greater than or equal to 1"),
