@@ -230,7 +230,9 @@ def test_a_page_shows_what_the_commands_print(
         vendor = stack.enter_context(VENDORS[page](folder))
         stack.callback(routing.forget)
         # Handles of the process's transport may trust other authorities since an earlier test.
-        monkeypatch.setitem(registry.build_all.__kwdefaults__, "transport", Transport())
+        defaults = registry.build_all.__kwdefaults__
+        assert defaults is not None
+        monkeypatch.setitem(defaults, "transport", Transport())
         for block in blocks:
             when = block["when"] or ""
             assert when in {"", *vendor.answers, *vendor.changed}, when
