@@ -44,5 +44,7 @@ def _pages(nav: object) -> list[str]:
     """Return the paths of all pages below an entry of `nav`."""
     if isinstance(nav, str):
         return [nav]
-    entries = nav.values() if isinstance(nav, dict) else nav
-    return [page for entry in entries or () for page in _pages(entry)]  # type: ignore[attr-defined] # a list
+    if isinstance(nav, dict):
+        nav = list(nav.values())
+    entries = nav if isinstance(nav, list) else []
+    return [page for entry in entries for page in _pages(entry)]

@@ -174,7 +174,7 @@ def _run_group(singles: Sequence[Single]) -> Finished[_Outcome]:
     granted = [each.ask for each, quota in zip(singles, quotas, strict=True) if quota.granted]
     try:
         prepared = _prepare(granted)
-    except Exception as error:  # an error of one call; no row is stored
+    except Exception as error:  # any error: no row is stored, and each call then runs alone
         raise NothingStored from error
     try:
         found = _store(prepared, patience=_PATIENCE)

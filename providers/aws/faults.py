@@ -110,7 +110,7 @@ class Judge:
         return http_outcomes.of_status(response, code=fault.code, detail=detail)
 
     def outcome(self, fault: Fault, *, retry_after: timedelta | None = None) -> Outcome | None:
-        """Judge by the finest name that the table knows; None: it knows none."""
+        """Return the outcome of the most specific known name; None if every name is unknown."""
         for code in (self.rename(fault), fault.reason, fault.code):
             verdict = verdicts.look_up(code, self.table, self.overrides)
             if verdict is not None:

@@ -37,7 +37,7 @@ class Api:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request and the messages that it carries."""
+    """A request with its messages."""
 
     messages: Sequence[Message] = ()
     body: bytes = b""

@@ -49,10 +49,10 @@ _NOT_SPAM: Final = "not-spam"
 
 
 def receipts(text: str) -> list[Receipt]:
-    """Translate an event: one receipt, as each of our mails has one recipient, or none.
+    """Translate an SES event into one receipt, or none; each mail has one recipient.
 
     Raises:
-        MalformedReceipt: it is no event of SES.
+        MalformedReceipt: the text is not an SES event.
     """
     try:
         event = orjson.loads(text)

@@ -165,7 +165,7 @@ def _history(delivery: Delivery, notification: UUID, now: dt.datetime) -> None:
 
 @pytest.fixture
 def make_letters(make_delivery: MakeDelivery) -> Callable[..., list[DeadLetter]]:
-    """Deliveries that gave up, one for each reason given."""
+    """Return a function that makes a dead letter for each reason."""
 
     def make(reasons: Iterable[str]) -> list[DeadLetter]:
         letters = []

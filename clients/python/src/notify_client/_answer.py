@@ -21,7 +21,7 @@ NO_CONTENT: Final = 204
 
 
 class Tagged(NamedTuple, Generic[T]):
-    """What was read, with the ETag that a write's `if_match` takes."""
+    """An object with its ETag, for `if_match` of a later write."""
 
     value: T
     etag: str
@@ -29,7 +29,7 @@ class Tagged(NamedTuple, Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, headers (names in lower case) and body, as they came."""
+    """Status, headers (names in lower case) and body of a response."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
@@ -51,7 +51,7 @@ class Answer:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds that Retry-After asks for; None: it is absent or neither a number nor a date."""
+        """Seconds of Retry-After; None if the header is absent or malformed."""
         said = self.headers.get("retry-after", "").strip()
         if said.isascii() and said.isdigit():
             return float(said[:9])
@@ -66,11 +66,11 @@ class Answer:
         """The JSON object of a success.
 
         Args:
-            call: what was asked.
+            call: the request.
             has: a field that shows that this API has answered.
 
         Raises:
-            UnexpectedAnswer: there is no such object. Another server's success loses no message.
+            UnexpectedAnswer: the body has no such object; another server may have answered.
         """
         try:
             found = json.loads(self.body)
@@ -81,7 +81,7 @@ class Answer:
         return found
 
     def refuse(self, said: str, call: Call) -> NoReturn:
-        """Take this success for none.
+        """Reject a success of another server.
 
         Raises:
             UnexpectedAnswer: always.

@@ -1,4 +1,4 @@
-"""One call of the API, with its body made into bytes once: each attempt sends the same."""
+"""Calls of the API. The body is encoded once, so all attempts send the same bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_KEY: Final = 255
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request that can be sent again."""
+    """A request that every attempt sends unchanged."""
 
     method: str
     target: str
@@ -27,17 +27,17 @@ class Call:
 
     @property
     def idempotency_key(self) -> str | None:
-        """The key in its header."""
+        """The idempotency key of the header."""
         return self.headers.get("Idempotency-Key")
 
 
 def get(target: str, asked: Mapping[str, object] | None = None, **headers: str | None) -> Call:
-    """A call that reads."""
+    """Build a GET call."""
     return Call("GET", f"{target}{query(asked or {})}", headers=_headers(headers))
 
 
 def write(method: str, target: str, body: object = None, **headers: str | None) -> Call:
-    """A PUT, PATCH or DELETE; `body` None: it has none."""
+    """Build a PUT, PATCH or DELETE call; `body` None means no body."""
     if body is None:
         return Call(method, target, headers=_headers(headers))
     return Call(method, target, encoded(body), _headers(headers) | {"Content-Type": JSON})
@@ -46,7 +46,7 @@ def write(method: str, target: str, body: object = None, **headers: str | None) 
 def post(
     target: str, body: object, *, idempotency_key: str | None = None, **headers: str | None
 ) -> Call:
-    """A POST with its idempotency key, or with one of its own."""
+    """Build a POST call with the given idempotency key, or with a new key."""
     content, media_type = (body, CSV) if isinstance(body, bytes) else (encoded(body), JSON)
     key = new_key() if idempotency_key is None else checked_key(idempotency_key)
     given = _headers(headers) | {"Content-Type": media_type, "Idempotency-Key": key}
@@ -54,20 +54,20 @@ def post(
 
 
 def post_with_own_key(target: str, body: Mapping[str, Any]) -> Call:
-    """A POST whose body has an idempotency key; a header would replace it."""
+    """Build a POST call whose body has the idempotency key; a header would override that key."""
     return Call("POST", target, encoded(body), {"Content-Type": JSON})
 
 
 def new_key() -> str:
-    """An idempotency key that nobody has used."""
+    """Return a random idempotency key."""
     return str(uuid4())
 
 
 def checked_key(key: str) -> str:
-    """A key that fits into a header.
+    """Return the key if a header can hold the key.
 
     Raises:
-        ValueError: it is empty, too long, or has characters that a header cannot hold.
+        ValueError: the key is empty, too long, or has characters that a header cannot hold.
     """
     if not 1 <= len(key) <= _MAX_KEY or not key.isascii() or not key.isprintable():
         raise ValueError(f"an idempotency key has 1 to {_MAX_KEY} printable ASCII characters")
@@ -75,10 +75,10 @@ def checked_key(key: str) -> str:
 
 
 def path(*parts: str | int | UUID) -> str:
-    """A path under /v1, each part quoted.
+    """Return a path under /v1 with quoted parts.
 
     Raises:
-        ValueError: a part is empty, `.`, `..` or holds a slash: it would name another path.
+        ValueError: a part is empty, `.`, `..` or has a slash, and would name another path.
     """
     for part in map(str, parts):
         if part in {"", ".", ".."} or "/" in part:
@@ -87,7 +87,7 @@ def path(*parts: str | int | UUID) -> str:
 
 
 def encoded(body: object) -> bytes:
-    """JSON in UTF-8. Instants may be `datetime` with a timezone, ids `UUID`.
+    """Encode JSON in UTF-8. Instants may be `datetime` with a timezone, ids may be `UUID`.
 
     Raises:
         TypeError: a value has no JSON.
@@ -113,7 +113,7 @@ def instant(value: datetime) -> str:
     """ISO 8601.
 
     Raises:
-        ValueError: it has no timezone, so that nobody knows which instant it is.
+        ValueError: the datetime has no timezone.
     """
     if value.utcoffset() is None:
         raise ValueError("a datetime needs a timezone, like datetime.now(UTC)")
@@ -121,13 +121,13 @@ def instant(value: datetime) -> str:
 
 
 def query(asked: Mapping[str, object]) -> str:
-    """A query string with its question mark; empty where nothing is asked."""
+    """Return a query string with its question mark; empty without parameters."""
     pairs = [(name, _word(each)) for name, value in asked.items() for each in _several(value)]
     return f"?{urlencode(pairs)}" if pairs else ""
 
 
 def _several(value: object) -> Sequence[object]:
-    """A filter's values: a text is one of them, None is none."""
+    """Return the values of a filter: a string is one value, None is no value."""
     if value is None:
         return ()
     return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
@@ -140,7 +140,7 @@ def _word(value: object) -> str:
 
 
 def _headers(given: Mapping[str, str | None]) -> dict[str, str]:
-    """Headers by their names in Python; None: absent."""
+    """Return headers by their Python names, without those that are None."""
     return {
         name.replace("_", "-").title(): value for name, value in given.items() if value is not None
     }

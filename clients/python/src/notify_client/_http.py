@@ -34,7 +34,7 @@ class _HasStatus(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where the service is, and how to reach it."""
+    """URL, key and TLS verification of the service."""
 
     url: str
     key: str = field(repr=False)
@@ -42,10 +42,10 @@ class Target:
     proxy: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Look at URL and key.
+        """Check URL and key.
 
         Raises:
-            ValueError: one is not usable; the message does not repeat the key.
+            ValueError: URL or key is invalid; the message does not contain the key.
         """
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -75,21 +75,21 @@ class Target:
 
 
 class Http:
-    """Requests of threads."""
+    """Requests of synchronous programs."""
 
     def __init__(self, target: Target) -> None:
-        """Nothing is contacted."""
+        """Open no connection."""
         self._target = target
         self._held = (os.getpid(), self._made())
 
     def ask(self, call: Call, *, seconds: float) -> Answer:
         """Send a request and read the whole answer.
 
-        Each step (connect, write, the answer's head) may take these seconds, the body what is left.
+        Connect, write and the answer's head may each take the timeout; the body the rest.
 
         Raises:
-            httpx.HTTPError: there is no whole answer.
-            ReadTimeout: it came too slowly.
+            httpx.HTTPError: the answer is absent or incomplete.
+            ReadTimeout: the answer was too slow.
         """
         end = _timing.monotonic() + seconds
         request = self._target.request(call, seconds=seconds)
@@ -124,21 +124,21 @@ class Http:
 
 
 class AsyncHttp:
-    """Requests of asyncio's tasks; each event loop of each process has connections of its own."""
+    """Requests of asyncio programs; each event loop of a process has separate connections."""
 
     def __init__(self, target: Target) -> None:
-        """Nothing is contacted."""
+        """Open no connection."""
         self._target = target
         self._held: WeakKeyDictionary[
             asyncio.AbstractEventLoop, tuple[int, httpx.AsyncHTTPTransport]
         ] = WeakKeyDictionary()
 
     async def ask(self, call: Call, *, seconds: float) -> Answer:
-        """Send a request and read the whole answer within these seconds.
+        """Send a request and read the whole answer within the timeout.
 
         Raises:
-            httpx.HTTPError: there is no whole answer.
-            ReadTimeout: it came too slowly.
+            httpx.HTTPError: the answer is absent or incomplete.
+            ReadTimeout: the answer was too slow.
         """
         request = self._target.request(call, seconds=seconds)
         try:

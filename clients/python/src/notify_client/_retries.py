@@ -39,10 +39,10 @@ class Limits:
     """Seconds of a call with all its attempts and waits; 0: one attempt alone."""
 
     def __post_init__(self) -> None:
-        """Look at both.
+        """Check both limits.
 
         Raises:
-            ValueError: one is no time that ends.
+            ValueError: a limit is out of range or not finite.
         """
         if not (math.isfinite(self.attempt) and self.attempt > 0):
             raise ValueError("timeout must be a number of seconds above 0")
@@ -54,7 +54,7 @@ class Attempts:
     """The attempts of one call."""
 
     def __init__(self, call: Call, limits: Limits) -> None:
-        """The call's time begins now."""
+        """Start the call's time."""
         self._call = call
         self._limits = limits
         self._end = _timing.monotonic() + limits.total
@@ -62,17 +62,17 @@ class Attempts:
         self._unanswered = False
 
     def begin(self) -> float:
-        """Count an attempt; returns how many seconds it has."""
+        """Count an attempt; returns its timeout in seconds."""
         self._count += 1
         if self._count == 1:
             return min(self._limits.attempt, self._limits.total or self._limits.attempt)
         return min(self._limits.attempt, max(_LEAST_ATTEMPT, self._end - _timing.monotonic()))
 
     def after_no_answer(self, error: httpx.HTTPError) -> float:
-        """The seconds until the next attempt.
+        """Return the seconds until the next attempt.
 
         Raises:
-            NoAnswer: there is none.
+            NoAnswer: no attempt is left.
         """
         self._unanswered = True
         wait = None if _is_final(error) else self._wait(0.0)
@@ -82,10 +82,10 @@ class Attempts:
         return wait
 
     def after_answer(self, answer: Answer) -> float | None:
-        """The seconds until the next attempt; None: the answer is a success.
+        """Return the seconds until the next attempt; None after a success.
 
         Raises:
-            ApiError: the answer is a refusal, and there is no next attempt.
+            ApiError: the service refused the call, and no attempt is left.
         """
         if answer.is_success or answer.status == NOT_MODIFIED:
             return None

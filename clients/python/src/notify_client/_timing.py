@@ -1,4 +1,4 @@
-"""Clocks, chance and waiting: a program that uses this package has none of the service's own."""
+"""Clocks, random numbers and waits."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ async_sleep = asyncio.sleep
 
 
 def jittered(seconds: float) -> float:
-    """Between half of it and all of it, so that clients that failed together come back apart."""
-    return seconds * random.uniform(0.5, 1.0)  # noqa: S311 - it protects no secret
+    """Return a random wait from half of `seconds` to `seconds`: spreads simultaneous clients."""
+    return seconds * random.uniform(0.5, 1.0)  # noqa: S311 - jitter needs no cryptographic randomness

@@ -1,6 +1,6 @@
-"""What a call can raise. Every class derives from `NotifyError`; none shows the key or the body.
+"""Exceptions of calls. Every class derives from `NotifyError`; no message has the key or the body.
 
-Each can be pickled, so that it passes between processes (Celery, multiprocessing) as it is.
+Exceptions can be pickled for other processes (Celery, multiprocessing).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, Final, TypedDict
 
 
 class FieldProblem(TypedDict):
-    """One place of the request and what is wrong there."""
+    """A field of the request and its error."""
 
     source: str
     """`body`, `query` or `header`."""
@@ -19,7 +19,7 @@ class FieldProblem(TypedDict):
 
 
 class NotifyError(Exception):
-    """A call has failed. What may have been carried out is said by the subclass."""
+    """A call failed. The subclass tells if the service may have executed the call."""
 
     idempotency_key: str | None = None
     """The key of the call, given or generated; None: the call takes none, or it is in the body.
@@ -31,11 +31,11 @@ class NotifyError(Exception):
 class NoAnswer(NotifyError):
     """The last attempt got no answer: no connection, a timeout, a broken answer.
 
-    The service may have carried the call out. Repeat it with the same `idempotency_key`.
+    The service may have executed the call. Repeat the call with the same `idempotency_key`.
     """
 
     def __init__(self, reason: str, attempts: int, idempotency_key: str | None = None) -> None:
-        """`reason` names the kind of the failure; `attempts` is how many requests were begun."""
+        """Store the kind of the failure and the number of attempts."""
         super().__init__(reason, attempts, idempotency_key)
         self.reason: Final = reason
         self.attempts: Final = attempts
@@ -46,10 +46,10 @@ class NoAnswer(NotifyError):
 
 
 class UnexpectedAnswer(NotifyError):
-    """The answer is a success that is not of this API: a wrong base URL, a login page, a proxy."""
+    """A success from another server: a wrong base URL, a login page, a proxy."""
 
     def __init__(self, status: int, said: str, idempotency_key: str | None = None) -> None:
-        """`said` tells what is unexpected."""
+        """Store the unexpected part of the answer."""
         super().__init__(status, said, idempotency_key)
         self.status: Final = status
         self.idempotency_key = idempotency_key
@@ -71,7 +71,7 @@ class ApiError(NotifyError):
         after_no_answer: bool = False,
         idempotency_key: str | None = None,
     ) -> None:
-        """Read the problem's members; one that is missing or of another type is empty."""
+        """Read the members of the problem; missing and malformed members are empty."""
         super().__init__(status, problem)
         self.status: Final = status
         self.problem: Final = problem
@@ -113,11 +113,11 @@ class Unauthenticated(ApiError):
 
 
 class Forbidden(ApiError):
-    """403: the key lacks a scope, or its producer may not do this."""
+    """403: the key lacks a scope, or the producer lacks a permission."""
 
 
 class NotFound(ApiError):
-    """404: there is no such object for this key's producer and mode."""
+    """404: the key's producer and mode have no such object."""
 
 
 class Conflict(ApiError):
@@ -125,15 +125,15 @@ class Conflict(ApiError):
 
 
 class PreconditionFailed(ApiError):
-    """412: the object has changed since it was read, or exists already."""
+    """412: the object changed after the read, or exists already."""
 
 
 class Invalid(ApiError):
-    """422: `errors` says which places of the request are wrong."""
+    """422: `errors` lists the invalid fields of the request."""
 
 
 class UnknownRecipient(Invalid):
-    """422: there is no recipient with this user id in this mode."""
+    """422: the mode has no recipient with this user id."""
 
 
 class IdempotencyKeyReused(Invalid):

@@ -1,6 +1,6 @@
-"""Checks webhooks that the service sends, signed as Standard Webhooks 1.0 says.
+"""Verification of the service's webhooks (Standard Webhooks 1.0).
 
-    webhook-id         the same on every attempt: your key against duplicates
+    webhook-id         the same on every attempt; deduplicate by this id
     webhook-timestamp  whole seconds since 1970
     webhook-signature  `v1,<base64>` of HMAC-SHA256 over `{id}.{timestamp}.{body}`, one or several
 
@@ -30,7 +30,7 @@ TOLERANCE: Final = timedelta(minutes=5)
 
 
 class InvalidSignature(NotifyError):
-    """The request is not to be believed: answer it with 400 and do nothing else."""
+    """The signature is invalid: answer with 400 and ignore the request."""
 
 
 class WebhookEvent(TypedDict):
@@ -50,17 +50,17 @@ def verify(
     tolerance: timedelta = TOLERANCE,
     now: datetime | None = None,
 ) -> WebhookEvent:
-    """Check a webhook and read it.
+    """Verify a webhook and return its content.
 
     Args:
-        body: exactly the bytes that came.
-        headers: those of the request, in any case.
-        secrets: `whsec_...`, or several while one replaces another.
-        tolerance: how far the timestamp may be away from `now`.
-        now: with a timezone; None: this machine's clock.
+        body: the unchanged bytes of the request.
+        headers: the headers of the request, in any case.
+        secrets: `whsec_...`, or several during a rotation.
+        tolerance: the largest difference between the timestamp and `now`.
+        now: a time with a timezone; None uses this machine's clock.
 
     Raises:
-        InvalidSignature: a header is missing, the timestamp is too far away, or no signature
+        InvalidSignature: a header is missing, the timestamp is out of tolerance, or no signature
             matches.
         ValueError: a secret is not usable (the message does not repeat it), or the body is signed
             but no JSON object.
@@ -82,7 +82,7 @@ def verify(
     _match(found.get("webhook-signature", ""), signed, keys)
     event: WebhookEvent = json.loads(body)
     if not isinstance(event, dict):
-        raise ValueError("the webhook's body is no JSON object")  # noqa: TRY004 - its content is wrong
+        raise ValueError("the webhook's body is no JSON object")  # noqa: TRY004 - the bytes have a wrong content, not a wrong type
     return event
 
 

@@ -1,4 +1,4 @@
-"""The client: where to begin."""
+"""The client: the entry point of the package."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from notify_client.types import (
 class AsyncClient:
     """A producer's access to the service with one key.
 
-    Keep one for the life of the program: it keeps connections.
+    Create one client for the life of the program, so that calls share connections.
     """
 
     def __init__(
@@ -41,10 +41,10 @@ class AsyncClient:
         verify: ssl.SSLContext | bool = True,
         proxy: str | None = None,
     ) -> None:
-        """Nothing is contacted until the first call.
+        """Create a client; the first call opens the first connection.
 
         Args:
-            base_url: where the service is, like `https://notify.example.com`.
+            base_url: the service's URL, such as `https://notify.example.com`.
             key: `nk_live_...` or `nk_test_...`.
             timeout: seconds that one attempt of a call may take.
             total_timeout: seconds that a call may take with all its attempts and waits; 0: one
@@ -86,15 +86,15 @@ class AsyncClient:
         await self._engine.http.close()
 
     async def send(self, **notification: Unpack[NotificationRequest]) -> NotificationAccepted:
-        """Hand in a notification: see `AsyncNotifications.send`."""
+        """Send a notification: see `AsyncNotifications.send`."""
         return await self.notifications.send(**notification)
 
     async def me(self) -> MeAnswer:
-        """The key's producer, mode, scopes and limits."""
+        """Return the producer, mode, scopes and limits of the key."""
         return await self._engine.value(_call.get(_call.path("me")), has="producer")
 
     async def search(self, **query: Unpack[SearchQuery]) -> list[HitAnswer]:
-        """The newest deliveries of an address, a recipient, an id or a provider's message id."""
+        """Return the newest deliveries of an address, recipient, id or provider's message id."""
         page = await self._engine.value(_call.get(_call.path("search"), query), has="results")
         found: list[HitAnswer] = page["results"]
         return found
@@ -102,7 +102,7 @@ class AsyncClient:
     async def rotate_key(
         self, *, idempotency_key: str | None = None, **rotation: Unpack[RotateRequest]
     ) -> KeyRotated:
-        """A new key with the same rights. This client keeps the old one, which ends later."""
+        """Issue a new key with the same rights. This client keeps the old key, which ends later."""
         target = _call.path("keys", "rotate")
         call = _call.post(target, rotation, idempotency_key=idempotency_key)
         return await self._engine.value(call, has="key")

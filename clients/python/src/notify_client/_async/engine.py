@@ -1,4 +1,4 @@
-"""A call with its attempts, and the pages of a list."""
+"""The attempts of a call, and the pages of a list."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class Page(TypedDict, Generic[T]):
 
 
 class AsyncEngine:
-    """Carries calls out."""
+    """Sends calls."""
 
     def __init__(self, http: AsyncHttp, limits: Limits) -> None:
-        """Nothing is contacted."""
+        """Open no connection."""
         self.http = http
         self._limits = limits
 
     async def answer(self, call: Call) -> Answer:
-        """Send a call until it is answered or its time is over.
+        """Attempt a call until the service answers or the call's time ends.
 
         Raises:
-            NotifyError: it failed.
+            NotifyError: the call failed.
         """
         attempts = Attempts(call, self._limits)
         while True:
@@ -53,30 +53,30 @@ class AsyncEngine:
                 wait = found
             await _timing.async_sleep(wait)
 
-    async def value(self, call: Call, *, has: str = "") -> Any:  # noqa: ANN401 - the method that called says which shape
-        """The JSON of a call's answer, which has this field.
+    async def value(self, call: Call, *, has: str = "") -> Any:  # noqa: ANN401 - the calling method has the type
+        """Return the JSON of the answer. `has`: a field that the JSON must have.
 
         Raises:
-            NotifyError: it failed.
+            NotifyError: the call failed.
         """
         answer = await self.answer(call)
         return answer.value(call, has=has)
 
     async def nothing(self, call: Call) -> None:
-        """Carry out a call that is answered without a body.
+        """Send a call whose answer has no body.
 
         Raises:
-            NotifyError: it failed.
+            NotifyError: the call failed.
         """
         answer = await self.answer(call)
         if answer.status != NO_CONTENT:
             answer.refuse("the answer has a body: check the base URL", call)
 
     async def tagged(self, call: Call) -> Tagged[Any] | None:
-        """The JSON of a call's answer with its ETag; None: it is what the caller has.
+        """Return the JSON of the answer with its ETag; None after a 304.
 
         Raises:
-            NotifyError: it failed.
+            NotifyError: the call failed.
         """
         answer = await self.answer(call)
         if answer.status == NOT_MODIFIED:
@@ -85,13 +85,13 @@ class AsyncEngine:
 
 
 class AsyncPages(Generic[T]):
-    """A list, read page by page while it is iterated.
+    """A list; iteration reads the pages one by one.
 
-    Each iteration begins at the cursor that the list was asked with.
+    Each iteration begins at the cursor of the request.
     """
 
     def __init__(self, engine: AsyncEngine, target: str, query: dict[str, Any]) -> None:
-        """Nothing is read yet."""
+        """Read no page."""
         self._engine = engine
         self._target = target
         self._query = query
@@ -102,7 +102,7 @@ class AsyncPages(Generic[T]):
                 yield each
 
     async def pages(self) -> AsyncIterator[Page[T]]:
-        """The pages. The `next` of one is the `cursor` with which a later call goes on.
+        """Iterate over the pages. The `next` of a page is the `cursor` of the page behind it.
 
         Raises:
             NotifyError: a page could not be read.

@@ -33,13 +33,13 @@ class AsyncNotifications:
         self._engine = engine
 
     async def send(self, **notification: Unpack[NotificationRequest]) -> NotificationAccepted:
-        """Hand in a notification. When this returns, it survives a crash of the service.
+        """Send a notification. An accepted notification survives a crash of the service.
 
-        Without `idempotency_key` the call has one of its own, so that its attempts send once. Give
-        one (like `order-4521-ready`) and a repeat by your program sends once too, for 24 hours.
+        Without `idempotency_key` the client creates a key, so all attempts send once. With a key
+        such as `order-4521-ready`, a repeat by the program within 24 hours sends nothing either.
 
         Raises:
-            NotifyError: it failed; `NoAnswer` alone leaves open whether it was accepted.
+            NotifyError: the call failed; after `NoAnswer` the notification may have been accepted.
         """
         target = _call.path("notifications")
         has_key = notification.get("idempotency_key") is not None
@@ -52,11 +52,11 @@ class AsyncNotifications:
         *,
         idempotency_key: str | None = None,
     ) -> BatchAccepted:
-        """Hand in up to 1,000 notifications; look at each result, and at `summary["rejected"]`.
+        """Send up to 1,000 notifications; `summary["rejected"]` counts the refused ones.
 
         Args:
-            notifications: an item's own `idempotency_key` counts too.
-            idempotency_key: of the whole call; None: a new one.
+            notifications: each item may have an `idempotency_key`.
+            idempotency_key: the key of the whole call; None creates a key.
         """
         body = {"notifications": notifications}
         target = _call.path("notifications", "batch")
@@ -64,24 +64,24 @@ class AsyncNotifications:
         return await self._engine.value(call, has="results")
 
     async def get(self, notification_id: str | UUID) -> NotificationDetail:
-        """A notification with its deliveries, their provider calls and the timeline."""
+        """Return a notification with its deliveries, provider calls and timeline."""
         return await self._engine.value(_call.get(_call.path("notifications", notification_id)))
 
     def list(self, **query: Unpack[ListNotificationsQuery]) -> AsyncPages[NotificationLine]:
-        """Notifications of this key's producer, newest first."""
+        """List notifications of the key's producer, newest first."""
         return AsyncPages(self._engine, _call.path("notifications"), {**query})
 
     async def reschedule(
         self, notification_id: str | UUID, **time: Unpack[RescheduleRequest]
     ) -> NotificationDetail:
-        """Let a scheduled notification leave at another time."""
+        """Change the time of a scheduled notification."""
         target = _call.path("notifications", notification_id)
         return await self._engine.value(_call.write("PATCH", target, time))
 
     async def cancel(
         self, notification_id: str | UUID, *, idempotency_key: str | None = None
     ) -> NotificationCancelled:
-        """Stop what has not left; the answer says what had."""
+        """Cancel deliveries that have not been sent; the answer lists the sent ones."""
         target = _call.path("notifications", notification_id, "cancel")
         return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
 
@@ -96,12 +96,12 @@ class AsyncSchedules:
     async def create(
         self, *, idempotency_key: str | None = None, **schedule: Unpack[ScheduleRequest]
     ) -> ScheduleAnswer:
-        """Make a schedule."""
+        """Create a schedule."""
         call = _call.post(_call.path("schedules"), schedule, idempotency_key=idempotency_key)
         return await self._engine.value(call)
 
     def list(self, **query: Unpack[ListSchedulesQuery]) -> AsyncPages[ScheduleAnswer]:
-        """Schedules of this key's producer."""
+        """List schedules of the key's producer."""
         return AsyncPages(self._engine, _call.path("schedules"), {**query})
 
     async def get(self, schedule_id: int) -> ScheduleAnswer:
@@ -111,18 +111,18 @@ class AsyncSchedules:
     async def get_tagged(
         self, schedule_id: int, *, if_none_match: str | None = None
     ) -> Tagged[ScheduleAnswer] | None:
-        """A schedule with its ETag; None: it has the ETag that was given."""
+        """Return a schedule with its ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("schedules", schedule_id)
         return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
 
     async def change(
         self, schedule_id: int, *, if_match: str | None = None, **change: Unpack[ScheduleChange]
     ) -> ScheduleAnswer:
-        """Change the fields that are given."""
+        """Change the given fields."""
         target = _call.path("schedules", schedule_id)
         return await self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
 
     async def delete(self, schedule_id: int, *, if_match: str | None = None) -> None:
-        """Delete a schedule; what it has already made stays."""
+        """Delete a schedule; created notifications stay."""
         target = _call.path("schedules", schedule_id)
         await self._engine.nothing(_call.write("DELETE", target, if_match=if_match))

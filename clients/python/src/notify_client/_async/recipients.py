@@ -39,17 +39,17 @@ class AsyncRecipients:
         self._engine = engine
 
     def list(self, **query: Unpack[ListRecipientsQuery]) -> AsyncPages[RecipientLine]:
-        """Recipients, without their contacts."""
+        """List recipients without contacts."""
         return AsyncPages(self._engine, _call.path("recipients"), {**query})
 
     async def get(self, user_id: str) -> RecipientAnswer:
-        """A recipient with their contacts."""
+        """Return a recipient with contacts."""
         return await self._engine.value(_call.get(_call.path("recipients", user_id)))
 
     async def get_tagged(
         self, user_id: str, *, if_none_match: str | None = None
     ) -> Tagged[RecipientAnswer] | None:
-        """A recipient with the ETag; None: it is the one that was given."""
+        """Return a recipient with its ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id)
         return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
 
@@ -61,12 +61,12 @@ class AsyncRecipients:
         only_create: bool = False,
         **recipient: Unpack[RecipientRequest],
     ) -> RecipientAnswer:
-        """Make or replace a recipient; contacts that are left out stay.
+        """Create or replace a recipient; contacts absent from the request stay.
 
         Args:
-            user_id: your name of the person, 1 to 128 characters.
-            if_match: replace only what has this ETag.
-            only_create: refuse (`PreconditionFailed`) when the recipient exists.
+            user_id: the producer's id of the recipient, 1 to 128 characters.
+            if_match: replace only a recipient with this ETag.
+            only_create: raise `PreconditionFailed` if the recipient exists.
             recipient: locale, timezone and contacts.
         """
         unwanted = "*" if only_create else None
@@ -77,23 +77,23 @@ class AsyncRecipients:
     async def change(
         self, user_id: str, *, if_match: str | None = None, **change: Unpack[RecipientChange]
     ) -> RecipientAnswer:
-        """Change the fields that are given; contacts are added to those that are known."""
+        """Change the given fields; given contacts are added."""
         target = _call.path("recipients", user_id)
         return await self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
 
     async def erase(self, user_id: str, *, if_match: str | None = None) -> ErasureJobAnswer:
-        """Erase a person; the job goes on to erase what was sent to them."""
+        """Erase a recipient; the job also erases the recipient's notifications."""
         target = _call.path("recipients", user_id)
         return await self._engine.value(_call.write("DELETE", target, if_match=if_match))
 
     async def erasure_job(self, job_id: int) -> ErasureJobAnswer:
-        """How far an erasure is."""
+        """Return the progress of an erasure job."""
         return await self._engine.value(_call.get(_call.path("erasure-jobs", job_id)))
 
     def changes(
         self, user_id: str, **query: Unpack[ListRecipientChangesQuery]
     ) -> AsyncPages[ChangeLine]:
-        """Who changed what of a recipient, newest first."""
+        """List changes of a recipient with their authors, newest first."""
         return AsyncPages(self._engine, _call.path("recipients", user_id, "changes"), {**query})
 
     async def add_contact(
@@ -114,7 +114,7 @@ class AsyncRecipients:
         await self._engine.nothing(_call.write("DELETE", target))
 
     async def signing_secrets(self, user_id: str, contact_id: int) -> SigningSecrets:
-        """What signs the webhooks of a contact, as fingerprints."""
+        """Return fingerprints of the signing secrets of a webhook contact."""
         target = _call.path("recipients", user_id, "contacts", contact_id, "signing-secrets")
         return await self._engine.value(_call.get(target))
 
@@ -126,20 +126,20 @@ class AsyncRecipients:
         idempotency_key: str | None = None,
         **rotation: Unpack[SecretRotation],
     ) -> SecretRotated:
-        """A new secret for a webhook contact, shown once; the one before signs for a while."""
+        """Create a signing secret, shown once; the former secret signs too during the overlap."""
         parts = ("recipients", user_id, "contacts", contact_id, "signing-secrets", "rotate")
         call = _call.post(_call.path(*parts), rotation, idempotency_key=idempotency_key)
         return await self._engine.value(call, has="secret")
 
     async def preferences(self, user_id: str) -> PreferencesAnswer:
-        """What a person allows."""
+        """Return the preferences of a recipient."""
         target = _call.path("recipients", user_id, "preferences")
         return await self._engine.value(_call.get(target))
 
     async def preferences_tagged(
         self, user_id: str, *, if_none_match: str | None = None
     ) -> Tagged[PreferencesAnswer] | None:
-        """What a person allows, with the ETag; None: it is the one that was given."""
+        """Return preferences with the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id, "preferences")
         return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
 
@@ -150,7 +150,7 @@ class AsyncRecipients:
         if_match: str | None = None,
         **preferences: Unpack[PreferencesReplacement],
     ) -> PreferencesAnswer:
-        """Replace what a person allows; what is left out is as if they had said nothing."""
+        """Replace the preferences; fields absent from the request get their defaults."""
         target = _call.path("recipients", user_id, "preferences")
         call = _call.write("PUT", target, preferences, if_match=if_match)
         return await self._engine.value(call)
@@ -158,24 +158,24 @@ class AsyncRecipients:
     async def change_preferences(
         self, user_id: str, *, if_match: str | None = None, **change: Unpack[PreferencesRequest]
     ) -> PreferencesAnswer:
-        """Change the preferences that are given."""
+        """Change the given preferences."""
         target = _call.path("recipients", user_id, "preferences")
         return await self._engine.value(_call.write("PATCH", target, change, if_match=if_match))
 
 
 class AsyncSuppressions:
-    """`/v1/suppressions`: addresses to which nothing is sent."""
+    """`/v1/suppressions`: suppressed addresses."""
 
     def __init__(self, engine: AsyncEngine) -> None:
         """See `AsyncClient.suppressions`."""
         self._engine = engine
 
     def list(self, **query: Unpack[ListSuppressionsQuery]) -> AsyncPages[SuppressionAnswer]:
-        """Entries, newest first."""
+        """List entries, newest first."""
         return AsyncPages(self._engine, _call.path("suppressions"), {**query})
 
     async def export_csv(self, **query: Unpack[ListSuppressionsQuery]) -> str:
-        """All entries that match as one CSV text, whatever `limit` and `cursor` say."""
+        """Return all matching entries as one CSV text; `limit` and `cursor` have no effect."""
         call = _call.get(_call.path("suppressions"), query, accept=_call.CSV)
         answer = await self._engine.answer(call)
         if not answer.headers.get("content-type", "").startswith(_call.CSV):
@@ -185,14 +185,14 @@ class AsyncSuppressions:
     async def add(
         self, *, idempotency_key: str | None = None, **entry: Unpack[SuppressionRequest]
     ) -> SuppressionAnswer:
-        """Suppress an address; the entry is the answer also when it was there."""
+        """Suppress an address; returns the new or existing entry."""
         call = _call.post(_call.path("suppressions"), entry, idempotency_key=idempotency_key)
         return await self._engine.value(call)
 
     async def import_csv(
         self, file: bytes, *, idempotency_key: str | None = None
     ) -> SuppressionsImported:
-        """Suppress the addresses of a CSV file; the answer names the lines that were refused."""
+        """Suppress the addresses of a CSV file; the answer lists refused lines."""
         call = _call.post(_call.path("suppressions"), file, idempotency_key=idempotency_key)
         return await self._engine.value(call)
 
@@ -201,7 +201,7 @@ class AsyncSuppressions:
         return await self._engine.value(_call.get(_call.path("suppressions", suppression_id)))
 
     async def undo(self, suppression_id: int, *, note: str | None = None) -> None:
-        """Take an entry back."""
+        """Remove an entry."""
         target = _call.path("suppressions", suppression_id)
         query = _call.query({"note": note})
         await self._engine.nothing(_call.write("DELETE", target + query))

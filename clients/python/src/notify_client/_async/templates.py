@@ -27,36 +27,36 @@ class AsyncTemplates:
         self._engine = engine
 
     def list(self, **query: Unpack[ListTemplatesQuery]) -> AsyncPages[TemplateLine]:
-        """Templates by their names."""
+        """List templates by name."""
         return AsyncPages(self._engine, _call.path("templates"), {**query})
 
     async def create(
         self, *, idempotency_key: str | None = None, **template: Unpack[TemplateRequest]
     ) -> VersionAnswer:
-        """Make a draft: the first version of a template, or its next one."""
+        """Create a draft: the first or the next version of a template."""
         call = _call.post(_call.path("templates"), template, idempotency_key=idempotency_key)
         return await self._engine.value(call)
 
     async def get(self, template_id: str) -> TemplateAnswer:
-        """A template with its latest versions."""
+        """Return a template with its latest versions."""
         return await self._engine.value(_call.get(_call.path("templates", template_id)))
 
     async def get_tagged(
         self, template_id: str, *, if_none_match: str | None = None
     ) -> Tagged[TemplateAnswer] | None:
-        """A template with its ETag; None: it is the one that was given."""
+        """Return a template with its ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("templates", template_id)
         return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
 
     async def version(self, template_id: str, version: int) -> VersionAnswer:
-        """A version with its texts."""
+        """Return a version with its texts."""
         target = _call.path("templates", template_id, "versions", version)
         return await self._engine.value(_call.get(target))
 
     async def diff(
         self, template_id: str, *, old: int | None = None, new: int | None = None
     ) -> DiffAnswer:
-        """What changed between two versions; the service chooses those that are left out."""
+        """Compare two versions; the service chooses an absent version."""
         target = _call.path("templates", template_id, "diff")
         return await self._engine.value(_call.get(target, {"from": old, "to": new}))
 
@@ -73,7 +73,7 @@ class AsyncTemplates:
         if_match: str | None = None,
         idempotency_key: str | None = None,
     ) -> VersionAnswer:
-        """Let producers get a version from now on."""
+        """Publish a version; new notifications use it at once."""
         target = _call.path("templates", template_id, "publish")
         body = {"version": version}
         call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)

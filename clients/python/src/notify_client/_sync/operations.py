@@ -25,7 +25,7 @@ class DeadLetters:
         self._engine = engine
 
     def list(self, **query: Unpack[ListDeadLettersQuery]) -> Pages[DeadLetterAnswer]:
-        """Dead letters, newest first."""
+        """List dead letters, newest first."""
         return Pages(self._engine, _call.path("dead-letters"), {**query})
 
     def get(self, letter_id: int) -> DeadLetterAnswer:
@@ -40,29 +40,29 @@ class DeadLetters:
     def replay(
         self, *, idempotency_key: str | None = None, **replay: Unpack[ReplayRequest]
     ) -> ReplayJobAnswer:
-        """Send those again that are named, or that match every filter given."""
+        """Replay the dead letters with these ids, or all that match the filters."""
         target = _call.path("dead-letters", "replay")
         call = _call.post(target, replay, idempotency_key=idempotency_key)
         return self._engine.value(call)
 
     def replay_jobs(self, **query: Unpack[ListReplayJobsQuery]) -> Pages[ReplayJobAnswer]:
-        """Replays, newest first."""
+        """List replay jobs, newest first."""
         return Pages(self._engine, _call.path("replay-jobs"), {**query})
 
     def replay_job(self, job_id: int) -> ReplayJobAnswer:
-        """How far a replay is."""
+        """Return the progress of a replay job."""
         return self._engine.value(_call.get(_call.path("replay-jobs", job_id)))
 
 
 class Alerts:
-    """`/v1/alerts`: what an operator must look at."""
+    """`/v1/alerts`: conditions that need an operator."""
 
     def __init__(self, engine: Engine) -> None:
         """See `Client.alerts`."""
         self._engine = engine
 
     def list(self, **query: Unpack[ListAlertsQuery]) -> Pages[AlertAnswer]:
-        """Alerts: the open ones, unless `resolved`."""
+        """List open alerts; with `resolved`, closed alerts."""
         return Pages(self._engine, _call.path("alerts"), {**query})
 
     def resolve(self, alert_id: int, *, idempotency_key: str | None = None) -> AlertAnswer:
