@@ -10,8 +10,7 @@ from notifications import conf
 from notifications.models import DeadLetter
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode, Priority
-from notifications.store.postgres import alerts
-from notifications.store.postgres import dead_letters as letters
+from notifications.store.postgres import alerts, dead_letters
 from notifications.sweeps.rounds import Swept
 
 _WINDOW: Final = dt.timedelta(minutes=5)
@@ -32,7 +31,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     else:
         alerts.resolve(AlertKind.DEAD_LETTERS_GROW, "")
     _alert_on_urgent()
-    return Swept(letters.discard_older_than(conf.current().dead_letters_kept, limit=limit))
+    return Swept(dead_letters.discard_older_than(conf.current().dead_letters_kept, limit=limit))
 
 
 def _alert_on_urgent() -> None:
