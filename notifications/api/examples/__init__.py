@@ -1,7 +1,8 @@
 """Examples of all operations, for the OpenAPI document; a test sends every example.
 
 The examples use the recipients, types and templates of the demo (`management.demo_data`). Numbers
-and ids stand for values from the service's responses.
+and ids stand for values from the service's responses. Each example is data with all its fields,
+because a helper for pairs of the same shape would hide the request that a reader copies.
 """
 
 from __future__ import annotations

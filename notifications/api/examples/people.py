@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.api.examples.shape import (
-    ANOTHER_USER,
-    TAG,
-    USER,
-    Example,
-    Examples,
-)
+from notifications.api.examples.shape import ANOTHER_USER, TAG, USER, Example, Examples
 
 _USER: Final = {"user_id": USER}
 _MAIL: Final = {"channel": "email", "address": "maria@sandbox.example"}
@@ -94,16 +88,12 @@ RECIPIENTS: Final[Examples] = {
             summary="The first contact", status=204, path={**_USER, "contact_id": 51}
         ),
         "another": Example(
-            summary="The second contact",
-            status=204,
-            path={**_USER, "contact_id": 52},
+            summary="The second contact", status=204, path={**_USER, "contact_id": 52}
         ),
     },
     "list_signing_secrets": {
         "minimal": Example(
-            summary="The secrets of a webhook contact",
-            status=200,
-            path={**_USER, "contact_id": 53},
+            summary="The secrets of a webhook contact", status=200, path={**_USER, "contact_id": 53}
         ),
         "another": Example(
             summary="The secrets of a contact whose secret was rotated",
@@ -161,10 +151,7 @@ RECIPIENTS: Final[Examples] = {
     },
     "change_preferences": {
         "minimal": Example(
-            summary="No SMS",
-            status=200,
-            path=_USER,
-            body={"channels_off": ["sms"]},
+            summary="No SMS", status=200, path=_USER, body={"channels_off": ["sms"]}
         ),
         "usual": Example(
             summary="Do not disturb until an instant",
@@ -185,9 +172,7 @@ SUPPRESSIONS: Final[Examples] = {
             query={"channel": "email", "address": "gone@example.com"},
         ),
         "file": Example(
-            summary="All entries as a file",
-            status=200,
-            headers={"Accept": "text/csv"},
+            summary="All entries as a file", status=200, headers={"Accept": "text/csv"}
         ),
     },
     "suppress": {
@@ -211,11 +196,7 @@ SUPPRESSIONS: Final[Examples] = {
     },
     "get_suppression": {
         "minimal": Example(summary="An active entry", status=200, path={"suppression_id": 61}),
-        "undone": Example(
-            summary="A removed entry",
-            status=200,
-            path={"suppression_id": 62},
-        ),
+        "undone": Example(summary="A removed entry", status=200, path={"suppression_id": 62}),
     },
     "undo_suppression": {
         "minimal": Example(summary="Remove an entry", status=204, path={"suppression_id": 61}),

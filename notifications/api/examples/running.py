@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from notifications.api.examples.shape import (
-    NOTIFICATION,
-    TAG,
-    TEMPLATE,
-    USER,
-    Example,
-    Examples,
-)
+from notifications.api.examples.shape import NOTIFICATION, TAG, TEMPLATE, USER, Example, Examples
 
 _TEMPLATE: Final = {"template_id": TEMPLATE}
 _DRAFTED: Final = {"template_id": "rental_reminder"}
@@ -67,17 +60,12 @@ TEMPLATES: Final[Examples] = {
             summary="The first version", status=200, path={**_TEMPLATE, "version": 1}
         ),
         "another": Example(
-            summary="The third version, a draft",
-            status=200,
-            path={**_DRAFTED, "version": 3},
+            summary="The third version, a draft", status=200, path={**_DRAFTED, "version": 3}
         ),
     },
     "publish_template": {
         "minimal": Example(
-            summary="Publish a draft",
-            status=200,
-            path=_DRAFTED,
-            body={"version": 3},
+            summary="Publish a draft", status=200, path=_DRAFTED, body={"version": 3}
         ),
         "usual": Example(
             summary="Publish a draft, unless the template has changed",
@@ -122,15 +110,10 @@ TEMPLATES: Final[Examples] = {
     },
     "diff_template": {
         "minimal": Example(
-            summary="The current version and the newest one",
-            status=200,
-            path=_DRAFTED,
+            summary="The current version and the newest one", status=200, path=_DRAFTED
         ),
         "usual": Example(
-            summary="Two versions by number",
-            status=200,
-            path=_DRAFTED,
-            query={"from": 1, "to": 2},
+            summary="Two versions by number", status=200, path=_DRAFTED, query={"from": 1, "to": 2}
         ),
     },
 }
@@ -146,11 +129,7 @@ OPERATIONS: Final[Examples] = {
     },
     "get_dead_letter": {
         "minimal": Example(summary="An open dead letter", status=200, path={"letter_id": 71}),
-        "resolved": Example(
-            summary="A discarded dead letter",
-            status=200,
-            path={"letter_id": 72},
-        ),
+        "resolved": Example(summary="A discarded dead letter", status=200, path={"letter_id": 72}),
     },
     "replay_dead_letters": {
         "minimal": Example(summary="One dead letter", status=202, body={"ids": [71]}),
@@ -173,9 +152,7 @@ OPERATIONS: Final[Examples] = {
     "list_replay_jobs": {
         "minimal": Example(summary="The latest replays", status=200),
         "usual": Example(
-            summary="Ten replays after a cursor",
-            status=200,
-            query={"limit": 10, "cursor": 4711},
+            summary="Ten replays after a cursor", status=200, query={"limit": 10, "cursor": 4711}
         ),
     },
     "get_replay_job": {
@@ -185,9 +162,7 @@ OPERATIONS: Final[Examples] = {
     "list_alerts": {
         "minimal": Example(summary="The open alerts", status=200),
         "usual": Example(
-            summary="Ten resolved alerts",
-            status=200,
-            query={"resolved": "true", "limit": 10},
+            summary="Ten resolved alerts", status=200, query={"resolved": "true", "limit": 10}
         ),
     },
     "resolve_alert": {
@@ -211,9 +186,7 @@ OPERATIONS: Final[Examples] = {
             query={"user_id": USER, "limit": 10},
         ),
         "by_id": Example(
-            summary="Deliveries of a notification",
-            status=200,
-            query={"id": NOTIFICATION},
+            summary="Deliveries of a notification", status=200, query={"id": NOTIFICATION}
         ),
     },
 }

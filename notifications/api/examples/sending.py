@@ -31,11 +31,7 @@ _WEEKLY: Final = {
 
 NOTIFICATIONS: Final[Examples] = {
     "create_notification": {
-        "minimal": Example(
-            summary="A template to a registered recipient",
-            status=202,
-            body=_READY,
-        ),
+        "minimal": Example(summary="A template to a registered recipient", status=202, body=_READY),
         "by_address": Example(
             summary="A template to an address",
             status=202,
@@ -78,9 +74,7 @@ NOTIFICATIONS: Final[Examples] = {
     },
     "create_notifications": {
         "minimal": Example(
-            summary="One notification",
-            status=202,
-            body={"notifications": [_READY]},
+            summary="One notification", status=202, body={"notifications": [_READY]}
         ),
         "usual": Example(
             summary="Two notifications, each with an idempotency key",
@@ -119,14 +113,10 @@ NOTIFICATIONS: Final[Examples] = {
     },
     "get_notification": {
         "minimal": Example(
-            summary="A sent notification",
-            status=200,
-            path={"notification_id": NOTIFICATION},
+            summary="A sent notification", status=200, path={"notification_id": NOTIFICATION}
         ),
         "scheduled": Example(
-            summary="A scheduled notification",
-            status=200,
-            path={"notification_id": SCHEDULED},
+            summary="A scheduled notification", status=200, path={"notification_id": SCHEDULED}
         ),
     },
     "reschedule_notification": {
@@ -145,9 +135,7 @@ NOTIFICATIONS: Final[Examples] = {
     },
     "cancel_notification": {
         "minimal": Example(
-            summary="Cancel a notification",
-            status=200,
-            path={"notification_id": SCHEDULED},
+            summary="Cancel a notification", status=200, path={"notification_id": SCHEDULED}
         ),
         "usual": Example(
             summary="With an idempotency key",
@@ -185,9 +173,7 @@ SCHEDULES: Final[Examples] = {
     "list_schedules": {
         "minimal": Example(summary="The latest schedules", status=200),
         "usual": Example(
-            summary="Ten schedules after a cursor",
-            status=200,
-            query={"limit": 10, "cursor": 4711},
+            summary="Ten schedules after a cursor", status=200, query={"limit": 10, "cursor": 4711}
         ),
     },
     "get_schedule": {
@@ -201,10 +187,7 @@ SCHEDULES: Final[Examples] = {
     },
     "change_schedule": {
         "minimal": Example(
-            summary="Pause a schedule",
-            status=200,
-            path={"schedule_id": 17},
-            body={"paused": True},
+            summary="Pause a schedule", status=200, path={"schedule_id": 17}, body={"paused": True}
         ),
         "usual": Example(
             summary="Another rule, unless the schedule has changed",
@@ -274,5 +257,5 @@ RECEIPTS: Final[Examples] = {
             mode=None,
             body={"receipts": []},
         ),
-    },
+    }
 }
