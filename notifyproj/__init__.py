@@ -1,4 +1,4 @@
-"""Wiring only: nothing here decides anything about a notification.
+"""Wiring of the product; the rules about notifications are in `notifications`.
 
 Environment, Django settings, the Celery app, URLs, WSGI, logging; `esp`, the one provider whose
 package needs Django; `devstack`, which runs the whole product on one machine.

@@ -1,8 +1,9 @@
-"""Beat's clock: a task that ran "in the future" is due now.
+"""Beat's scheduler: a task whose last run lies in the future is due now.
 
-Beat compares its own clock with when a task last ran. After a clock that was an hour ahead is put
-right, django-celery-beat would wait that hour, and all sweeps with it. Here the task is due now: a
-message too many does no harm, because each sweep's run is won in Postgres.
+Beat compares the clock of the host with the time of a task's last run. After the correction of a
+clock that was an hour ahead, django-celery-beat would wait for an hour, and every sweep would stop
+for that hour. With this scheduler the task is due at once. A superfluous message does no harm,
+because Postgres gives each run of a sweep to one worker.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 
 class Entry(ModelEntry):  # type: ignore[misc]  # untyped
-    """One periodic task."""
+    """A periodic task."""
 
     last_run_at: dt.datetime
 
     def is_due(self) -> schedstate:
-        """Whether to run it now, and in how many seconds to ask again."""
+        """Return the task's state: due or not, and the seconds until the next check."""
         now = self._default_now()
         if maybe_make_aware(self.last_run_at) > maybe_make_aware(now):
             self.last_run_at = now
@@ -28,6 +29,6 @@ class Entry(ModelEntry):  # type: ignore[misc]  # untyped
 
 
 class Scheduler(DatabaseScheduler):  # type: ignore[misc]  # untyped
-    """django-celery-beat's, with entries that mind their clock."""
+    """django-celery-beat's scheduler, with `Entry` for its periodic tasks."""
 
     Entry = Entry

@@ -11,8 +11,8 @@ from celery.signals import beat_init, setup_logging, task_prerun, worker_ready
 from celeryconfig import OPS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notifyproj.settings")
-# Django's checks load every URL, page and template: 20 MiB that only the web process needs. They
-# run there and in `migrate`.
+# Django's checks load every URL, page and template: 20 MiB that only the web process needs. The
+# checks run in the web process and in `migrate`.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
 app = Celery("notifyproj")
@@ -22,14 +22,14 @@ app.autodiscover_tasks(["notifications"])
 
 @setup_logging.connect
 def _keep_our_logging(**_signal: object) -> None:
-    """Connected, so that Celery leaves the root logger as Django's settings made it."""
+    """Stop Celery from replacing the root logger of Django's settings; a receiver suffices."""
 
 
 @task_prerun.connect
 def _drop_broken_connection(**_signal: object) -> None:
-    """Celery keeps a thread's connection over many tasks (`db_reuse_max`).
+    """Close a broken database connection before a task's first statement would fail.
 
-    One that broke must not cost the next task its first statement.
+    Celery keeps a thread's connection over many tasks (`db_reuse_max`).
     """
     from notifications.store.postgres import db  # noqa: PLC0415 - after Django is set up
 
@@ -38,9 +38,10 @@ def _drop_broken_connection(**_signal: object) -> None:
 
 @worker_ready.connect
 def _watch_clock(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Celery is untyped
-    """Compare this host's clock with Postgres's; while it is off, take nothing from any lane.
+    """Compare the host's clock with Postgres's; consume no lane while the host's clock is wrong.
 
-    The queue of the sweeps is still consumed: they call no provider and use Postgres's clock.
+    The worker still consumes the queue of the sweeps, because sweeps call no provider and use
+    Postgres's clock.
     """
     from notifications.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
 
@@ -55,7 +56,10 @@ def _watch_clock(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - Cele
 
 @beat_init.connect
 def _watch_clock_of_beat(**_signal: object) -> None:
-    """Beat only counts seconds, so it goes on whatever its host's clock says; the alert tells."""
+    """Compare the host's clock with Postgres's; a wrong clock raises an alert and stops nothing.
+
+    Beat counts seconds only, so Beat continues with a wrong clock.
+    """
     from notifications.store.postgres import host_clock  # noqa: PLC0415 - after Django is set up
 
     host_clock.Watch().start()

@@ -1,17 +1,18 @@
-"""Connections of the web process: the slow ones are closed, and each address has only so many.
+"""Closes slow connections of the web process and limits the connections of each client address.
 
-The server limits the time for a request's head. It limits neither the time for a body nor the time
-in which a client reads an answer. This thread looks at the kernel's counters of each connection
-once a second, which costs a request nothing, and shuts down a connection
+The server limits the time for a request's head, but neither the time for a body nor the time in
+which a client reads a response. A thread reads the kernel's counters of each connection once a
+second, outside the path of a request, and shuts down a connection
 
     whose request came slower than `bytes_per_second`, once `request_seconds` have passed
-    whose client reads an answer slower than that over `request_seconds`
+    whose client reads a response slower than that over `request_seconds`
     on which nothing was sent or received for `head_seconds` and `request_seconds` together
-    that is one too many of its address (an IPv6 network of 64 bits counts as one address)
+    beyond the limit of its address (an IPv6 network of 64 bits counts as one address)
 
-A connection of a trusted proxy stands for many clients: the last rule leaves it out. The thread
-shuts down a copy of the descriptor, so the server finds a connection that its client has closed.
-Needs Linux (`/proc/self/fd`, `TCP_INFO`); elsewhere a line in the log says that nothing is closed.
+The last rule excepts connections of a trusted proxy, because such a connection carries many
+clients. The thread shuts down a copy of the descriptor; for the server, the client has closed the
+connection. The thread needs Linux (`/proc/self/fd`, `TCP_INFO`). On other systems the thread logs a
+warning and closes no connection.
 """
 
 from __future__ import annotations
@@ -35,85 +36,85 @@ from notifications.conf import Web
 
 EVERY_SECONDS: Final = 1.0
 _BETWEEN_PAUSES: Final = 16
-"""Descriptors; looking at them takes a third of a millisecond."""
+"""Descriptors; their inspection takes a third of a millisecond."""
 _PAUSE_SECONDS: Final = 0.0005
 _DESCRIPTORS: Final = Path("/proc/self/fd")
 _INFO: Final = struct.Struct("=24x I 92x Q Q 8x I 52x Q")
-"""Of Linux's `struct tcp_info`: unacked, bytes_acked, bytes_received, notsent_bytes and, since
-Linux 4.19, bytes_sent (include/uapi/linux/tcp.h)."""
+"""Fields of Linux's `struct tcp_info`: unacked, bytes_acked, bytes_received, notsent_bytes and,
+since Linux 4.19, bytes_sent (include/uapi/linux/tcp.h)."""
 
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
-"""`struct linger`: a closed connection is reset, and its unsent bytes are thrown away."""
+"""`struct linger`: the kernel resets a closed connection and drops its unsent bytes."""
 
 Peer: TypeAlias = tuple[str, int]
 _log: Final = logging.getLogger(__name__)
 
 
 class Reason(StrEnum):
-    """Why a connection was shut down."""
+    """Reason for the shutdown of a connection."""
 
     SLOW_REQUEST = "slow_request"
     """The request did not come in time."""
     SLOW_READER = "slow_reader"
-    """The client did not read the answer in time."""
+    """The client did not read the response in time."""
     IDLE = "idle"
-    """Nothing was sent or received; perhaps a request came in part behind another one."""
+    """No byte was sent or received; a part of a request may have come behind another request."""
     TOO_MANY = "too_many"
-    """Its address has more connections than it may have."""
+    """The client address has more connections than the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What the kernel counts of a connection."""
+    """The kernel's counters of a connection."""
 
     received: int
-    """Bytes that came."""
+    """Bytes from the client."""
     sent: int
-    """Bytes that were handed to the network."""
+    """Bytes that the kernel has handed to the network."""
     acked: int
     """Bytes that the client's kernel has confirmed."""
     waiting: int
-    """Bytes or segments of an answer that the client has not taken yet."""
+    """Bytes or segments of a response that the client has not taken yet."""
 
 
 @dataclass(slots=True)
 class _Seen:
-    """One connection, as it was at the last looks."""
+    """State of a connection at the last checks; instants are seconds of a monotonic clock."""
 
     since: float
     counters: Counters
     changed_at: float
-    """When something was sent or received for the last time."""
+    """Instant of the last transfer in either direction."""
     asked_at: float | None = None
-    """When the first byte of the request came that has no answer yet."""
+    """Arrival of the first byte of the request without a response; None: no such request."""
     asked_from: int = 0
-    """`received` at that time."""
+    """`received` at `asked_at`."""
     stalled_at: float | None = None
-    """Since when the client has had something to read."""
+    """Start of the measured wait for the client to read; None: the client has read all."""
     stalled_from: int = 0
-    """`acked` at that time."""
+    """`acked` at `stalled_at`."""
 
 
 @dataclass(slots=True)
 class Judge:
-    """Decides which connections to shut down; it does no I/O."""
+    """Selects the connections to shut down; does no I/O."""
 
     limits: Web
     _seen: dict[Peer, _Seen] = field(default_factory=dict)
 
     def judge(self, found: dict[Peer, Counters], *, now: float) -> dict[Peer, Reason]:
-        """Connections to shut down, from the counters of all that there are.
+        """Return the reason for each connection to shut down, by the client's address and port.
 
         Args:
-            found: the counters of each connection, by the client's address and port.
-            now: seconds of a clock that only goes forward.
+            found: the counters of every connection, by the client's address and port.
+            now: seconds of a monotonic clock.
         """
         self._seen = {peer: each for peer, each in self._seen.items() if peer in found}
         closing = dict(self._too_many(found))
         for peer, counters in found.items():
             seen = self._seen.get(peer)
             if seen is None:
-                # Whatever was answered between two looks is over; what came may be a beginning.
+                # A request with bytes sent is answered; without, its first bytes may have come.
                 seen = self._seen[peer] = _Seen(now, counters, now)
                 seen.asked_at = now if counters.received and not counters.sent else None
                 continue
@@ -150,7 +151,10 @@ class Judge:
         return taken < passed * self.limits.rate
 
     def _is_idle(self, seen: _Seen, counters: Counters, now: float) -> bool:
-        """Where a request has begun, its own rule counts: it may take long to answer."""
+        """Return True for a long idle time; a request in progress has the rule for slow requests.
+
+        The response to a request may take long.
+        """
         if counters != seen.counters or seen.asked_at is not None:
             seen.changed_at = now
         return now - seen.changed_at > self.limits.head_seconds + self.limits.request_seconds
@@ -164,7 +168,7 @@ class Judge:
             of_address[clients.counted_as(peer[0])].append(peer)
         for peers in of_address.values():
             if len(peers) > most and not self.limits.trusts(peers[0][0]):
-                # The oldest stay: a newcomer finds out at once.
+                # The oldest connections stay, so a new client learns of the limit at once.
                 peers.sort(key=self._age)
                 yield from ((peer, Reason.TOO_MANY) for peer in peers[most:])
 
@@ -174,16 +178,16 @@ class Judge:
 
 
 class Watch(threading.Thread):
-    """Looks at the connections of this process for as long as the process lives."""
+    """Checks the connections of this process until the process ends."""
 
     def __init__(self, limits: Web) -> None:
-        """Of every port that this process listens on."""
+        """Apply `limits` to every port that this process listens on."""
         super().__init__(name="connections", daemon=True)
         self._judge = Judge(limits)
         self._ports: frozenset[int] = frozenset()
 
     def run(self) -> None:
-        """Look once a second."""
+        """Check the connections once a second."""
         if not _DESCRIPTORS.is_dir():
             _log.warning("slow connections are not closed: there is no %s", _DESCRIPTORS)
             return
@@ -192,11 +196,11 @@ class Watch(threading.Thread):
             self.look()
 
     def look(self) -> Counter[Reason]:
-        """Look once; returns how many connections were shut down, by reason."""
+        """Check the connections once and return the number of shutdowns by reason."""
         self._ports = self._ports or frozenset(_listening())
         found: dict[Peer, Counters] = {}
         for peer, copy in _connections_to(self._ports):
-            with suppress(OSError):  # it has just ended
+            with suppress(OSError):  # the connection has just ended
                 found[peer] = _counters(copy)
         verdicts = self._judge.judge(found, now=clock.monotonic())
         for peer, copy in _connections_to(self._ports) if verdicts else ():
@@ -209,14 +213,15 @@ class Watch(threading.Thread):
 
 
 def _copies() -> Iterator[socket.socket]:
-    """A copy of each socket, closed afterwards. A copy stays what it is whatever the server does.
+    """Yield a copy of each socket and close the copy afterwards.
 
-    The family is the one with the longest addresses; asking for the true one takes three calls.
+    A copy stays valid when the server closes its descriptor. The family is AF_INET6, which has the
+    longest addresses, because a query of the true family takes three calls.
     """
     pause = threading.Event()
     for number, name in enumerate(os.listdir(_DESCRIPTORS)):  # noqa: PTH208 - a Path for each of thousands is slow
         if number % _BETWEEN_PAUSES == 0:
-            pause.wait(_PAUSE_SECONDS)  # requests go first: they wait for the interpreter meanwhile
+            pause.wait(_PAUSE_SECONDS)  # lets requests that wait for the interpreter run first
         with suppress(OSError):
             copy = os.dup(int(name))
             try:
@@ -229,7 +234,7 @@ def _copies() -> Iterator[socket.socket]:
 
 
 def _listening() -> Iterator[int]:
-    """The ports that this process listens on."""
+    """Yield the ports that this process listens on."""
     for each in _copies():
         with suppress(OSError):
             name = each.getsockname()
@@ -242,14 +247,14 @@ def _connections_to(ports: frozenset[int]) -> Iterator[tuple[Peer, socket.socket
     for each in _copies():
         with suppress(OSError):
             name = each.getsockname()
-            # Sockets of other families have other names.
+            # Sockets of other families have names of another shape.
             if isinstance(name, tuple) and name[1] in ports:
                 address, port = each.getpeername()[:2]
                 yield (address, port), each
 
 
 def _shut(copy: socket.socket) -> None:
-    """End a connection for both sides. The kernel, too, forgets what the client did not read."""
+    """End a connection for both sides; the kernel drops the bytes that the client did not read."""
     with suppress(OSError):  # the client was faster
         copy.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         copy.shutdown(socket.SHUT_RDWR)

@@ -1,9 +1,10 @@
-"""Middleware: each page says what its browser may load, which is what we serve ourselves.
+"""Middleware for the Content-Security-Policy: a page may load files of this service only.
 
-Unfold's widgets are evaluated by Alpine (`unsafe-eval`) and set styles at run time. Neither opens a
-page to what somebody wrote into a template: texts are escaped, and previews are in sandboxed frames
-that inherit this policy, so no picture of an author's server sees an operator's address. A page
-that has a policy of its own keeps it. Answers that are no pages get none.
+Alpine evaluates Unfold's widgets (`unsafe-eval`), and the widgets set styles at run time. Neither
+exception lets the text of a template run code: the admin escapes texts and shows previews in
+sandboxed frames. The frames inherit the policy, so an image on an author's server cannot learn an
+operator's address. A page with a policy of its own keeps that policy. Responses other than HTML
+pages get no policy.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ _POLICY: Final = (
 
 
 class ContentSecurityPolicy:
-    """Adds the header."""
+    """Adds the header to each HTML page without a policy."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer a request."""
+        """Return the response, with the header if the response is an HTML page."""
         response = self._get_response(request)
         if response.headers.get("Content-Type", "").startswith("text/html"):
             response.headers.setdefault(HEADER, _POLICY)

@@ -37,7 +37,7 @@ def front(_request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @conditional_page
 def file(request: HttpRequest, path: str) -> HttpResponse:
-    """Return a file of the site; 404 with instructions where the site is not built."""
+    """Return a file of the site; 404 with instructions if the site is not built."""
     root = Path(settings.DOCS_SITE)
     try:
         content = Path(safe_join(root, path or "index.html")).read_bytes()
@@ -54,6 +54,6 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
 
 
 def _hashes(page: bytes) -> str:
-    """Return the sources of a policy that allow the page's inline scripts and no other."""
+    """Return the policy's source expressions for the inline scripts of the page, and no more."""
     digests = (hashlib.sha256(script).digest() for script in _INLINE_SCRIPT.findall(page))
     return " ".join(f"'sha256-{b64encode(digest).decode()}'" for digest in digests)

@@ -1,10 +1,10 @@
-"""What the environment says, checked at start.
+"""The configuration from environment variables, validated at the start of each process.
 
-The one place that reads variables for the product (the vendors' own are read by
-`providers.registry`). The promise: a process that starts has a whole and valid configuration. One
-that does not start says so in one line per mistake: the variable, what is wrong with it, how to
-mend it. A misspelt NOTIFY_ name is such a mistake: silently ignored, it would be found in
-production. No secret is ever printed.
+This module reads the product's variables; `providers.registry` reads the variables of the vendors.
+A process that starts has a complete and valid configuration. A process with an invalid
+configuration ends with a line for each mistake: the variable, the fault and the correction. An
+unknown NOTIFY_ name is a mistake too, because a misspelt name would otherwise be ignored until
+production. No message contains a secret.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ _DEFAULT_PORTS: Final = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5
 
 
 class InvalidEnvironment(SystemExit):
-    """The environment is not fit to start with; the message has one line per mistake.
+    """The environment is invalid; the message has a line for each mistake.
 
-    A SystemExit, so that whoever imports the settings (manage.py, Celery, the web server) ends with
-    these lines and exit code 1 instead of a traceback.
+    As a SystemExit, the error ends each program that imports the settings (manage.py, Celery, the
+    web server) with the lines and exit code 1 instead of a traceback.
     """
 
 
 class LogLevel(StrEnum):
-    """The least severe line that is written."""
+    """Lowest level of the log lines that are written."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -67,12 +67,12 @@ class LogLevel(StrEnum):
 
 
 class Delivery(StrEnum):
-    """What becomes of messages in live mode."""
+    """Handling of messages in live mode."""
 
     LIVE = "live"
-    """They go to the providers."""
+    """The service calls the providers."""
     DRY_RUN = "dry_run"
-    """Everything happens but the call of a provider."""
+    """The service does every step except the call of a provider."""
 
 
 class Environment(WebEnvironment):
@@ -269,7 +269,7 @@ class Environment(WebEnvironment):
 
     @property
     def hosts(self) -> list[str]:
-        """Every host name that requests may be addressed to: the public one, then the others."""
+        """Host names that requests may be addressed to: the public host, then the others."""
         return [urlsplit(self.public_url).hostname or "", *self.allowed_hosts]
 
     def contradictions(self, vendors: Collection[str]) -> list[str]:
@@ -290,10 +290,10 @@ class Environment(WebEnvironment):
 
 
 def load(environ: Mapping[str, str]) -> Environment:
-    """Read and check the environment. A variable that is set to nothing counts as not set.
+    """Read and validate the environment; a variable with an empty value counts as unset.
 
     Raises:
-        InvalidEnvironment: with one line per mistake.
+        InvalidEnvironment: a variable is missing, unknown or invalid, or two settings conflict.
     """
     environ = with_passwords(environ)
     given = {name: value.strip() for name, value in environ.items() if value.strip()}
@@ -331,7 +331,7 @@ def _unknown_names(given: Mapping[str, str], *, known: set[str]) -> list[str]:
 
 
 def _words(kind: str, message: str) -> str:
-    """What is wrong, without the value."""
+    """Return the fault in words, without the value."""
     match kind:
         case "missing":
             return "is missing"
