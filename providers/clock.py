@@ -9,5 +9,5 @@ Clock = Callable[[], datetime]
 
 
 def now() -> datetime:
-    """Give the present instant, in UTC."""
+    """Return the present instant, in UTC."""
     return datetime.now(UTC)  # noqa: TID251 - providers may not import the application's clock

@@ -89,7 +89,7 @@ def yes_no(text: str) -> bool:
     """Read `yes` or `no`.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the text is neither.
     """
     answers = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
     if text.lower() not in answers:
@@ -101,7 +101,7 @@ def positive_number(text: str) -> int:
     """Read a whole number of 1 or more.
 
     Raises:
-        ValueError: it is not one.
+        ValueError: the text is no such number.
     """
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise ValueError("write a whole number of 1 or more")
@@ -138,6 +138,6 @@ def secrets(text: str) -> tuple[Secret, ...]:
     """Read signing secrets, separated by commas; all of them sign, any of them verifies.
 
     Raises:
-        ValueError: one of them is malformed.
+        ValueError: an entry is malformed.
     """
     return tuple(Secret.parse(part.strip()) for part in text.split(","))

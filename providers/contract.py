@@ -1,13 +1,13 @@
-"""What a provider adapter is: the words that every vendor's habits are translated into.
+"""The contract of provider adapters: messages, outcomes and receipts, alike for all vendors.
 
-A message that is handed to a provider ends in exactly one of seven outcomes. They are values, not
-exceptions, because a batch has one each, and because the caller must answer every one of them
-(`match` with `assert_never`).
+Each message of a call ends in exactly one of seven outcomes. Outcomes are values, not exceptions,
+because a batch has an outcome for each message, and because the caller must handle every kind of
+outcome (`match` with `assert_never`).
 
     send(batch)             -> an Outcome for each message
     parse_receipt(request)  -> [Receipt | InboundText, ...]    later, by HTTP
 
-Nothing in `providers/` knows Django, Celery or a database: an adapter runs alone in a shell.
+`providers/` does not import Django, Celery or a database driver: an adapter runs alone in a shell.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from uuid import UUID
 
 
 class Channel(IntEnum):
-    """A way to a person. The number is what Postgres stores; `label` is what people read."""
+    """A channel to a recipient. Postgres stores the number; `label` is the name for display."""
 
     PUSH = 1
     SMS = 2
@@ -42,59 +42,60 @@ class Channel(IntEnum):
 
 
 class Repeat(StrEnum):
-    """What happens when the same message is handed over twice with the same idempotency key."""
+    """The effect of a second call with the same message and the same idempotency key."""
 
     DEDUPLICATED = "deduplicated"
     """The provider recognises the key and sends once."""
     HIDDEN = "hidden"
-    """Sent twice, but the second replaces the first where the person looks (push tag, collapse
-    id)."""
+    """The vendor sends both, but the second message replaces the first on the device (push tag,
+    collapse id)."""
     VISIBLE = "visible"
-    """The person gets it twice."""
+    """The recipient gets the message twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How fast a vendor may be called: a bucket of `burst` messages that refills steadily."""
+    """The allowed rate of calls to a vendor: a bucket of `burst` messages that refills steadily."""
 
     burst: int
     per_second: float
 
     @classmethod
     def even(cls, per_second: int) -> Pace:
-        """Give the pace whose burst is what one second allows."""
+        """Return a pace whose burst is the number of messages of one second."""
         return cls(burst=per_second, per_second=per_second)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a delivery must know of a provider before the call."""
+    """The data about a provider that delivery needs before the call."""
 
     channels: frozenset[Channel]
     repeat: Repeat
     gives_receipts: bool
-    """A receipt can come for each accepted message (else `sent` is all that we will ever know)."""
+    """A receipt can come for each accepted message. Without receipts, `sent` is the last known
+    status."""
     receipt_headers: frozenset[str] = frozenset()
-    """Headers, in lower case, that each receipt has: a callback without one of them is refused
-    before its body is read."""
+    """Headers, in lower case, of every receipt: a callback that lacks a header of the list is
+    refused before the body is read."""
     batch_limit: int = 500
-    """Most messages that one `send` may be given."""
+    """Largest number of messages in one `send`."""
     pace: Pace | None = None
-    """How fast the provider may be called, or each endpoint of it where `endpoint_of` is set; None
-    where only our own machines are the limit."""
+    """Rate limit of the provider, or of each endpoint if `endpoint_of` is set; None if the provider
+    has no rate limit."""
     address_kinds: frozenset[str] = frozenset()
-    """The `Message.address_kind`s that it takes; empty: any."""
+    """The kinds of `Message.address_kind` that the provider takes; empty: all kinds."""
     concurrency: int = 2_000
-    """Most calls in flight at once that make sense from one process: a ceiling, not a goal."""
+    """Largest useful number of calls in flight from one process: a ceiling, not a goal."""
     endpoint_of: Callable[[str], str] | None = None
-    """Set where each address leads to a server or account of its own (webhook, chat): names that
-    endpoint for an address, without a secret. The health of such a provider is kept for each
-    endpoint; None: for the provider as a whole."""
+    """Function that returns the endpoint of an address, without a secret; set if each address leads
+    to a separate server or account (webhook, chat). The health of such a provider is stored for
+    each endpoint; None: the health is stored for the provider as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One rendered message to one address: all that an adapter may know."""
+    """A rendered message to one address: all the data that an adapter gets."""
 
     delivery_id: UUID
     notification_id: UUID
@@ -105,39 +106,40 @@ class Message:
     address: str = field(repr=False)
     """Device token, E.164 number, mailbox, URL ... never logged."""
     address_kind: str = ""
-    """What sort of address where a channel has several (`fcm_token`, `apns_token`, `web_push`)."""
+    """Kind of address on a channel with several kinds (`fcm_token`, `apns_token`, `web_push`)."""
     title: str = field(default="", repr=False)
     body: str = field(default="", repr=False)
     html: str = field(default="", repr=False)
-    """The words can hold sensitive values, so none of them is ever logged."""
+    """The text can contain sensitive values and is never logged."""
     collapse_key: str = ""
     urgent: bool = False
     """P0 and P1: the device may be woken."""
     time_to_live: timedelta = timedelta(days=1)
-    """How long the provider may keep trying: what is left of the notification's TTL."""
+    """Time during which the provider may retry: the rest of the notification's TTL."""
     traceparent: str = ""
-    """W3C trace context to pass on where the provider is ours (webhook, sandbox)."""
+    """W3C trace context to pass on to a provider of the same installation (webhook, sandbox)."""
     data: Mapping[str, str] = field(default_factory=dict)
-    """Extra strings for the client: `type`, and whatever the template names."""
+    """Extra strings for the client: `type`, and the template's own fields."""
     signing_keys: tuple[bytes, ...] = field(default=(), repr=False)
-    """The contact's own keys, where its provider signs for each contact (webhook)."""
+    """The contact's own keys, if the provider signs for each contact (webhook)."""
     is_signed_for_all: bool = False
-    """Whether the provider's installation-wide secrets sign beside the contact's own."""
+    """True if the provider's installation-wide secrets sign beside the contact's keys."""
     unsubscribe_url: str = field(default="", repr=False)
-    """Where one POST unsubscribes (RFC 8058); an e-mail says it in its headers. Never logged."""
+    """URL at which one POST unsubscribes (RFC 8058); an e-mail names the URL in its headers. Never
+    logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The provider took it and answered so."""
+    """The provider accepted the message."""
 
     message_id: str = ""
-    """The provider's own id, where it gives one."""
+    """The provider's own id, if the answer contains an id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttled:
-    """Too much, too fast; nothing was sent. Try again, not before `retry_after`."""
+    """The provider refuses for the rate; nothing was sent. Try again after `retry_after`."""
 
     code: str = ""
     detail: str = ""
@@ -146,7 +148,7 @@ class Throttled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unavailable:
-    """The provider is down or could not be reached; nothing was sent. Try again."""
+    """The provider is down or unreachable; nothing was sent. Try again."""
 
     code: str = ""
     detail: str = ""
@@ -155,7 +157,7 @@ class Unavailable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotStarted:
-    """The call did not begin, because our own queue was too long or the process is stopping.
+    """The call did not begin, because the local queue was too long or the process is stopping.
 
     Nothing was sent, no attempt is spent, and the outcome says nothing of the provider's health.
     """
@@ -166,24 +168,24 @@ class NotStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """The provider refused the message for good: a repeat by this provider is useless."""
+    """The provider refused the message for good: a repeat by the same provider is useless."""
 
     code: str = ""
     detail: str = ""
     contact_is_dead: bool = False
-    """The address itself is gone (unregistered token, no such mailbox, opted out): it is not used
+    """The address is gone (unregistered token, no such mailbox, opted out): the address is not used
     again."""
     may_be_misconfigured: bool = False
-    """The same code is the answer to a wrong setting of ours (another Firebase project, another
-    bundle id): one such answer concerns this address, a wave of them concerns us."""
+    """The vendor uses the same code for a wrong local setting (another Firebase project, another
+    bundle id): a single such answer concerns the address, many such answers concern the setting."""
     another_provider_may_accept: bool = False
-    """The refusal is this provider's own: sender not verified, region not enabled, no route to the
-    number, spam block. It is final only after the last provider."""
+    """The refusal is specific to the provider: sender not verified, region not enabled, no route to
+    the number, spam block. The refusal is final only after the last provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misconfigured:
-    """Our fault, not the recipient's: credentials, sender, account. Never burn the backlog."""
+    """A local setting is wrong: credentials, sender, account. The backlog must be kept."""
 
     code: str = ""
     detail: str = ""
@@ -191,7 +193,7 @@ class Misconfigured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """Bytes were sent and no answer came: it may or may not have been sent."""
+    """Bytes were sent and no answer came: the vendor may have sent the message."""
 
     code: str = ""
     detail: str = ""
@@ -207,35 +209,35 @@ class Result:
     delivery_id: UUID
     outcome: Outcome
     latency: timedelta
-    """From the start of the call until its outcome; 0 where no call was started."""
+    """Time from the start of the call to the outcome; 0 if no call started."""
     http_status: int | None = None
-    """Of the provider's answer; None where no HTTP answer came."""
+    """Status of the provider's answer; None if no HTTP answer came."""
     retry_after: timedelta | None = None
-    """What the answer's own Retry-After header asked for, whatever the outcome."""
+    """Wait in the answer's Retry-After header, for every outcome."""
     signed_with: str = ""
-    """The public key that the request was signed with (Web Push: the VAPID key, base64url)."""
+    """Public key of the request's signature (Web Push: the VAPID key, base64url)."""
 
 
 class ReceiptKind(StrEnum):
-    """What a provider, or our own client, says later about a message that it took."""
+    """The later fate of an accepted message, as a provider or the client application reports."""
 
     DELIVERED = "delivered"
-    """It reached the device, handset or mailbox."""
+    """The message reached the device, handset or mailbox."""
     READ = "read"
-    """The person opened it."""
+    """The recipient opened the message."""
     BOUNCED = "bounced"
-    """It was taken and came back (mailbox gone, handset unknown)."""
+    """The message was accepted and came back (mailbox gone, handset unknown)."""
     FAILED = "failed"
-    """The provider gave up on it after taking it."""
+    """The provider accepted the message and later gave up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """One line of a provider's callback. At least one of the two ids is set."""
+    """One entry of a provider's callback. At least one of the two ids is set."""
 
     kind: ReceiptKind
     delivery_id: UUID | None = None
-    """Where the provider echoes what we gave it."""
+    """Delivery id, if the provider repeats the id of the request."""
     provider_message_id: str = ""
     occurred_at: datetime | None = None
     code: str = ""
@@ -245,12 +247,12 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundText:
-    """What a person answered to a text of ours."""
+    """A text that a person sent in answer."""
 
     from_address: str = field(repr=False)
-    """Their number in E.164; a short code or a name as the provider has it."""
+    """Sender's number in E.164; a short code or a name as the provider writes the sender."""
     to_address: str
-    """Our number, as the provider has it."""
+    """Receiving number of the installation, as the provider writes the number."""
     text: str = field(repr=False)
     """Never logged."""
     provider_message_id: str = ""
@@ -258,10 +260,10 @@ class InboundText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptRequest:
-    """A provider's callback as it came in."""
+    """A provider's callback as received."""
 
     url: str
-    """The public URL that the provider called, query included: some vendors sign it."""
+    """The public URL that the provider called, with the query: some vendors sign the URL."""
     headers: Mapping[str, str]
     """Names in lower case."""
     body: bytes
@@ -269,46 +271,46 @@ class ReceiptRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One line of what a provider's check found: for a person at a shell."""
+    """One line of a provider's check, for display in a shell."""
 
     subject: str
     """`credentials`, `reachability`, `quota` ..."""
     is_good: bool
     detail: str
-    """What was seen, or what is wrong and how to mend it; no secret, no address."""
+    """The finding, or the error with its remedy; no secret, no address."""
 
 
 class Provider(Protocol):
-    """An adapter: one vendor, configured and ready. Safe to use from several threads at once."""
+    """An adapter: one vendor, configured and ready. Thread-safe."""
 
     @property
     def name(self) -> str:
-        """The name in routes, rows, metrics and logs."""
+        """The provider's name in routes, rows, metrics and logs."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do."""
+        """The provider's capabilities."""
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
-        """Hand over a batch and yield each outcome as soon as it is known, in any order.
+        """Send a batch and yield each result on completion, in any order.
 
-        Yields exactly one Result for each message, whatever the provider does; raises nothing for
-        what a provider or a network can do. Each call ends within `deadline` of its own start. A
+        Yields exactly one Result for each message, for every behaviour of the provider; errors of
+        provider and network raise nothing. Each call ends within `deadline` of the call's start. A
         message whose call has not started within half of `deadline` is NotStarted, so the last
-        result is there after one and a half (plus a little). Urgent messages start first.
+        result comes after one and a half deadlines (plus a margin). Urgent messages start first.
         """
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
-        """Verify a callback's signature and translate it: receipts, and texts that people sent.
+        """Verify a callback and return its receipts and inbound texts.
 
         Raises:
-            providers.errors.InvalidSignature: it was not signed by the provider.
-            providers.errors.MalformedReceipt: signed, but not understood.
-            providers.errors.NoReceipts: this provider sends none.
+            providers.errors.InvalidSignature: the provider did not sign the callback.
+            providers.errors.MalformedReceipt: the signed callback cannot be read.
+            providers.errors.NoReceipts: the provider sends no receipts.
         """
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """Ask the vendor, without sending anything, whether we could send: yields what is seen.
+        """Check with the vendor, without a message, that sending would work; yield the findings.
 
-        Yields nothing where there is nobody to ask. Raises nothing for what a network can do.
+        Yields nothing for a provider without a vendor to ask. Network errors raise nothing.
         """

@@ -32,7 +32,7 @@ def origin(url: str) -> str:
 
 
 def chat_account(address: str) -> str:
-    """Give the service of an Apprise URL and a hash of the part that follows its scheme.
+    """Return the service of an Apprise URL and a hash of the part that follows its scheme.
 
     That part is the host of a service that people run themselves, and the token, workspace or
     webhook of the others: what all addresses of one account share.

@@ -112,7 +112,7 @@ def reachability(reply: Reply) -> Finding:
 
 
 def excerpt(body: bytes, *, hide: str) -> str:
-    """Give the start of an answer on one line, without the address that it may repeat."""
+    """Return the start of an answer on one line, without the address that it may repeat."""
     text = body[: 4 * DETAIL_LIMIT].decode(errors="replace")
     if hide:
         text = text.replace(hide, "[address]")

@@ -29,7 +29,7 @@ class MalformedAddress(ValueError):
 
 
 def check(text: str) -> str:
-    """Give a mailbox address that is safe in an envelope, its domain in ASCII.
+    """Return a mailbox address that is safe in an envelope, its domain in ASCII.
 
     Raises:
         MalformedAddress: it is none; the message says which part, without repeating it.
@@ -46,7 +46,7 @@ def check(text: str) -> str:
 
 
 def ascii_domain(domain: str) -> str:
-    """Give a domain name as DNS has it.
+    """Return a domain name as DNS has it.
 
     Raises:
         MalformedAddress: it is none.

@@ -62,7 +62,7 @@ def send_one_request_each(
 
 
 def result_of(message: Message, outcome: Outcome, *, reply: Reply, signed_with: str = "") -> Result:
-    """Give a message the result of a call, with what its HTTP answer said beside the outcome."""
+    """Return a message the result of a call, with what its HTTP answer said beside the outcome."""
     answer = reply if isinstance(reply, Response) else None
     return Result(
         delivery_id=message.delivery_id,
@@ -109,5 +109,5 @@ def check_size(size_bytes: int, *, limit_bytes: int) -> None:
 
 
 def unsent(message: Message, outcome: Outcome) -> Result:
-    """Give the result of a message that never left."""
+    """Return the result of a message that never left."""
     return Result(delivery_id=message.delivery_id, outcome=outcome, latency=timedelta(0))

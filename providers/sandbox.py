@@ -63,7 +63,7 @@ class Sandbox:
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         self._transport = transport
         self._now = now
         self._url = config.url + "/v1/messages"
@@ -94,7 +94,7 @@ class Sandbox:
         """See `providers.contract.Provider.parse_receipt`.
 
         Raises:
-            InvalidSignature: it was not signed with our secret.
+            InvalidSignature: the callback was not signed with our secret.
             MalformedReceipt: it was, but is not what our sandbox sends.
         """
         standard_webhooks.verify(

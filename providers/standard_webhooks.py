@@ -68,7 +68,7 @@ class Secret:
         return "whsec_..."
 
     def text(self) -> str:
-        """Give the text for its receiver, `whsec_<base64>`."""
+        """Return the text for its receiver, `whsec_<base64>`."""
         return PREFIX + base64.b64encode(self.key).decode()
 
     def signature(self, signed: bytes) -> str:
@@ -79,7 +79,7 @@ class Secret:
 def sign(
     body: bytes, *, message_id: str, at: datetime, secrets: Sequence[Secret]
 ) -> dict[str, str]:
-    """Give the three headers for a body; sign exactly the bytes that are sent."""
+    """Return the three headers for a body; sign exactly the bytes that are sent."""
     timestamp = int(at.timestamp())
     signed = _sign(body, message_id=message_id, timestamp=str(timestamp))
     return {

@@ -1,15 +1,15 @@
-"""What every vendor of Amazon's cloud shares. Not a vendor itself: no NAME, nothing to configure.
+"""Shared parts of the AWS vendors. The package is no vendor: no NAME, no settings of its own.
 
     settings      the account: region, endpoint, keys
-    credentials   keys from the settings, else botocore's chain, looked up beside the hot path
+    credentials   keys from the settings, else botocore's chain, looked up in the background
     signing       Signature Version 4
-    faults        what a refusal says, in all three protocols, and what it means
-    service       signed calls over our transport: many in flight, one outcome per message
-    texts         what its two ways to send a text message share
-    topics        what SNS posts to us: verified before anything else is read
-    certificates  what it is verified with
+    faults        error answers of all three protocols, and their outcomes
+    service       signed calls over the transport: many in flight, one outcome per message
+    texts         shared parts of the two SMS vendors
+    topics        posts of SNS: the signature is verified first
+    certificates  certificates of the signatures
 
-botocore finds credentials and nothing else, and is imported when they are first needed (10 MiB).
-Its HTTP client retries in secret and costs 20 times our transport's CPU. Its signer takes 48 us a
-request where ours takes 8, and is what ours is tested against.
+botocore finds credentials only, and is imported at the first use of credentials (10 MiB).
+botocore's HTTP client retries without notice and costs 20 times the CPU of `transport`. botocore's
+signer takes 48 us a request, `signing` takes 8 us; the tests compare `signing` with botocore.
 """

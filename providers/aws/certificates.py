@@ -1,4 +1,7 @@
-"""What SNS signs with. Apart from `topics`: only who takes receipts should pay for X.509."""
+"""Certificates of SNS signatures.
+
+The module is separate from `topics`, so that only a process that takes receipts imports X.509.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ HASHES: Final[Mapping[str, hashes.HashAlgorithm]] = {
 
 
 class Certificate:
-    """A certificate that came from SNS's own host."""
+    """A certificate from SNS's own host."""
 
     def __init__(self, certificate: x509.Certificate) -> None:
-        """Take one that was parsed."""
+        """Store a parsed certificate."""
         self._certificate = certificate
 
     @classmethod
@@ -34,7 +37,7 @@ class Certificate:
         """Read a PEM file.
 
         Raises:
-            InvalidSignature: it is none, so it can have signed nothing.
+            InvalidSignature: the file is no certificate, so the post has no valid signature.
         """
         try:
             return cls(x509.load_pem_x509_certificate(pem))
@@ -42,10 +45,10 @@ class Certificate:
             raise InvalidSignature("there is no certificate under its URL") from None
 
     def verify(self, signed: bytes, *, signature: str, version: str, at: datetime) -> None:
-        """Check a signature, in base64, that claims to be made now.
+        """Check a base64 signature of the present moment.
 
         Raises:
-            InvalidSignature: it does not match, or the certificate is not valid now.
+            InvalidSignature: the signature does not match, or the certificate is not valid now.
         """
         certificate, algorithm = self._certificate, HASHES.get(version)
         if not certificate.not_valid_before_utc <= at <= certificate.not_valid_after_utc:

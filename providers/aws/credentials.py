@@ -1,16 +1,16 @@
-"""Keys to sign with: those of the settings, or those that botocore's chain finds.
+"""Signing keys: keys of the settings, or keys that botocore's chain finds.
 
-The chain may ask the machine's metadata service or STS, so a thread of its own asks, and a send
-uses what it last brought:
+The chain may ask the machine's metadata service or STS, so a background thread runs the
+chain, and a send uses the last result:
 
     age of the last look   a send
     under a minute         takes the keys
-    under five minutes     takes them, and has the thread look again
-    older, or none yet     waits for the thread, as long as its deadline allows
+    under five minutes     takes the keys, and starts a new look
+    older, or none yet     waits for the thread, within the send's deadline
 
 botocore itself renews keys 15 minutes before they expire and insists 10 minutes before, so keys
-that were looked at five minutes ago are good for another five. What breaks the promise: a clock
-that is wrong by minutes, which breaks signatures too.
+from a look five minutes ago are good for another five minutes. A clock that is wrong by minutes
+breaks the guarantee, and breaks signatures too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Keys:
 
 
 class NoKeys(Exception):
-    """Nothing to sign with, so nothing was sent; carries the outcome of every message."""
+    """No credentials are available, so nothing was sent; carries the outcome of every message."""
 
     def __init__(self, outcome: Misconfigured | Unavailable) -> None:
         super().__init__(outcome.code)
@@ -55,13 +55,13 @@ class NoKeys(Exception):
 
 
 class Credentials(Protocol):
-    """Where keys come from. Safe from several threads."""
+    """Source of keys. Thread-safe."""
 
     def keys(self, *, patience: timedelta) -> Keys:
-        """Give keys that are valid for minutes, waiting at most `patience`.
+        """Return keys that are valid for minutes; wait at most `patience`.
 
         Raises:
-            NoKeys: there are none, or not in time.
+            NoKeys: no keys exist, or the keys did not come in time.
         """
 
 
@@ -86,14 +86,14 @@ class Frozen(Protocol):
 
 
 class Source(Protocol):
-    """botocore's `Credentials`: it renews itself when it is asked, with I/O."""
+    """botocore's `Credentials`: an access renews expiring keys, with I/O."""
 
     def get_frozen_credentials(self) -> Frozen:
-        """Give the keys of this moment; raises botocore's errors."""
+        """Return the current keys; raises botocore's errors."""
 
 
 class Chain:
-    """Keys from botocore's chain; see this module."""
+    """Keys from botocore's chain; see the module."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Chain:
         find: Callable[[], Source | None] | None = None,
         seconds: Callable[[], float] = monotonic,
     ) -> None:
-        """Nothing is looked up yet. `find` gives None where there are no credentials at all."""
+        """Look nothing up yet. `find` returns None if no credentials exist."""
         self._find = find or _find
         self._seconds = seconds
         self._start_afresh()
@@ -126,7 +126,7 @@ class Chain:
             raise NoKeys(Unavailable(code="credentials", detail="no keys in time")) from None
 
     def _start_afresh(self) -> None:
-        """Begin without a thread: it does not survive a fork, and a lock may be held at one."""
+        """Drop the thread: threads do not survive a fork, and a fork may copy a held lock."""
         self._lock = Lock()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aws-credentials")
         self._source: Source | None = None
@@ -143,7 +143,7 @@ class Chain:
         """Run in the thread.
 
         Raises:
-            NoKeys: with what botocore said.
+            NoKeys: with botocore's message.
         """
         from botocore import exceptions as boto  # noqa: PLC0415 - it costs 10 MiB
 
@@ -174,7 +174,7 @@ class Chain:
 
 
 def of(account: Account) -> Credentials:
-    """Give the credentials that the settings ask for."""
+    """Return the credentials that the settings choose."""
     if not account.access_key_id:
         return Chain()
     return Fixed(

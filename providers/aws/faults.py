@@ -1,12 +1,13 @@
-"""What a refusal says, and what it means.
+"""Error answers of AWS services, and their outcomes.
 
 | protocol | spoken by | the code is in |
 | --- | --- | --- |
 | REST-JSON | SES v2 | the header `x-amzn-errortype`; the body has the message alone |
-| JSON 1.0 | End User Messaging | `__type`, often with a finer `Reason` beside it |
+| JSON 1.0 | End User Messaging | `__type`, often with a finer `Reason` |
 | query | SNS | `<Code>` of an XML body |
 
-Nobody has to say which one: each leaves the others' places empty. Sources: the protocols of Smithy
+The caller does not name the protocol: a service of one protocol leaves the places of the other two
+empty. Sources: the protocols of Smithy
 (https://smithy.io/2.0/aws/protocols/) and botocore's parsers.
 """
 
@@ -50,7 +51,7 @@ COMMON: Final[verdicts.Table] = {
             "MissingAuthenticationTokenException",
             "NotAuthorized",
             "OptInRequired",
-            "RequestExpired",  # our clock is off by 15 minutes
+            "RequestExpired",  # the local clock is off by 15 minutes
             "SignatureDoesNotMatch",
             "UnknownOperationException",
             "UnrecognizedClientException",
@@ -63,7 +64,7 @@ COMMON: Final[verdicts.Table] = {
     "MissingParameter": Verdict.REJECTED,
     "RequestAbortedException": Verdict.UNANSWERED,  # "aborted before a reply was sent back"
     "RequestEntityTooLargeException": Verdict.REJECTED,
-    "RequestTimeoutException": Verdict.UNAVAILABLE,  # it gave up on reading us
+    "RequestTimeoutException": Verdict.UNAVAILABLE,  # the service stopped reading the request
     "ServiceUnavailable": Verdict.UNAVAILABLE,
     "Throttling": Verdict.THROTTLED,
     "ThrottlingException": Verdict.THROTTLED,
@@ -73,35 +74,35 @@ COMMON: Final[verdicts.Table] = {
 _CODE: Final = re.compile(r"<Code>([^<]*)</Code>")
 _MESSAGE: Final = re.compile(r"<Message>([^<]*)</Message>")
 _ADDRESS: Final = re.compile(r"[^\s<>]*@[^\s<>]+|\+?[0-9]{7,}")
-"""A mailbox or a number. Account ids go with it, which hides nothing that anybody misses."""
+"""A mailbox or a number. The pattern hides account ids as well; account ids are not needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A refusal, in its own words."""
+    """An error answer, as the service wrote the fields."""
 
     code: str = ""
     reason: str = ""
-    """Finer than the code, where the service has one."""
+    """A reason finer than the code, if the service gives a reason."""
     message: str = ""
 
 
 Rename = Callable[[Fault], str]
-"""Gives a code of our own for what only the message tells apart; empty: none."""
+"""Returns a local code for errors that differ in the message only; empty: no such code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """A vendor's table, ready to be asked."""
+    """A vendor's table of codes, with the operator's changes."""
 
     table: verdicts.Table
     overrides: verdicts.Table
     waits: Mapping[str, timedelta] = field(default_factory=dict)
-    """The least wait after a code, where it is known to be long."""
+    """Least wait after a code with a known long wait."""
     rename: Rename = lambda _fault: ""
 
     def refusal(self, response: Response) -> Outcome:
-        """Judge an answer that is no success; the HTTP status decides what the table leaves."""
+        """Judge an error answer; the HTTP status decides for codes outside the table."""
         fault = parse(response)
         found = self.outcome(fault, retry_after=response.retry_after)
         if found is not None:
@@ -121,7 +122,7 @@ class Judge:
 
 
 def parse(response: Response) -> Fault:
-    """Read a refusal; what is not there stays empty."""
+    """Read an error answer; absent fields stay empty."""
     text = response.body.decode(errors="replace")
     fields = _json_object(text)
     code = response.header or _first(fields, "__type", "code", "Code") or _match(_CODE, text)
@@ -134,7 +135,7 @@ def parse(response: Response) -> Fault:
 
 
 def redact(message: str) -> str:
-    """Give a vendor's message on one line, without the addresses that it may repeat."""
+    """Return a vendor's message on one line, with addresses hidden."""
     return " ".join(_ADDRESS.sub("[address]", message).split())[: http_outcomes.DETAIL_LIMIT]
 
 

@@ -2,8 +2,8 @@
 
     adapter: messages -> Call (1 or 50 messages) -> Service.deliver -> Answer -> Result
 
-A call that is refused, or never answered, has that outcome for every message in it: nothing of it
-was sent, or nobody knows. Only an answer that was accepted is read message by message.
+A refusal of a call, or a missing answer, is the outcome of every message of the call: no message
+was sent, or sending is uncertain. Only a 2xx answer is read message by message.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from providers.transport import Failure, Reply, Request, Response, Transport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """How a service is spoken to."""
+    """Address and protocol of a service."""
 
     host: str
-    """First part of its host name: `email`, `sns`, `sms-voice`."""
+    """First part of the service's host name: `email`, `sns`, `sms-voice`."""
     signing_name: str
-    """What the signature calls it: `ses`."""
+    """Name of the service in the signature: `ses`."""
     content_type: str
 
 
@@ -43,18 +43,18 @@ class Call:
     body: bytes = b""
     path: str = "/"
     headers: Sequence[str] = ()
-    """Whole lines, beside Content-Type."""
+    """Whole header lines, beside Content-Type."""
     method: Literal["POST", "GET"] = "POST"
 
 
 Read = Callable[[Response], Sequence[Outcome]]
-"""Reads a 2xx: an outcome for each message of the call, in its order."""
+"""Reads a 2xx answer: an outcome for each message of the call, in the call's order."""
 ReadFindings = Callable[[Response], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A call that sends nothing, and how its 2xx is read."""
+    """A call that sends no message, and the reader of its 2xx answer."""
 
     call: Call
     read: ReadFindings
@@ -62,19 +62,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What became of a call."""
+    """The result of a call."""
 
     call: Call
     outcomes: Sequence[Outcome]
     """In the order of the call's messages."""
     latency: timedelta
     response: Response | None = None
-    """What the service answered; None where no answer came."""
+    """The service's answer; None if no answer came."""
     refused: Outcome | None = None
-    """Set where the call as a whole failed: the outcome of each of its messages."""
+    """Set if the call as a whole failed: the outcome of each message of the call."""
 
     def results(self) -> Iterator[Result]:
-        """Give each message its result."""
+        """Return the result of each message."""
         for message, outcome in zip(self.call.messages, self.outcomes, strict=True):
             yield Result(
                 delivery_id=message.delivery_id,
@@ -86,11 +86,11 @@ class Answer:
 
 
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError)
-"""What reading a body raises that is not what the service documents."""
+"""Errors of reading a body that differs from the service's documentation."""
 
 
 class Service:
-    """One service in one region, under one account. Safe from several threads."""
+    """One service in one region, under one account. Thread-safe."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Service:
         transport: Transport,
         now: clock.Clock = clock.now,
     ) -> None:
-        """Nothing is contacted until the first call."""
+        """Contact nothing before the first call."""
         self._credentials: Final = credentials.of(account)
         self._region: Final = account.region
         self._url: Final = account.endpoint_of(api.host)
@@ -113,7 +113,7 @@ class Service:
     def deliver(
         self, calls: Sequence[Call], *, read: Read, deadline: timedelta
     ) -> Iterator[Answer]:
-        """Make all calls and yield each answer as it comes, all of them within `deadline`."""
+        """Make all calls within `deadline` and yield each answer on arrival."""
         began = monotonic()
         try:
             requests = self._requests(calls, patience=deadline)
@@ -126,7 +126,7 @@ class Service:
             yield self._answer(calls[index], reply, read=read, waited=waited)
 
     def ask(self, questions: Sequence[Question], *, deadline: timedelta) -> Iterator[Finding]:
-        """Ask what sends nothing, and tell a person what came back."""
+        """Make a call that sends no message, and return the finding for display."""
         try:
             requests = self._requests([each.call for each in questions], patience=deadline)
         except NoKeys as error:
@@ -148,7 +148,7 @@ class Service:
         """Sign all calls.
 
         Raises:
-            NoKeys: there is nothing to sign with.
+            NoKeys: no credentials are available.
         """
         if not calls:
             return []
@@ -185,7 +185,7 @@ class Service:
 
 
 def _each(call: Call, read: Read, response: Response) -> Sequence[Outcome]:
-    """Read an accepted answer, even if it is cut short or not what was agreed upon."""
+    """Read an accepted answer, even if cut short or different from the documentation."""
     try:
         outcomes = read(response)
     except _UNREADABLE:
@@ -193,7 +193,7 @@ def _each(call: Call, read: Read, response: Response) -> Sequence[Outcome]:
     if len(outcomes) == len(call.messages):
         return outcomes
     if len(call.messages) == 1:
-        return [Accepted()]  # the 2xx is the promise; receipts still name the delivery
+        return [Accepted()]  # the 2xx means acceptance; receipts still name the delivery
     return [Unanswered(code="unreadable_answer")] * len(call.messages)
 
 

@@ -1,4 +1,4 @@
-"""The settings that all vendors of this cloud have in common."""
+"""Settings that all AWS vendors share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def region(text: str) -> str:
     """Read a region: `eu-west-1`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is malformed.
     """
     return _matching(_REGION, text, "write a region, such as eu-west-1")
 
@@ -28,26 +28,26 @@ def topics(text: str) -> frozenset[str]:
     """Read the ARNs of SNS topics, separated by commas.
 
     Raises:
-        ValueError: one of them is none.
+        ValueError: an entry of the list is no such ARN.
     """
     problem = "write topic ARNs, such as arn:aws:sns:eu-west-1:123456789012:mail-events"
     return frozenset(_matching(_TOPIC, part.strip(), problem) for part in text.split(","))
 
 
 def price(text: str) -> str:
-    """Read the most that one message may cost, in US dollars.
+    """Read the highest price of one message, in US dollars.
 
     Raises:
-        ValueError: it is no such number.
+        ValueError: the text is no such number.
     """
     return _matching(_PRICE, text, "write US dollars with a point, such as 0.25")
 
 
 def name(text: str) -> str:
-    """Read the name, id or ARN of something that was made in the account.
+    """Read the name, id or ARN of a resource of the account.
 
     Raises:
-        ValueError: no such name exists.
+        ValueError: the text cannot be such a name.
     """
     return _matching(_NAME, text, "write a name, id or ARN: letters, digits and _ : / + -")
 
@@ -64,17 +64,17 @@ class Account:
 
     region: str = field(metadata=parse_with(region))
     endpoint: str = field(default="", metadata=parse_with(configuration.http_url))
-    """For a stand-in, a proxy or a VPC endpoint; empty: the region's public one."""
+    """URL of a stand-in, a proxy or a VPC endpoint; empty: the region's public endpoint."""
     access_key_id: str = field(default="", metadata=parse_with(str))
-    """Set it and the next, or neither: then botocore's chain looks in the environment, a profile,
-    the container's or the machine's role."""
+    """Set the key id and the next setting, or neither. Without keys, botocore's chain looks in the
+    environment, a profile, the container's or the machine's role."""
     secret_access_key: str = field(default="", repr=False, metadata=parse_with(str))
     session_token: str = field(default="", repr=False, metadata=parse_with(str))
     codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
-    """Lines of the vendor's table that an operator changed."""
+    """Lines of the vendor's table that the operator changed."""
 
     def __post_init__(self) -> None:
-        """Hold the parts of the key together.
+        """Check that both parts of the key are set, or neither.
 
         Raises:
             InvalidValue: half of the pair is missing.
@@ -85,6 +85,6 @@ class Account:
             raise InvalidValue(missing[0], "is required once another part of the key is set")
 
     def endpoint_of(self, host: str) -> str:
-        """Give the base URL of a service, `email` or `sns`, without a slash at its end."""
+        """Return the base URL of a service, `email` or `sns`, without a final slash."""
         suffix = "amazonaws.com.cn" if self.region.startswith("cn-") else "amazonaws.com"
         return self.endpoint or f"https://{host}.{self.region}.{suffix}"

@@ -1,7 +1,7 @@
 """Signature Version 4 for requests whose path is plain and whose query is empty.
 
-Ours instead of botocore's signer, because that rebuilds a header map for each request and logs what
-it signs. The tests hold the two together, byte for byte.
+botocore's signer is not used, because botocore rebuilds a header map for each request and logs the
+signed text. The tests compare both signers byte for byte.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html
 """
@@ -22,10 +22,10 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class Signer:
-    """Signs what is sent at one moment: the day's key is derived once for a whole batch."""
+    """Signs the requests of one moment: the day's key is derived once for a whole batch."""
 
     def __init__(self, keys: Keys, *, region: str, service: str, at: datetime) -> None:
-        """Derive the key; `at` is aware, in UTC. AWS takes a request within 15 minutes of it."""
+        """Derive the key; `at` is aware, in UTC. AWS takes a request within 15 minutes of `at`."""
         self._keys = keys
         self._stamp = at.strftime("%Y%m%dT%H%M%SZ")
         self._scope = f"{self._stamp[:8]}/{region}/{service}/aws4_request"
@@ -37,7 +37,7 @@ class Signer:
     def sign_headers(
         self, headers: Sequence[str], *, method: str, url: str, body: bytes
     ) -> list[str]:
-        """Give all header lines to send: those given, then the date, the token and the signature.
+        """Return all header lines: the given lines, then date, token and signature.
 
         Each given line is `Name: value`, without repeated spaces.
         """
@@ -72,6 +72,6 @@ class Signer:
 
 
 def _host(scheme: str, host: str, port: int | None) -> str:
-    """Give the Host header as libcurl writes it: without a scheme's own port."""
+    """Return the Host header as libcurl writes the header: without the scheme's default port."""
     host = f"[{host}]" if ":" in host else host
     return host if port in {None, _DEFAULT_PORTS[scheme]} else f"{host}:{port}"

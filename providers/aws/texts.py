@@ -1,4 +1,4 @@
-"""What the two ways to send a text message have in common: limits, types, one call a message."""
+"""Shared parts of the two AWS vendors of text messages: limits, types, one call a message."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from providers.rounds import HALF_A_CHARACTER, is_unicode, unsent
 
 LENGTH_LIMIT: Final = 1600
 """Characters, in all parts of the message together. Source: service model of End User Messaging,
-MessageBody; SNS says bytes, and refuses what is between the two by itself."""
+MessageBody; SNS states the limit in bytes, and refuses longer texts by itself."""
 
 PER_SECOND: Final = 10
 BURST_SECONDS: Final = 10
-"""AWS queues what comes faster for a while: a burst of ten seconds' texts is taken."""
+"""AWS queues faster texts for a while: AWS takes a burst of ten seconds' texts."""
 
 _NUMBER: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 """E.164."""
 
 
 class Traffic(StrEnum):
-    """What carriers are told that a message is; a number is registered for one of them."""
+    """Type of a message, as told to carriers; a number is registered for one type."""
 
     TRANSACTIONAL = "TRANSACTIONAL"
     """Codes and news of an order: routed for reliability."""
@@ -37,7 +37,7 @@ def traffic(text: str) -> Traffic:
     """Read `transactional` or `promotional`.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the text is neither word.
     """
     if text.upper() not in set(Traffic):
         raise ValueError("write transactional or promotional")
@@ -45,12 +45,12 @@ def traffic(text: str) -> Traffic:
 
 
 def pace(per_second: int) -> Pace:
-    """Give the pace of an account that may send so many texts a second."""
+    """Return the pace of an account with a limit of so many texts a second."""
     return Pace(burst=per_second * BURST_SECONDS, per_second=per_second)
 
 
 def refusal(message: Message) -> Rejected | None:
-    """Tell why a message can never be sent, without asking; None: it can be tried."""
+    """Return the reason for which a message can never be sent; None: the message can be tried."""
     if _NUMBER.fullmatch(message.address) is None:
         return Rejected(code="malformed_address", detail="not a number in E.164")
     if not is_unicode(message.body):
@@ -71,7 +71,7 @@ def send_each(
     read: Read,
     deadline: timedelta,
 ) -> Iterator[Result]:
-    """Refuse what can never be sent, and make a call for each of the others."""
+    """Refuse messages that can never be sent, and make a call for each other message."""
     calls = []
     for message in batch:
         refused = refusal(message)

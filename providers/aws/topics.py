@@ -1,17 +1,18 @@
-"""What SNS posts to us: opened only if it was signed by SNS, for a topic of ours.
+"""Posts of SNS: a post is opened only if SNS signed the post for a configured topic.
 
     Notification              its Message, for the vendor to read
-    SubscriptionConfirmation  confirmed by a GET of the URL in it, and nothing to read
-    UnsubscribeConfirmation   nothing to read: whoever unsubscribed us meant it
+    SubscriptionConfirmation  confirmed by a GET of the post's URL; contains no message
+    UnsubscribeConfirmation   contains no message: the unsubscription is accepted
 
-The order of the checks is the point: the topic is one of ours, the certificate's URL is on a host
-of SNS, the certificate came over TLS from there, and it signs what was posted. Only then is
-anything else in the body believed. Anybody may own a topic, and SNS signs for all of them: without
-the list of topics a stranger's would be read too. A repeat is opened like the first time, for two
-hours from its Timestamp; whoever reads receipts tells repeats.
+The checks run in order: the topic is in the list, the certificate's URL is on a host of SNS, the
+certificate came from SNS over TLS, the certificate's key signed the post. No other field is trusted
+before all checks pass. Any AWS account may own a topic, and SNS signs for all topics: without the
+list, posts of foreign topics would be read too. A repeated post is opened again, for two hours from
+the post's Timestamp; the reader of receipts recognises repeats.
 
-A stranger who knows a topic can name certificates that do not exist. So a certificate is fetched
-only for a post of now, one at a time, and a URL without one is not fetched again for a while.
+An attacker with the name of a topic can name certificates that do not exist. So a certificate is
+fetched only for a current post, one certificate at a time, and a URL without a certificate is not
+fetched again for a while.
 
 Source: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
 """
@@ -36,15 +37,16 @@ if TYPE_CHECKING:
     from providers.aws.certificates import Certificate
 
 FETCH_DEADLINE: Final = timedelta(seconds=5)
-"""For a certificate or a confirmation: SNS waits 15 s for our answer."""
+"""Timeout of a certificate or a confirmation: SNS waits 15 s for the answer to a post."""
 
 TOLERANCE: Final = timedelta(hours=2)
-"""The most that a Timestamp may be off: SNS tries a post again for an hour at most."""
+"""Largest difference of a Timestamp from now: SNS retries a post for an hour at most."""
 SNS_HEADERS: Final = frozenset({"x-amz-sns-message-type"})
-"""In lower case; each post of SNS has it
+"""Header in lower case; each post of SNS has the header
 (https://docs.aws.amazon.com/sns/latest/dg/http-header.html)."""
 _MOST_CERTIFICATES: Final = 16
-"""SNS signs with one in each region, and changes it about once a year."""
+"""Number of cached certificates: SNS signs with one certificate in each region, and changes the
+certificate about once a year."""
 _MISSED_FOR: Final = timedelta(minutes=1)
 _HOST: Final = r"https://sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/"
 _CERTIFICATE_URL: Final = re.compile(_HOST + r"SimpleNotificationService-[0-9a-f]+\.pem")
@@ -61,11 +63,11 @@ _SIGNED: Final[Mapping[str, tuple[str, ...]]] = {
         ("Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"),
     ),
 }
-"""What is signed, in this order; a field that is absent (a Subject) is left out."""
+"""Signed fields, in order; an absent field (a Subject) is left out."""
 
 
 class Topics:
-    """Opens what the topics of one vendor post. Safe from several threads."""
+    """Opens the posts of one vendor's topics. Thread-safe."""
 
     def __init__(
         self,
@@ -75,12 +77,12 @@ class Topics:
         allow_sha1: bool = False,
         now: clock.Clock = clock.now,
     ) -> None:
-        """Nothing is fetched until the first post.
+        """Fetch nothing before the first post.
 
         Args:
             arns: the topics whose posts are opened.
             transport: fetches certificates and confirms subscriptions.
-            allow_sha1: whether SignatureVersion 1 is taken, with which a topic signs until its
+            allow_sha1: True to take SignatureVersion 1, the default of a topic until the
                 owner sets 2.
             now: the clock.
         """
@@ -93,11 +95,11 @@ class Topics:
         self._fetching = threading.Lock()
 
     def open(self, request: ReceiptRequest) -> str | None:
-        """Verify a post and give its message; None where there is nothing to read.
+        """Verify a post and return the message; None for a post without a message.
 
         Raises:
-            InvalidSignature: SNS did not sign it, or not for a topic of ours.
-            CannotVerify: the certificate, or the confirmation, is not to be had now.
+            InvalidSignature: SNS did not sign the post, or the topic is not in the list.
+            CannotVerify: the certificate is unavailable now, or the confirmation failed.
             MalformedReceipt: a confirmation leads to another host.
         """
         post = _fields(request.body)
@@ -113,8 +115,8 @@ class Topics:
         """Check that SNS signed these fields of a post.
 
         Raises:
-            InvalidSignature: it did not.
-            CannotVerify: its certificate is not to be had now.
+            InvalidSignature: SNS did not sign the fields.
+            CannotVerify: the certificate is unavailable now.
         """
         if not _is_near(post.get("Timestamp", ""), self._now()):
             raise InvalidSignature("the Timestamp is too far from our clock")
@@ -132,11 +134,11 @@ class Topics:
         )
 
     def _certificate(self, url: str) -> Certificate:
-        """The certificate of a URL, fetched at the first use.
+        """Return the certificate of a URL, fetched at the first use.
 
         Raises:
-            InvalidSignature: there is none.
-            CannotVerify: it is not to be had now.
+            InvalidSignature: the URL has no certificate.
+            CannotVerify: the certificate is unavailable now.
         """
         certificate = self._certificates.get(url)
         if certificate is not None:
@@ -167,7 +169,7 @@ class Topics:
         return certificate
 
     def _confirm(self, url: str) -> None:
-        """Tell SNS that we want the subscription.
+        """Confirm the subscription to SNS.
 
         Raises:
             MalformedReceipt: the URL is not SNS's.
@@ -179,7 +181,7 @@ class Topics:
             raise CannotVerify("SNS did not take our confirmation of the subscription")
 
     def _fetch(self, url: str) -> Response:
-        """GET a URL that was checked to be SNS's.
+        """GET a URL that is known to be SNS's.
 
         Raises:
             CannotVerify: no answer, or the server's own failure.
@@ -194,7 +196,7 @@ class Topics:
 
 
 def _is_near(timestamp: str, now: datetime) -> bool:
-    """Whether a Timestamp, like 2012-05-02T00:54:06.655Z, is of about now."""
+    """Return True if a Timestamp, like 2012-05-02T00:54:06.655Z, is close to the present time."""
     try:
         at = datetime.fromisoformat(timestamp)
     except ValueError:
@@ -206,7 +208,7 @@ def _fields(body: bytes) -> dict[str, str]:
     """Read the text fields of a post.
 
     Raises:
-        InvalidSignature: it is no JSON object, so nobody signed it.
+        InvalidSignature: the post is no JSON object, so the post has no signature.
     """
     try:
         post = orjson.loads(body)

@@ -66,7 +66,7 @@ def schemes(text: str) -> frozenset[str]:
     """Read schemes, separated by commas.
 
     Raises:
-        ValueError: one of them is not in `services`.
+        ValueError: an entry is not in `services`.
     """
     names = frozenset(part.strip() for part in text.split(","))
     if not names <= SERVICES.keys():
@@ -163,7 +163,7 @@ class AppriseChat(OneWay):
         return replace(request, guard=self._policy)
 
     def _own(self, url: str) -> str:
-        """Give the address on a server of ours that stands for this one; empty: there is none."""
+        """Return the address on a server of ours that stands for this one; empty: there is none."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         base = self._config.endpoints.get(origin, "")
@@ -193,7 +193,7 @@ class AppriseChat(OneWay):
 
 
 def _detail(body: bytes, *, address: str) -> str:
-    """Give the start of an answer without any part of an address: its parts are tokens."""
+    """Return the start of an answer without any part of an address: its parts are tokens."""
     for part in _PARTS_OF_AN_ADDRESS.findall(unquote(address)):
         body = body.replace(part.encode(errors="replace"), b"[address]")
     return http_outcomes.excerpt(body, hide=address)

@@ -54,7 +54,7 @@ class _Kept(Exception):
 
 
 def scheme(address: str) -> str:
-    """Give the scheme of an address, in lower case; empty where it has none."""
+    """Return the scheme of an address, in lower case; empty where it has none."""
     return address.partition("://")[0].lower() if "://" in address else ""
 
 

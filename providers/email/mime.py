@@ -39,7 +39,7 @@ def mailbox(text: str) -> Address:
     """Read `Shop <no-reply@shop.example>` or a bare address.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the text is neither.
     """
     addresses = getaddresses([text])
     if len(addresses) != 1 or not text.isprintable():
@@ -49,12 +49,12 @@ def mailbox(text: str) -> Address:
 
 
 def message_id(message: Message, *, sender: str) -> str:
-    """Give the Message-ID without brackets: the same on every retry, so receivers can tell."""
+    """Return the Message-ID without brackets: the same on every retry, so receivers can tell."""
     return f"{message.delivery_id}@{sender.rpartition('@')[2]}"
 
 
 def unsubscribe_headers(message: Message) -> dict[str, str]:
-    """Give the two headers of RFC 8058, or none where the message names no URL.
+    """Return the two headers of RFC 8058, or none where the message names no URL.
 
     Receivers believe them only if they are covered by DKIM: whoever signs for us signs all headers
     that it is given, or has to be told of these two.
@@ -99,7 +99,7 @@ def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes
 
 
 def _subject(title: str) -> str:
-    """Give a header value: one short line as it is, anything else as encoded words (RFC 2047)."""
+    """Return a header value: one short line as it is, anything else as encoded words (RFC 2047)."""
     line = " ".join(title.encode(errors="replace").decode().split())
     if line.isascii() and line.isprintable() and len(line) < _SHORT and "=?" not in line:
         return line

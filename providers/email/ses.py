@@ -118,7 +118,7 @@ class Config(settings.Account):
     from_: Address = field(metadata=parse_with(mime.mailbox))
     configuration_set: str = field(default="", metadata=parse_with(settings.name))
     topics: frozenset[str] = field(default=frozenset(), metadata=parse_with(settings.topics))
-    """ARNs of the SNS topics whose events are believed; none: no receipts."""
+    """ARNs of the trusted SNS topics of events; none: no receipts."""
     allow_sha1: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
     per_second: int | None = field(default=None, metadata=parse_with(configuration.positive_number))
@@ -137,7 +137,7 @@ class Ses:
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         self._bulk = config.bulk
         self._sender = Sender(config.from_, configuration_set=config.configuration_set)
         self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_setting_name)
@@ -180,9 +180,9 @@ class Ses:
         """See `providers.contract.Provider.parse_receipt`.
 
         Raises:
-            InvalidSignature: SNS did not sign it, or not for a topic of ours.
-            CannotVerify: SNS's certificate is not to be had now.
-            MalformedReceipt: it did, but it is no event of SES.
+            InvalidSignature: SNS did not sign the post, or the topic is not in the list.
+            CannotVerify: SNS's certificate is unavailable now.
+            MalformedReceipt: the signed post is no event of SES.
             NoReceipts: no topic is set.
         """
         if not self._gives_receipts:

@@ -99,7 +99,7 @@ def _code(name: str, said: Mapping[str, Any]) -> str:
 
 
 def _detail(said: Mapping[str, Any]) -> str:
-    """Give the receiving server's words, or SES's reason."""
+    """Return the receiving server's words, or SES's reason."""
     for recipient in said.get("bouncedRecipients", []):
         if recipient.get("diagnosticCode"):
             return str(recipient["diagnosticCode"])

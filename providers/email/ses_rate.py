@@ -44,7 +44,7 @@ class AccountRate:
         self._ask_at = float("-inf") if fixed is None else float("inf")
 
     def current(self) -> Pace:
-        """Give the last known pace, and have it asked for in the background if it is old."""
+        """Return the last known pace, and have it asked for in the background if it is old."""
         if self._seconds() >= self._ask_at and self._asking.acquire(blocking=False):
             self._ask_at = self._seconds() + ASK_AGAIN_AFTER.total_seconds()
             Thread(target=self._ask_once, name="ses-rate", daemon=True).start()
@@ -63,5 +63,5 @@ class AccountRate:
 
 
 def pace_of(per_second: float) -> Pace:
-    """Give the pace of a rate, with a burst of one second's mails."""
+    """Return the pace of a rate, with a burst of one second's mails."""
     return Pace(burst=max(1, int(per_second)), per_second=per_second)

@@ -108,7 +108,7 @@ class Delivery:
         return max(0.001, self.expires_at - monotonic())
 
     def finish(self, outcome: Outcome) -> Result:
-        """Give the thread's outcome its place in the batch."""
+        """Return the thread's outcome its place in the batch."""
         with self._lock:
             self._outcome = outcome
         return self._result(outcome)

@@ -112,7 +112,7 @@ class Fcm(OneWay):
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         self.capabilities: Final = Capabilities(
             channels=frozenset({Channel.PUSH}),
             repeat=Repeat.HIDDEN,

@@ -60,7 +60,7 @@ class ServiceAccount:
         """Read the JSON, or the file whose path is given.
 
         Raises:
-            ValueError: it is none.
+            ValueError: the text is malformed.
         """
         try:
             info = json.loads(keys.text_or_file(text, opening="{"))
@@ -85,7 +85,7 @@ class _Held:
 
 
 class AccessTokens:
-    """See `renewal.Tokens`. Safe to use from several threads."""
+    """See `renewal.Tokens`. Thread-safe."""
 
     def __init__(self, account: ServiceAccount, *, transport: Transport, now: clock.Clock) -> None:
         """Nothing is contacted until somebody asks."""

@@ -20,7 +20,7 @@ _RAW_P256_BYTES: Final = 32
 
 
 def text_or_file(text: str, *, opening: str) -> str:
-    r"""Give the text if it starts with `opening`, else the contents of the file that it names.
+    r"""Return the text if it starts with `opening`, else the contents of the file that it names.
 
     A PEM in an environment variable often has its line ends as `\n`: they are put right.
 
@@ -39,7 +39,7 @@ def p256_pem(text: str) -> ec.EllipticCurvePrivateKey:
     """Read a P-256 private key: PEM, or the path of a PEM file.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is malformed.
     """
     pem = text_or_file(text, opening=PEM)
     try:
@@ -55,7 +55,7 @@ def p256_pem_or_raw(text: str) -> ec.EllipticCurvePrivateKey:
     """Read the same, or the 32 bytes in base64url that VAPID key generators print.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is malformed.
     """
     try:
         raw = b64decode(text + "=", altchars=b"-_", validate=True)

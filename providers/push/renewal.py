@@ -27,7 +27,7 @@ class Tokens(Protocol):
     """Bearer tokens that go stale, kept and renewed for all threads."""
 
     def current(self, *, deadline: timedelta) -> str:
-        """Give the token to send with.
+        """Return the token to send with.
 
         Raises:
             NoToken: there is none, and none could be had within the deadline.

@@ -113,7 +113,7 @@ def hosts(text: str) -> tuple[str, ...]:
     """Read host names, separated by commas.
 
     Raises:
-        ValueError: one of them is empty, or a URL.
+        ValueError: an entry is empty, or a URL.
     """
     names = tuple(part.strip().lower() for part in text.split(","))
     if not all(names) or any("/" in name for name in names):
@@ -149,7 +149,7 @@ class WebPush(OneWay):
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         self.capabilities: Final = Capabilities(
             channels=frozenset({Channel.PUSH}),
             repeat=Repeat.HIDDEN,

@@ -54,7 +54,7 @@ class Entry:
         return sum(call.effect == "shown" for call in self.calls)
 
     def as_json(self) -> dict[str, Any]:
-        """Give the entry as /messages.json shows it."""
+        """Return the entry as /messages.json shows it."""
         return {
             **self.message,
             "idempotency_key": self.calls[-1].idempotency_key,

@@ -155,7 +155,7 @@ def steering_of(address: str, *, also: str = "") -> Steering:
 
 
 def unknown_words(text: str) -> list[str]:
-    """Give the words that mean nothing here, for whoever typed them on purpose."""
+    """Return the words that mean nothing here, for whoever typed them on purpose."""
     plain = Steering()
     known = {"receipt-at-once", "202"}
     return [w for w in _split(text) if w not in known and _with_word(plain, w) == plain]

@@ -49,7 +49,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
 
     def encode(self) -> bytes:
-        """Give the bytes for the wire."""
+        """Return the bytes for the wire."""
         lines = [
             f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}",
             f"Content-Type: {self.content_type}",

@@ -115,7 +115,7 @@ class Config(settings.Account):
     """A number, sender id or pool; empty: AWS takes one of the account's that fits."""
     configuration_set: str = field(default="", metadata=parse_with(settings.name))
     topics: frozenset[str] = field(default=frozenset(), metadata=parse_with(settings.topics))
-    """ARNs of the SNS topics whose events are believed; none: no receipts."""
+    """ARNs of the trusted SNS topics of events; none: no receipts."""
     allow_sha1: bool = field(default=False, metadata=parse_with(configuration.yes_no))
     """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=parse_with(texts.traffic))
@@ -135,7 +135,7 @@ class AwsEum:
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         judge = Judge(table=TABLE, overrides=config.codes)
         self._service = Service(config, api=API, judge=judge, transport=transport, now=now)
         self._topics = Topics(
@@ -166,9 +166,9 @@ class AwsEum:
         """See `providers.contract.Provider.parse_receipt`.
 
         Raises:
-            InvalidSignature: SNS did not sign it, or not for a topic of ours.
-            CannotVerify: SNS's certificate is not to be had now.
-            MalformedReceipt: it did, but it is no event of a text message.
+            InvalidSignature: SNS did not sign the post, or the topic is not in the list.
+            CannotVerify: SNS's certificate is unavailable now.
+            MalformedReceipt: the signed post is no event of a text message.
             NoReceipts: no topic is set.
         """
         if not self.capabilities.gives_receipts:

@@ -97,7 +97,7 @@ class AwsSns(OneWay):
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         self.capabilities: Final = Capabilities(
             channels=frozenset({Channel.SMS}),
             repeat=Repeat.VISIBLE,

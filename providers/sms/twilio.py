@@ -71,7 +71,7 @@ def account_sid(text: str) -> str:
     """Read `AC` and 32 hexadecimal digits.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the text has another form.
     """
     return _sid(text, prefix="AC")
 
@@ -80,7 +80,7 @@ def api_key(text: str) -> str:
     """Read `SK...:secret`, the user and password of an API key.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the text has another form.
     """
     sid, _, secret = text.partition(":")
     if not secret:
@@ -137,7 +137,7 @@ class Twilio:
     name: Final = NAME
 
     def __init__(self, config: Config, *, transport: Transport) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         self._config = config
         self._callback = f"{config.public_url}/v1/receipts/{NAME}"
         self._transport = transport

@@ -47,7 +47,7 @@ class Reader:
     codes: Table
 
     def parse(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
-        """Give the receipt or the text of a callback; none while a message is on its way.
+        """Return the receipt or the text of a callback; none while a message is on its way.
 
         Raises:
             InvalidSignature: it was not signed with our auth token or shared key, over its URL.
@@ -77,7 +77,7 @@ class Reader:
         return [receipt]
 
     def _verify(self, request: ReceiptRequest) -> dict[str, str]:
-        """Give the form of a callback whose signature holds.
+        """Return the form of a callback whose signature holds.
 
         Raises:
             InvalidSignature: it does not.

@@ -67,7 +67,7 @@ def signature_method(text: str) -> Method:
     """Read `sha256` or `sha512`.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the text is neither.
     """
     if text not in set(Method):
         raise ValueError(f"write one of {', '.join(Method)}, as in Vonage's dashboard")
@@ -115,7 +115,7 @@ class Vonage:
     name: Final = NAME
 
     def __init__(self, config: Config, *, transport: Transport) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         self._config = config
         self._callback = _callback(config.public_url)
         self._transport = transport

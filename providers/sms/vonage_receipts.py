@@ -57,12 +57,12 @@ class Reader:
     codes: Table
 
     def parse(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
-        """Give the receipt or the text of a callback; none while a message is on its way.
+        """Return the receipt or the text of a callback; none while a message is on its way.
 
         Each part of a long message has a callback of its own, all with our delivery id.
 
         Raises:
-            InvalidSignature: it was not signed with our signature secret.
+            InvalidSignature: the callback was not signed with our signature secret.
             MalformedReceipt: it was, but is no delivery receipt.
         """
         fields = self._verify(request)
@@ -89,7 +89,7 @@ class Reader:
         return [receipt]
 
     def _verify(self, request: ReceiptRequest) -> Mapping[str, str]:
-        """Give the fields of a callback whose signature holds.
+        """Return the fields of a callback whose signature holds.
 
         Raises:
             InvalidSignature: it does not.

@@ -1,26 +1,26 @@
 """HTTP for every adapter: one libcurl multi on one thread per process.
 
-Why libcurl: a small POST costs 30 us of CPU here, a tenth of what Python's own HTTP clients need,
-and HTTP/2, connection reuse and precise timeouts come with it.
+libcurl was chosen because a small POST costs 30 us of CPU, a tenth of the cost of Python's own HTTP
+clients, and because libcurl has HTTP/2, connection reuse and precise timeouts.
 
     adapter (any thread)            loop thread (one per process)
     Transport.send(requests) --->   Loop: waits, starts, collects      ---> provider
        ^                            Easy: one request on one handle
        '------ (index, Reply) as they complete ------'
 
-    exchange   what goes in and what comes back
-    client     Transport, the only door
+    exchange   requests and replies
+    client     Transport, the only interface
     loop       the thread that starts and collects requests
     origin     how many requests the connections to one server can carry
-    lines      who waits: urgent before patient, bounds, deadlines
-    watching   which sockets it waits for
-    easy       one libcurl handle: options, and what its errors mean
-    sockets    which connections have been closed under us, and which may carry more than one
-    guard      which addresses a URL that a stranger gave us may lead to
+    lines      waiting requests: urgent before patient, bounds, deadlines
+    watching   the sockets that the loop waits for
+    easy       one libcurl handle: options, and the meaning of errors
+    sockets    closed connections, and connections that may carry several requests
+    guard      allowed addresses of URLs from untrusted sources
 
-What it promises: each request gets exactly one Reply, within a deadline from its own start; at
-most one copy of it goes on the wire; "never sent" is only said of a request of which no byte left.
-What breaks it: a process that is stopped.
+Guarantees: each request gets exactly one Reply, within a deadline from the request's start; at
+most one copy of a request goes on the wire; "never sent" means that no byte of the request left.
+A stopped process breaks the guarantees.
 """
 
 from providers.transport.client import PER_STRANGER, Transport

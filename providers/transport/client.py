@@ -1,8 +1,8 @@
-"""`Transport`: the only door to the loop.
+"""`Transport`: the only interface to the loop.
 
-Safe from any thread. The loop starts at the first `send`, in the process that sends: a worker
-that forks after this object was made gets a loop of its own, because a thread does not survive a
-fork and a TLS connection must not be shared by two processes.
+Thread-safe. The loop starts at the first `send`, in the process that sends: a worker that forks
+after the Transport was made gets a separate loop, because a thread does not survive a fork and two
+processes must not share a TLS connection.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from providers.transport.lines import Batch, Bounds
 from providers.transport.loop import Loop
 
 PER_ORIGIN: Final = 2_000
-"""In flight to one provider; `rules.rate_limits.concurrency` adapts the number below it."""
+"""Limit in flight to one provider; `rules.rate_limits.concurrency` adapts the number below the
+limit."""
 
 PER_STRANGER: Final = 128
-"""In flight to one server that a stranger named, such as a webhook's: each may be a connection.
-Adapters of such addresses name it as their `concurrency`, so that no call is marked as begun while
-it waits for a slot."""
+"""Limit in flight to one server of an untrusted URL, such as a webhook's: each request may take a
+connection. Adapters of such addresses set the limit as their `concurrency`, so that no call counts
+as begun while the call waits for a slot."""
 
 IN_TOTAL: Final = 4_000
-"""In flight over all providers. Fewer where the system allows fewer open files."""
+"""Limit in flight over all providers; lower if the system allows fewer open files."""
 
 OTHER_FILES: Final = 512
-"""Files that a process may need for anything else: databases, brokers, logs, SMTP."""
+"""Files that a process may need for other purposes: databases, brokers, logs, SMTP."""
 
 GRACE: Final = timedelta(seconds=1)
-"""How long after the deadline the loop is waited for. Only a dead or stopped loop ever needs it."""
+"""Wait for the loop after the deadline. Only a dead or stopped loop needs the wait."""
 
 
 class Transport:
-    """HTTP for every adapter of a process. Make one and share it."""
+    """HTTP for every adapter of a process. Make one Transport and share the object."""
 
     def __init__(
         self,
@@ -49,7 +50,7 @@ class Transport:
         per_stranger: int = PER_STRANGER,
         in_total: int = IN_TOTAL,
     ) -> None:
-        """Set the bounds; nothing is started yet."""
+        """Set the bounds; start nothing yet."""
         self._bounds = Bounds(per_origin=per_origin, per_stranger=per_stranger, in_total=in_total)
         self._lock = Lock()
         self._loop: Loop | None = None
@@ -59,12 +60,12 @@ class Transport:
     def send(
         self, requests: Sequence[Request], *, deadline: timedelta
     ) -> Generator[tuple[int, Reply], None, None]:
-        """Send all and yield each `(index, Reply)` as it completes, in any order.
+        """Send all requests and yield each `(index, Reply)` on completion, in any order.
 
-        One Reply per request. Each request has `deadline` from its own start; one that has not
-        started within half of it, because all slots were taken, never starts (`not_started`).
-        Nothing is raised for what a network or a server can do. Closing the iterator early keeps
-        what has not started from ever starting.
+        One Reply per request. Each request has `deadline` from the request's start; a request that
+        has not started within half of `deadline`, because all slots were taken, never starts
+        (`not_started`). Errors of network and server raise nothing. After an early close of the
+        iterator no waiting request starts.
         """
         batch = Batch.of(requests, deadline_seconds=deadline.total_seconds())
         if requests:
@@ -85,8 +86,8 @@ class Transport:
             return self._loop
 
     def _after_fork(self) -> None:
-        self._lock = Lock()  # the parent's may have been held at the fork
-        # Kept, not closed: closing would say goodbye on connections that the parent still uses.
+        self._lock = Lock()  # the parent may have held the old lock at the fork
+        # Kept, not closed: closing would end connections that the parent still uses.
         self._inherited, self._loop = self._loop, None
 
 
@@ -110,9 +111,9 @@ def _replies(batch: Batch) -> Generator[tuple[int, Reply], None, None]:
 
 
 def _affordable(bounds: Bounds) -> int:
-    """Have the system allow a connection for each request in flight; returns how many it allows.
+    """Raise the limit of open files to a connection for each request; return the allowed number.
 
-    The soft limit of open files is often 1,024, for programs that use `select`; we do not.
+    The soft limit of open files is often 1,024, for programs that use `select`; the loop does not.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = bounds.in_total + bounds.in_total // 8 + OTHER_FILES

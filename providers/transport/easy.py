@@ -1,17 +1,17 @@
-"""One request on one libcurl handle: its options, and what its errors mean.
+"""One request on one libcurl handle: options, and the meaning of libcurl's errors.
 
-A handle is made once and used for many requests: what never changes is set in `__init__`, and
-`begin` sets the rest.
+A handle is made once and used for many requests: `__init__` sets the constant options, and `begin`
+sets the rest.
 
-libcurl sends a request again by itself when a reused connection dies before the first byte of an
-answer. For a provider that crashed after accepting, that is a second message to the person, and
-nobody would know. The pre-request callback runs each time that a request is about to be written:
-it lets the first time pass and aborts the second. It is also how we know, without guessing,
-whether anything was sent.
+libcurl repeats a request by itself when a reused connection dies before the first byte of an
+answer. If the provider crashed after acceptance, the repeat is a second message to the person,
+without a trace. The pre-request callback runs before each write of a request: the callback lets the
+first write pass and aborts the second. The callback also tells, without guessing, if bytes were
+sent.
 
-An HTTP/2 server that refuses a stream (REFUSED_STREAM, or a GOAWAY that names an earlier one) has
-not acted on it. libcurl repeats such a request as silently as any other, and tells nobody which of
-the two it was: it counts as unanswered.
+An HTTP/2 server that refuses a stream (REFUSED_STREAM, or a GOAWAY with an earlier stream) has not
+acted on the request. libcurl repeats such a request without notice too, and reports the two cases
+alike: the request counts as unanswered.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from providers.transport.origin import Plan
 from providers.transport.sockets import Sockets
 
 BODY_LIMIT_BYTES: Final = 64 * 1024
-"""No vendor answers with more; a hostile endpoint might, for ever."""
+"""Vendors' answers are shorter; a hostile endpoint might answer without end."""
 
 USER_AGENT: Final = "Notifications"
-"""The product alone: a webhook's endpoint is a stranger's."""
+"""The product alone, because a webhook's endpoint is untrusted."""
 
 CONNECT_TIMEOUT: Final = timedelta(seconds=2)
-"""DNS, TCP and TLS together. Below the shortest deadline (3 s), so that a dead host is told from
-a slow one."""
+"""DNS, TCP and TLS together. Below the shortest deadline (3 s), so that a dead host differs from a
+slow host."""
 
 IDLE_CONNECTION_LIFE: Final = timedelta(seconds=30)
-"""Older idle connections are not reused: servers drop theirs after 60 s, and losing that race
-costs an answer."""
+"""Older idle connections are not reused: servers drop idle connections after 60 s, and a request on
+a dropped connection loses its answer."""
 
 _BEFORE_SENDING: Final = {
     pycurl.E_COULDNT_RESOLVE_HOST: "resolve",
@@ -51,12 +51,12 @@ _BEFORE_SENDING: Final = {
     pycurl.E_PEER_FAILED_VERIFICATION: "tls",
     pycurl.E_SSL_CACERT_BADFILE: "tls",
 }
-"""Errors of the phases before the request. Any other counts as one of them only if nothing was
+"""Errors of the phases before the request. Any other error counts as such only if nothing was
 sent."""
 
 
 class Easy:
-    """A reusable handle with at most one request in flight. Belongs to the loop's thread."""
+    """A reusable handle with at most one request in flight. The loop's thread owns the handle."""
 
     __slots__ = (
         "_blocked",
@@ -77,7 +77,7 @@ class Easy:
     )
 
     def __init__(self, sockets: Sockets) -> None:
-        """Preset all that requests have in common."""
+        """Set the options that all requests share."""
         self.curl = curl = pycurl.Curl()
         self._sockets = sockets
         self.met_closed = self.came_early = self.has_proved = self.was_answered = False
@@ -109,15 +109,15 @@ class Easy:
         curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
 
     def begin(self, request: Request, plan: Plan, *, seconds: float) -> None:
-        """Prepare the handle for a request; the caller then adds it to the multi.
+        """Prepare the handle for a request; the caller then adds the handle to the multi.
 
-        Once the request has ended, `came_early` says that the connection took no more yet, and
-        `met_closed` that the other side had closed it; nothing was sent then. After `finish`,
-        `was_answered` says that an answer came, and `has_proved` that it was the first one on its
-        connection.
+        After the request's end, `came_early` means that the connection took no further request yet,
+        and `met_closed` that the server had closed the connection; nothing was sent in either
+        case. After `finish`, `was_answered` means that an answer came, and `has_proved` that the
+        answer was the connection's first.
 
         Raises:
-            ValueError: the request cannot be put on the wire as it is.
+            ValueError: the request is malformed and cannot be sent.
         """
         if "\n" in "".join(request.headers) or "\r" in "".join(request.headers):
             raise ValueError("a header has a line break")
@@ -148,12 +148,12 @@ class Easy:
 
     @property
     def multiplexes(self) -> bool:
-        """Whether the connection of the last request speaks HTTP/2."""
+        """Return True if the connection of the last request speaks HTTP/2."""
         version: int = self.curl.getinfo(pycurl.INFO_HTTP_VERSION)
         return version == pycurl.CURL_HTTP_VERSION_2_0
 
     def finish(self, error: int, *, elapsed: timedelta) -> Reply:
-        """Say what became of the request, given libcurl's code (`E_OK` is 0)."""
+        """Return the reply of the request, given libcurl's code (`E_OK` is 0)."""
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
         answered = error == pycurl.E_OK or status >= HTTPStatus.OK  # 1xx are not answers
         self.was_answered = answered
@@ -225,5 +225,5 @@ class Easy:
 
 
 def _milliseconds(seconds: float) -> int:
-    """Round up: 0 would mean no limit to libcurl."""
+    """Round up, because 0 means no limit to libcurl."""
     return max(1, math.ceil(seconds * 1000))

@@ -1,4 +1,4 @@
-"""What goes into the transport and what comes back."""
+"""Requests and replies of the transport."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ class Request:
 
     url: str = field(repr=False)
     headers: Sequence[str] = field(repr=False)
-    """Whole lines, `Name: value`; a line break in one makes the request REFUSED."""
+    """Whole lines, `Name: value`; a line break in a line makes the request REFUSED."""
     body: bytes = field(default=b"", repr=False)
     method: Literal["POST", "GET"] = "POST"
     """GET sends no body."""
     wanted_header: str = ""
-    """Name, in lower case, of the one header of the answer that is worth keeping. Most vendors say
-    everything in the body, and each header line costs a call back into Python."""
+    """Name, in lower case, of the only header of the answer to keep. Most vendors answer in the
+    body, and each header line costs a call back into Python."""
     guard: AddressPolicy | None = None
-    """Set for a URL that a stranger gave us; None for one from our own settings."""
+    """Set for a URL from an untrusted source; None for a URL from the settings."""
     urgent: bool = False
-    """Goes before those that are not, where requests wait for a slot."""
+    """Urgent requests go before others while requests wait for a slot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """The other side answered."""
+    """The server answered."""
 
     status: int
     body: bytes = field(repr=False)
     """At most `easy.BODY_LIMIT_BYTES`."""
     elapsed: timedelta
-    """From the start of the request; the wait for a free slot is not counted."""
+    """Time from the start of the request; the wait for a free slot is not counted."""
     retry_after: timedelta | None = None
-    """From the Retry-After header, whether it came as seconds or as a date; libcurl caps it at
-    six hours."""
+    """Wait of the Retry-After header, in seconds or as a date; libcurl limits the wait to six
+    hours."""
     header: str = ""
-    """Value of the request's `wanted_header`; empty when it did not come."""
+    """Value of the request's `wanted_header`; empty if the answer lacks the header."""
     complete: bool = True
     """False: the status arrived, but the body was too long or was cut off."""
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is a 2xx."""
+        """Return True for a 2xx status."""
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 class FailureKind(StrEnum):
-    """What the caller may conclude from having no answer."""
+    """The conclusion from a missing answer."""
 
     NEVER_SENT = "never_sent"
-    """No byte of the request left: trying again cannot make a second message."""
+    """No byte of the request left: a retry cannot make a second message."""
     NO_ANSWER = "no_answer"
-    """At least a part of it left: it may or may not have been acted on."""
+    """A part of the request left: the server may have acted on the request."""
     REFUSED = "refused"
-    """We would not send it: a forbidden address or a malformed request. Trying again changes
-    nothing."""
+    """The transport refused the request: a forbidden address or a malformed request. A retry
+    changes nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Failure:
     """`resolve`, `connect`, `tls`, `not_started`, `timeout`, `cut`, `forbidden_address` or
     `malformed_request`."""
     elapsed: timedelta
-    """From the start of the request; 0 where it did not start."""
+    """Time from the start of the request; 0 if the request did not start."""
 
 
 Reply = Response | Failure

@@ -1,12 +1,12 @@
-"""Which addresses a URL that a stranger gave us may lead to.
+"""Allowed addresses for URLs from untrusted sources.
 
-A webhook URL is an order to our servers to send a request somewhere: without a guard,
-`http://169.254.169.254/` reads a cloud's credentials. Two checks, because each alone has a hole:
+A webhook URL makes the servers send a request to an address of the recipient's choice: without a
+guard, `http://169.254.169.254/` reads a cloud's credentials. Two checks are needed:
 
-- `check_url` where the URL is entered: its shape, for a clear error message. It cannot see where
-  a name leads.
-- `AddressPolicy` where libcurl has resolved the name and is about to connect: the address itself,
-  so a name that resolves to something else the second time (DNS rebinding) gains nothing.
+- `check_url` runs at the entry of the URL: the shape, for a clear error message. `check_url` cannot
+  see the address behind a name.
+- `AddressPolicy` runs after libcurl resolved the name and before the connection: the address, so a
+  name with another address at the second lookup (DNS rebinding) is refused as well.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from urllib.parse import SplitResult, urlsplit
 from providers.errors import ForbiddenAddress
 
 PORTS = frozenset({443, 8443})
-"""Where webhooks live; anything else is more likely somebody's database."""
+"""Ports of webhooks; another port more likely belongs to a database."""
 
 URL_LIMIT = 2048
-"""Characters; what browsers and proxies agree on."""
+"""Characters; browsers and proxies share the limit."""
 
 NEVER_PUBLIC = tuple(
     ip_network(network)
@@ -41,12 +41,12 @@ NEVER_PUBLIC = tuple(
         "3fff::/20",  # documentation (RFC 9637)
     )
 )
-"""Ranges that Python 3.11's `is_global` lets through, or judges by the disguise instead of what
-is behind it."""
+"""Ranges that Python 3.11's `is_global` lets through, or judges by the outer address instead of the
+embedded address."""
 
 
 NAT64 = IPv6Network("64:ff9b::/96")
-"""The well-known prefix (RFC 6052): what follows it is an IPv4 address, which is judged."""
+"""The well-known prefix (RFC 6052): an IPv4 address follows, and the IPv4 address is judged."""
 _NAT64_LENGTHS = frozenset({32, 40, 48, 56, 64, 96})
 _IPV4_BITS = 32
 _U_OCTET = slice(64, 72)
@@ -57,7 +57,7 @@ def nat64_prefixes(text: str) -> tuple[IPv6Network, ...]:
     """Read NAT64 prefixes of a network, separated by commas.
 
     Raises:
-        ValueError: one of them is none, or has a length that RFC 6052 does not know.
+        ValueError: an entry is no prefix, or has a length outside RFC 6052.
     """
     problem = "write NAT64 prefixes such as 2001:db8:64::/96, of 32, 40, 48, 56, 64 or 96 bits"
     try:
@@ -71,25 +71,26 @@ def nat64_prefixes(text: str) -> tuple[IPv6Network, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressPolicy:
-    """Who may be connected to. Make it once; requests share it."""
+    """The allowed addresses of connections. Make one policy; requests share the policy."""
 
     allow_private: bool = False
-    """True where the whole installation lives on one private network, and in tests."""
+    """True if the whole installation uses one private network, and in tests."""
     nat64: tuple[IPv6Network, ...] = ()
-    """NAT64 prefixes of the network beside the well-known one: the IPv4 address in them counts."""
+    """NAT64 prefixes of the network beside the well-known prefix: the embedded IPv4 address
+    counts."""
 
     def permits(self, address: str) -> bool:
-        """Tell whether a resolved IP address may be connected to."""
+        """Return True if connections to a resolved IP address are allowed."""
         if self.allow_private:
             return True
         ip = _unwrap(address, (NAT64, *self.nat64))
         return ip.is_global and not ip.is_multicast and not any(ip in net for net in NEVER_PUBLIC)
 
     def check_url(self, url: str) -> None:
-        """Check the shape of a URL where somebody enters it.
+        """Check the shape of a URL at its entry.
 
         Raises:
-            ForbiddenAddress: with what is wrong, for the person who entered it. The URL is not
+            ForbiddenAddress: with the error, for display to the user. The URL is not
             repeated.
         """
         parts = _split(url)
@@ -107,10 +108,10 @@ class AddressPolicy:
 
 
 def _split(url: str) -> SplitResult:
-    """Split a URL, refusing what parsers disagree about.
+    """Split a URL; refuse forms on which parsers disagree.
 
     Raises:
-        ForbiddenAddress: it is one of those.
+        ForbiddenAddress: the URL has such a form.
     """
     if len(url) > URL_LIMIT:
         raise ForbiddenAddress(f"the URL is longer than {URL_LIMIT} characters")
@@ -144,7 +145,7 @@ def _unwrap(address: str, nat64: Sequence[IPv6Network]) -> IPv4Address | IPv6Add
 
 
 def _behind(ip: IPv6Address, prefix: IPv6Network) -> IPv4Address:
-    """The IPv4 address in a NAT64 address."""
+    """Return the IPv4 address in a NAT64 address."""
     bits = f"{int(ip):0128b}"
     if prefix.prefixlen < _U_OCTET.stop:
         bits = bits[: _U_OCTET.start] + bits[_U_OCTET.stop :]

@@ -1,7 +1,7 @@
-"""Who waits for a slot: urgent before patient requests, first come, first served within each.
+"""Requests that wait for a slot: urgent before patient, first come, first served within both.
 
-An urgent request may go over a bound by an eighth, so that it does not wait until one of a
-thousand slow calls of others has ended.
+An urgent request may go over a bound by an eighth, so that an urgent request does not
+wait for the end of a thousand slow calls.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from providers.transport.exchange import Reply, Request
 from providers.transport.origin import Origin
 
 _GATHER_SECONDS: Final = 0.005
-"""How long a reply waits for others of its batch; the last one of a batch never does."""
+"""Longest wait of a reply for other replies of the batch; the last reply never waits."""
 _BEGIN_WITHIN: Final = 0.5
-"""Share of the deadline in which a request must have left the line."""
+"""Share of the deadline in which a request must start."""
 _REMEMBERED: Final = 1_000
-"""Origins above which idle ones are forgotten."""
+"""Number of origins above which idle origins are dropped."""
 
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """The requests of one `send` and the way back to its caller, who is on another thread."""
+    """The requests of one `send` and the way back to the caller, in another thread."""
 
     requests: Sequence[Request]
     deadline_seconds: float
-    """From the start of each request."""
+    """Time from the start of each request."""
     begin_by: float
-    """Monotonic seconds; a request that has not begun by then never does."""
+    """Monotonic seconds; a request that has not begun by then never begins."""
     replies: SimpleQueue[list[tuple[int, Reply]]] = field(default_factory=SimpleQueue)
     abandoned: bool = False
-    """Set by a caller that went away: what has not started must never start."""
+    """Set after the caller left: waiting requests must never start."""
     expired: bool = False
-    """Nothing of it waits any more; only what was in flight is still to come."""
+    """No request waits any more; only requests in flight are to come."""
     unanswered: int = 0
     fresh: list[tuple[int, Reply]] = field(default_factory=list)
-    """Replies that are not handed back yet."""
+    """Replies that the caller has not got yet."""
     fresh_since: float = 0.0
 
     @classmethod
@@ -55,11 +55,11 @@ class Batch:
 
     @property
     def ends_by(self) -> float:
-        """When the last reply is there, whatever happens (monotonic seconds)."""
+        """Return the time of the last reply, at the latest (monotonic seconds)."""
         return self.begin_by + self.deadline_seconds
 
     def answer(self, index: int, reply: Reply) -> None:
-        """Note the one reply of a request."""
+        """Note the reply of a request."""
         if not self.fresh:
             self.fresh_since = monotonic()
         self.fresh.append((index, reply))
@@ -67,7 +67,7 @@ class Batch:
 
     @property
     def hand_back_at(self) -> float:
-        """When what is fresh goes back to the caller."""
+        """Return the time at which new replies go to the caller."""
         return self.fresh_since + _GATHER_SECONDS if self.unanswered else self.fresh_since
 
 
@@ -76,22 +76,22 @@ class Bounds:
     """Most requests in flight."""
 
     per_origin: int
-    """To an origin of our own settings."""
+    """Requests to an origin of the settings."""
     per_stranger: int
-    """To an origin that a stranger named (`Request.guard`)."""
+    """Requests to an origin of an untrusted URL (`Request.guard`)."""
     in_total: int
 
 
 @dataclass(slots=True)
 class _Queue:
-    """What waits for one origin."""
+    """Requests that wait for one origin."""
 
     origin: Origin
     bound: int
     lines: dict[bool, deque[tuple[Batch, int]]] = field(
         default_factory=lambda: {True: deque(), False: deque()}
     )
-    """Urgent -> who waits."""
+    """Waiting requests, by urgency."""
 
     @property
     def is_idle(self) -> bool:
@@ -99,18 +99,18 @@ class _Queue:
 
 
 class Lines:
-    """All origins. Belongs to the loop's thread."""
+    """All origins. The loop's thread owns the object."""
 
     def __init__(self, bounds: Bounds) -> None:
-        """Know none."""
+        """Start without origins."""
         self._bounds = bounds
         self._queues: dict[str, _Queue] = {}
         self._waiting: dict[bool, dict[str, None]] = {True: {}, False: {}}
-        """Urgent -> names of the origins for which somebody waits, in order."""
+        """Names of the origins with waiting requests, in order, by urgency."""
         self._in_flight = 0
 
     def add(self, batch: Batch) -> None:
-        """Put the requests of a batch at the ends of their lines."""
+        """Add the requests of a batch at the end of the queues."""
         for index, request in enumerate(batch.requests):
             name = _origin_of(request)
             queue = self._queues.get(name) or self._new_queue(name, request)
@@ -120,13 +120,16 @@ class Lines:
             self._waiting[request.urgent][name] = None
 
     def put_back(self, name: str, batch: Batch, index: int) -> None:
-        """Put a request that landed unsent at the head of its line."""
+        """Put a request that was not sent at the head of its queue."""
         urgent = batch.requests[index].urgent
         self._queues[name].lines[urgent].appendleft((batch, index))
         self._waiting[urgent][name] = None
 
     def startable(self) -> Iterator[tuple[str, Origin, Batch, int]]:
-        """Take out what may start now, urgent ones first. The caller starts it, or lands it."""
+        """Take out the requests that may start now, urgent requests first.
+
+        The caller starts or lands each request.
+        """
         for urgent in (True, False):
             for name in list(self._waiting[urgent]):
                 queue = self._queues[name]
@@ -139,12 +142,12 @@ class Lines:
                     del self._waiting[urgent][name]
 
     def record_end(self, name: str) -> Origin:
-        """Note that a request is in flight no more; gives its origin, which counts for itself."""
+        """Note the end of a request in flight; return the origin, which counts separately."""
         self._in_flight -= 1
         return self._queues[name].origin
 
     def drop(self, batches: set[Batch]) -> list[tuple[Batch, int]]:
-        """Take out all that waits of these batches."""
+        """Take out all waiting requests of the batches."""
         dropped: list[tuple[Batch, int]] = []
         for urgent, names in self._waiting.items():
             for name in list(names):
@@ -177,7 +180,7 @@ class Lines:
 
 
 def _origin_of(request: Request) -> str:
-    """Name what connections are shared by, `https://host:port`, and whether a stranger named it."""
+    """Return the key of shared connections, `https://host:port`, and True for untrusted URLs."""
     end = request.url.find("/", 8)
     name = request.url if end < 0 else request.url[:end]
     return name if request.guard is None else name + " guarded"

@@ -1,10 +1,10 @@
 """The thread that drives libcurl: bounded in flight, a deadline for each request.
 
-Each origin (scheme, host and port) has its own two lines, urgent and patient, and its own share of
-the slots, so a provider that hangs fills its own share and slows nobody else. A request's deadline
-begins when libcurl gets the request; one that has waited in line for too long has never been sent,
-and is answered so. Replies that come within a few milliseconds go back as one list: waking the
-caller costs more than a request.
+Each origin (scheme, host and port) has two queues, urgent and patient, and a share of the slots, so
+a provider that hangs fills only that provider's share. A request's deadline begins when libcurl
+gets the request; a request that waited too long in the queue was never sent, and the reply says so.
+Replies that come within a few milliseconds go back as one list, because waking the caller costs
+more than a request.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class _Flight:
 
 
 class Loop:
-    """Owns the multi, its sockets and its thread; only `submit` and `close` run elsewhere."""
+    """Owner of multi, sockets and thread; only `submit` and `close` run in other threads."""
 
     def __init__(self, bounds: Bounds) -> None:
-        """Start the thread; `bounds` are those of the requests in flight."""
+        """Start the thread; `bounds` limit the requests in flight."""
         self._inbox: SimpleQueue[Batch] = SimpleQueue()
         self._batches: set[Batch] = set()
         self._lines = Lines(bounds)
@@ -65,16 +65,16 @@ class Loop:
 
     @property
     def alive(self) -> bool:
-        """False once closed, or after a bug ended the thread."""
+        """False after `close`, or after a bug ended the thread."""
         return self._thread.is_alive()
 
     def submit(self, batch: Batch) -> None:
-        """Hand over a batch; its replies arrive on its own queue."""
+        """Submit a batch; the replies arrive on the batch's queue."""
         self._inbox.put(batch)
         self._wake()
 
     def close(self) -> None:
-        """End the thread; what is in flight is cut."""
+        """End the thread; requests in flight are cut."""
         self._closing = True
         self._wake()
         self._thread.join()
@@ -155,7 +155,7 @@ class Loop:
             origin.record_answer(multiplexes=easy.multiplexes)
 
     def _expire(self) -> None:
-        """Answer what waited in vain. What is in flight is ended by libcurl's own timeout."""
+        """Answer requests that waited too long. libcurl's own timeout ends requests in flight."""
         now = monotonic()
         over = {b for b in self._batches if not b.expired and (b.abandoned or b.begin_by <= now)}
         for batch in over:

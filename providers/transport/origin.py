@@ -1,13 +1,14 @@
-"""How many requests the connections to one origin can carry now.
+"""The number of requests that the connections to one origin can carry now.
 
-Over HTTP/1.1 each request in flight has a connection of its own, and any number may start. Over
-HTTP/2 a connection carries up to `STREAMS`, but a new one carries a single request until that was
-answered (`sockets` says why). So a request either rides on a proven connection, or it opens a
-connection as its first request. When one connection has answered, as many are opened at the same
-time as the waiting requests need, so that twenty of them take three round trips and not twenty.
+Over HTTP/1.1 each request in flight has a separate connection, and any number may start. Over
+HTTP/2 a connection carries up to `STREAMS`, but a new connection carries a single request until the
+first answer (`sockets` gives the reason). So a request either uses a proven connection, or opens a
+connection as the connection's first request. After the answer on one connection, the origin opens
+as many connections at the same time as the waiting requests need, so that twenty connections take
+three round trips and not twenty.
 
-What libcurl does with its connections is known only afterwards: `room` is an estimate, corrected by
-each request that came to a connection too early.
+libcurl's choice of a connection is known only afterwards: `room` is an estimate, corrected by each
+request that came to a connection too early.
 """
 
 from __future__ import annotations
@@ -21,52 +22,53 @@ STREAMS: Final = 100
 _MOST_OPENING: Final = 8
 """Connections to one origin that are opened at the same time."""
 _FORGET_SECONDS: Final = 25.0
-"""Idle for this long, shorter than `easy.IDLE_CONNECTION_LIFE`, no connection is counted on."""
+"""Idle time after which no connection is counted on; shorter than `easy.IDLE_CONNECTION_LIFE`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How one request gets its connection."""
+    """The way in which a request gets a connection."""
 
     opens: bool
-    """It is meant to be the first request of a connection."""
+    """The request is meant to be the first request of a connection."""
     fresh: bool
-    """It takes no connection that is open already."""
+    """The request takes no open connection."""
     sweeping: bool
-    """Its connection is closed after it. libcurl keeps a connection that the other side has closed
-    for up to a second and gives it to the next request; so that one is gone."""
+    """The connection is closed after the request. libcurl keeps a connection that the server closed
+    for up to a second and gives the connection to the next request; the closing removes the
+    connection."""
 
 
 @dataclass(slots=True, eq=False)
 class Origin:
-    """The state of one scheme, host and port. Belongs to the loop's thread."""
+    """The state of one scheme, host and port. The loop's thread owns the object."""
 
     may_multiplex: bool
     """HTTP/2 comes with TLS only."""
     in_flight: int = 0
     _room: float = 0
-    """Requests that proven connections carry at most."""
+    """Most requests on proven connections."""
     _proven: int = 0
     """Connections that have answered."""
     _opening: int = 0
-    """Requests in flight that are the first ones of their connections."""
+    """Requests in flight that are the first requests of their connections."""
     _used_at: float = 0.0
     _sweeps_next: bool = False
-    """A connection was found closed: the next request takes it away from the others."""
+    """A connection was found closed: the next request removes the connection."""
 
     def __post_init__(self) -> None:
-        """Limit nothing where nothing is shared."""
+        """Limit nothing if nothing is shared."""
         if not self.may_multiplex:
             self._room = inf
 
     def wake(self, *, now: float) -> None:
-        """Count on no connection any more when the last use was long ago (monotonic seconds)."""
+        """Count on no connection if the last use was long ago (monotonic seconds)."""
         if self.may_multiplex and now - self._used_at > _FORGET_SECONDS:
             self._room = self._proven = 0
         self._used_at = now
 
     def takes_another(self, *, waiting: int) -> bool:
-        """Tell whether one of these waiting requests can ride on a connection or open one."""
+        """Return True if a waiting request can use a connection or open a connection."""
         needed = min(_MOST_OPENING, 1 + waiting // STREAMS) if self._proven else 1
         return self._has_ride or self._opening < needed
 
@@ -75,7 +77,7 @@ class Origin:
         return self.in_flight - self._opening < self._room
 
     def start(self) -> Plan:
-        """Count one more request, and say how it gets its connection."""
+        """Count one more request, and return the way to a connection."""
         opens, sweeping = not self._has_ride, self._sweeps_next
         self.in_flight += 1
         self._opening += opens
@@ -89,16 +91,16 @@ class Origin:
         self._opening -= opened
 
     def came_early(self) -> None:
-        """A request, ended already, was given a connection that had not answered yet."""
+        """Note that an ended request was given a connection without an answer so far."""
         self._room = min(self._room, max(0, self.in_flight - self._opening))
 
     def met_closed(self, *, is_gone: bool) -> None:
-        """A request, ended already, was given a connection that the other side had closed."""
+        """Note that an ended request was given a connection that the server had closed."""
         self._sweeps_next |= not is_gone
         self._proven = max(0, self._proven - 1)
         self._room = max(0, self._room - STREAMS)
 
     def record_answer(self, *, multiplexes: bool) -> None:
-        """A connection has answered its first request, or one that was meant to be the first."""
+        """Note that a connection answered its first request, or a request meant to be the first."""
         self._proven += 1
         self._room = self._room + STREAMS if multiplexes else inf

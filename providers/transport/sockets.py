@@ -1,17 +1,15 @@
-"""What is known of a connection, asked just before a request is written on it.
+"""The state of a connection, asked just before a request is written.
 
-**Has the other side closed it?**
+**Closed connections.** A server that restarts, or a load balancer that is replaced, closes kept
+connections. libcurl looks for closed connections at most once a second and otherwise notices the
+closing by the loss of a request: the effect of the request is unknown then. A question to the
+kernel costs a microsecond and keeps the request provably unsent.
 
-A server that restarts, or a load balancer that is replaced, closes connections that we keep for
-reuse. libcurl looks for such at most once a second and otherwise finds out by losing the request:
-then nobody can say whether it was acted on. Asking the kernel costs a microsecond and keeps that
-request provably unsent.
-
-**May it carry another one already?** On a new HTTP/2 connection libcurl starts up to a hundred
-requests before the server has said how many it takes; it refuses the others, and what was refused
-cannot be told from what was lost. Apple takes one until it has seen a valid token
+**Connections for several requests.** On a new HTTP/2 connection libcurl starts up to a hundred
+requests before the server has stated a limit; the server refuses the requests over the limit, and
+refused requests look like lost requests. Apple takes one request until Apple has seen a valid token
 (https://developer.apple.com/documentation/usernotifications/establishing-a-connection-to-apns). So
-the first request goes alone, and the others when it was answered.
+the first request goes alone, and the other requests follow the answer.
 """
 
 from __future__ import annotations
@@ -24,14 +22,14 @@ _CLOSED: Final = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 
 class Sockets:
-    """libcurl's sockets by their local port, which is what its callbacks name a connection by.
+    """libcurl's sockets by local port, the key of connections in libcurl's callbacks.
 
-    A wrong answer is harmless: a dead connection that is missed costs an answer, as before; a
-    live one that is taken for dead costs a new connection.
+    A wrong answer is harmless: a missed dead connection costs an answer, as before; a live
+    connection that is taken for dead costs a new connection.
     """
 
     def __init__(self) -> None:
-        """Know none."""
+        """Start without sockets."""
         self._unplaced: list[int] = []
         self._descriptors: dict[int, int] = {}
         self._ports: dict[int, int] = {}
@@ -45,7 +43,7 @@ class Sockets:
         self._unplaced.append(descriptor)
 
     def is_closed(self, local_port: int) -> bool:
-        """Tell whether the other side has said goodbye on the connection from this port."""
+        """Return True if the server has closed the connection from the local port."""
         if self._unplaced:
             self._place()
         descriptor = self._descriptors.get(local_port)
@@ -56,7 +54,7 @@ class Sockets:
         return any(events & _CLOSED for _, events in poll.poll(0))
 
     def admits(self, local_port: int) -> bool:
-        """Tell whether a request may be written now; True makes it the first where none was."""
+        """Return True if a request may be written now; a new connection notes its first request."""
         if local_port not in self._proven:
             if self.is_tried(local_port):
                 return False
@@ -64,11 +62,11 @@ class Sockets:
         return True
 
     def is_tried(self, local_port: int) -> bool:
-        """Tell whether a connection carries its first request."""
+        """Return True if a connection carries its first request."""
         return local_port in self._tried
 
     def record_end(self, local_port: int, *, answered: bool) -> bool:
-        """Note what became of an admitted request; True when its connection answers first now."""
+        """Note the end of an admitted request; return True for the connection's first answer."""
         self._tried.discard(local_port)
         if not answered or local_port in self._proven:
             return False

@@ -1,11 +1,11 @@
-"""Which sockets the loop waits for.
+"""The sockets that the loop waits for.
 
-libcurl names a socket at the beginning of each request and puts it down at the end, and most
-requests use the same few sockets. To register it each time anew costs two system calls. So a socket
-that was put down stays registered: until it makes itself heard (its other side closes it), or until
-its number is another socket's, which its inode tells.
+libcurl names a socket at the beginning of each request and releases the socket at the end, and most
+requests use the same few sockets. A registration for each request costs two system calls. So a
+released socket stays registered until the socket has an event (the server closes the connection),
+or until the number belongs to another socket, as the inode shows.
 
-Promise: a socket that libcurl wants is registered, whatever was registered under its number before.
+Guarantee: a socket that libcurl wants is registered, also under a number with an old registration.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _EVENTS: Final = {
 
 
 class Watching:
-    """A selector that lets go of sockets late. Belongs to the loop's thread."""
+    """A selector that removes sockets late. The loop's thread owns the selector."""
 
     def __init__(self) -> None:
-        """Wait for nothing yet."""
+        """Start without sockets."""
         self._selector = selectors.DefaultSelector()
         self._events: dict[int, int] = {}
-        """Descriptor -> what it is registered for."""
+        """Registered events by descriptor."""
         self._resting: dict[int, int] = {}
-        """Descriptor -> inode of those that libcurl has put down."""
+        """Inodes of released sockets by descriptor."""
 
     def listen(self, descriptor: int) -> None:
-        """Wait for something to read there, for good."""
+        """Wait for input on a descriptor, permanently."""
         self._selector.register(descriptor, selectors.EVENT_READ)
 
     def want(self, descriptor: int, wanted: int) -> None:
-        """Wait for what libcurl wants of a socket (`POLL_IN`, `POLL_OUT`, `POLL_INOUT`)."""
+        """Wait for the events that libcurl wants (`POLL_IN`, `POLL_OUT`, `POLL_INOUT`)."""
         events = _EVENTS[wanted]
         inode = self._resting.pop(descriptor, None)
         if inode is not None and inode != _inode(descriptor):
@@ -53,7 +53,7 @@ class Watching:
         self._events[descriptor] = events
 
     def put_down(self, descriptor: int) -> None:
-        """Libcurl wants nothing of it now."""
+        """Note that libcurl wants no event of a socket now."""
         inode = _inode(descriptor)
         if inode:
             self._resting[descriptor] = inode
@@ -61,7 +61,7 @@ class Watching:
             self._forget(descriptor)
 
     def wait(self, seconds: float | None) -> Iterator[tuple[int, int]]:
-        """Yield each descriptor that is ready, with what it is ready for."""
+        """Yield each ready descriptor with its events."""
         for key, events in self._selector.select(seconds):
             if key.fd in self._resting:
                 del self._resting[key.fd]
@@ -70,7 +70,7 @@ class Watching:
                 yield key.fd, events
 
     def close(self) -> None:
-        """Forget all."""
+        """Remove all sockets."""
         self._selector.close()
 
     def _forget(self, descriptor: int) -> None:
@@ -79,7 +79,7 @@ class Watching:
 
 
 def _inode(descriptor: int) -> int:
-    """What tells a socket from the next one with its number; 0 where nothing does."""
+    """Return a value that differs between sockets of the same number; 0 if no such value exists."""
     try:
         return os.fstat(descriptor).st_ino
     except OSError:

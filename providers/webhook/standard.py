@@ -81,7 +81,7 @@ class Webhook(OneWay):
     def __init__(
         self, config: Config, *, transport: Transport, now: clock.Clock = clock.now
     ) -> None:
-        """Nothing is contacted until the first `send`."""
+        """Store the settings; the first `send` connects."""
         self.capabilities: Final = Capabilities(
             channels=frozenset({Channel.WEBHOOK}),
             repeat=Repeat.DEDUPLICATED,
