@@ -1,10 +1,12 @@
 """Flower's settings, read by `flower --conf`. Names in lower case are Flower's own options.
 
-Flower can shut workers down and revoke tasks, so it never starts without a password: with none, it
-would show all of that to everybody. Tasks carry ids only, so Flower has no message to show. It
-reads the broker's URL and its own password, and needs no other setting of the service.
+Flower can shut workers down and revoke tasks, so Flower does not start without a password, because
+every visitor could then control the workers. Tasks carry ids only, so Flower shows no message.
+Flower reads the broker's URL, Flower's user and Flower's password, and no other setting of the
+service.
 
-Every page but `/healthcheck` asks for the password, `/metrics` too, which Flower leaves open.
+Every page except `/healthcheck` requires the password. `/metrics` does too; Flower by itself leaves
+`/metrics` open.
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ _password_given = BaseHandler.get_current_user
 
 
 def _who(handler: BaseHandler) -> object:
-    """Return who asks, as Flower knows it.
+    """Return Flower's user of the request.
 
     Raises:
-        HTTPError: 401, also where Flower fails to compare a password beyond ASCII.
+        HTTPError: 401 for a password beyond ASCII, which Flower cannot compare.
     """
     try:
         return _password_given(handler)
@@ -46,6 +48,6 @@ def _who(handler: BaseHandler) -> object:
 BaseHandler.get_current_user = _who
 Metrics.get = authenticated(Metrics.get)
 basic_auth = [f"{_user}:{_password}"]
-# The same after a restart, so that nobody has to sign in again; another one with another password.
+# The secret depends on the password alone: sign-ins survive a restart, but no change of password.
 cookie_secret = hmac.digest(_password.encode(), b"flower cookie", hashlib.sha256).hex()
 max_tasks = 10_000

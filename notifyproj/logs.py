@@ -1,8 +1,8 @@
-"""Structured logs: one JSON line each on standard error, ours and every library's.
+"""Structured logs of the product and of every library: JSON lines on standard error.
 
-All of them go through the queue of `notifications.telemetry`, so no thread waits for a reader. The
-API's middleware binds a request's id and trace to its lines; the wide line of each provider call
-has the trace that was stored when the notification was accepted.
+All lines go through the queue of `notifications.telemetry`, so no thread waits for a reader. The
+API's middleware binds the request's id and trace to the lines of a request. The wide line of a
+provider call has the trace that was stored at the acceptance of the notification.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from structlog.typing import Processor
 from notifications.api import correlation
 
 _TRACEBACKS: Final = ExceptionRenderer(ExceptionDictTransformer(show_locals=False))
-"""Where it went wrong, without the frames' variables: those hold addresses and bodies."""
+"""Tracebacks without the frames' variables, because variables hold addresses and bodies."""
 
 _STDERR: Final = {
     "class": "logging.StreamHandler",
@@ -32,12 +32,12 @@ _STDERR: Final = {
 class RouteForPath(logging.Filter):
     """Replace the path of a request by its route, and add the trace id of the request.
 
-    A path can name a person. Django writes a failed request after the middleware has ended, so the
-    id must come from the request.
+    A path can contain the id of a recipient. Django logs a failed request after the end of the
+    middleware, so the trace id must come from the request.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Put the route where the path stands; keep every line."""
+        """Replace the path by the route; return True for every line."""
         request = getattr(record, "request", None)
         if request is not None and isinstance(record.args, tuple):
             match = request.resolver_match
@@ -48,7 +48,7 @@ class RouteForPath(logging.Filter):
 
 
 def configure(config: Mapping[str, object]) -> None:
-    """Django's LOGGING_CONFIG: structlog for us and for every library, JSON on standard error."""
+    """Configure structlog for the product and every library; Django's LOGGING_CONFIG."""
     shared = _common_processors()
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -73,12 +73,12 @@ def configure(config: Mapping[str, object]) -> None:
         "filters": {"route_for_path": {"()": RouteForPath}},
         "handlers": {"stderr": _STDERR},
         "root": {"handlers": ["stderr"], "level": config["level"]},
-        # Each is a line per task or request that says less than our own wide line.
+        # The loggers write a line per task or request with less than the product's wide line.
         "loggers": {
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
-            # Its warnings say what our own line a request says. Paths hold user ids and tokens.
+            # The warnings repeat the product's line of a request; paths hold user ids and tokens.
             "django.request": {"level": "ERROR"},
             "django_celery_beat": {"level": "WARNING"},
         },
@@ -86,7 +86,7 @@ def configure(config: Mapping[str, object]) -> None:
 
 
 def _common_processors() -> list[Processor]:
-    """What is added to the lines of structlog and of the standard library alike."""
+    """Return the processors for the lines of structlog and of the standard library."""
     return [
         structlog.stdlib.ExtraAdder(allow=["trace_id"]),
         structlog.contextvars.merge_contextvars,

@@ -1,8 +1,8 @@
-"""Middleware that only pages for people need: sessions, CSRF tokens, sign-in and messages.
+"""Middleware for HTML pages only: sessions, CSRF tokens, sign-in and messages.
 
-A producer's request has an API key and no cookie, so a path below `/v1/` skips these: each costs
-processor time for every notification that is accepted. They are subclasses of Django's, because
-Django's system checks look for those in MIDDLEWARE.
+A producer's request has an API key and no cookie, so a path below `/v1/` skips the middleware,
+which would cost processor time for every notification. The classes are subclasses of Django's
+middleware, because Django's system checks look for Django's classes in MIDDLEWARE.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ API: Final = "/v1/"
 
 class _NotForTheApi(MiddlewareMixin):
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        """Answer a request of the API without this middleware."""
+        """Return the response; a request of the API skips the middleware."""
         if request.path_info.startswith(API):
             return self.get_response(request)
         return super().__call__(request)
 
 
 class Sessions(_NotForTheApi, SessionMiddleware):
-    """Django's sessions."""
+    """Django's sessions, for pages outside the API."""
 
 
 class Csrf(_NotForTheApi, CsrfViewMiddleware):
-    """Django's CSRF tokens. No browser sends an API key by itself."""
+    """Django's CSRF tokens, which the API does not need: no browser sends API keys by itself."""
 
 
 class SignIn(_NotForTheApi, AuthenticationMiddleware):
-    """Django's `request.user`. The views of the API set their own."""
+    """Django's `request.user`; the API's authentication sets `request.user` for its views."""
 
 
 class Messages(_NotForTheApi, MessageMiddleware):
-    """Django's one-time messages."""
+    """Django's one-time messages, for pages outside the API."""

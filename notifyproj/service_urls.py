@@ -1,4 +1,4 @@
-"""The addresses of the database and of the two Valkeys, with passwords from variables of their own.
+"""URLs of the database and the two Valkeys, with passwords from separate variables.
 
 `DATABASE_URL=postgresql://app@postgres/notify` and `DATABASE_PASSWORD=p@ss/word` make one URL with
 the password encoded, so that a password may hold any character and no file repeats it in a URL.
@@ -15,13 +15,13 @@ PASSWORDS: Final[Mapping[str, str]] = {
     "REDIS_URL": "REDIS_PASSWORD",
     "CELERY_BROKER_URL": "CELERY_BROKER_PASSWORD",
 }
-"""Variable of a URL -> variable of the password that belongs into it."""
+"""Variable of a URL -> variable of the URL's password."""
 
 
 def service_url(environ: Mapping[str, str], name: str) -> str:
-    """Read one of the URLs, with its password. Empty when the URL is not set.
+    """Return a URL with its password; empty: the URL is not set.
 
-    A URL that names a password already keeps that one.
+    A password in the URL has precedence over the variable.
     """
     url = environ.get(name, "").strip()
     password = environ.get(PASSWORDS[name], "").strip()
@@ -34,6 +34,6 @@ def service_url(environ: Mapping[str, str], name: str) -> str:
 
 
 def with_passwords(environ: Mapping[str, str]) -> dict[str, str]:
-    """Give the environment with the passwords inside its URLs."""
+    """Return the environment with the passwords inside the URLs."""
     urls = {name: service_url(environ, name) for name in PASSWORDS}
     return {**environ, **{name: url for name, url in urls.items() if url}}

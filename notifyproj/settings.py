@@ -1,7 +1,7 @@
-"""Django's settings, filled from a checked environment.
+"""Django's settings, from a validated environment.
 
-Anything that differs between two installations is an environment variable (see `environment`);
-anything that is decided once is written here.
+A value that differs between installations is an environment variable (see `environment`). A value
+that is the same for all installations is a constant of this module.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ TEMPLATES = [
     },
 ]
 
-# No health checks of Django's: they cost a round trip each; `store.postgres.db.drop_broken` asks
-# the socket.
+# Django's health checks are off, because each check costs a round trip;
+# `store.postgres.db.drop_broken` checks the socket.
 DATABASES = {"default": dj_database_url.parse(ENVIRONMENT.database_url, conn_max_age=None)}
 # No session settings here, which a transaction pooler would drop: see
 # `store.postgres.session_settings`.
@@ -94,7 +94,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).update({
     "keepalives_interval": 3,
     "keepalives_count": 3,
 })
-# Celery closes a thread's connection after each task unless it is told how often to reuse it.
+# Without this setting Celery closes a thread's connection after each task.
 CELERY_DB_REUSE_MAX = 10_000
 
 LANGUAGE_CODE = "en"
@@ -105,7 +105,7 @@ FORMAT_MODULE_PATH = "notifyproj.formats"
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 DOCS_SITE = BASE_DIR / "var" / "site"
-# Django's own cap is on form posts; the API caps each path by itself.
+# Django's limit is for form posts; the API has a limit for each path.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 17 * 1024 * 1024
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -118,10 +118,10 @@ OTP_ADMIN_HIDE_SENSITIVE_DATA = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.public_url.startswith("https:")
 SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if SESSION_COOKIE_SECURE else 0
 SILENCED_SYSTEM_CHECKS = [
-    "security.W003",  # it looks for the name of Django's class, and pages.Csrf is a subclass
+    "security.W003",  # the check looks for Django's class by name, and pages.Csrf is a subclass
     "security.W005",  # other hosts below the domain are the company's to decide about
     "security.W008",  # the proxy redirects; producers beside the service may call it by HTTP
-    "security.W021",  # so is the browsers' preload list
+    "security.W021",  # the company decides about the browsers' preload list
 ]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_REFERRER_POLICY = "same-origin"
@@ -182,7 +182,7 @@ NOTIFICATIONS = Conf(
     public_url=ENVIRONMENT.public_url,
     flower_url=ENVIRONMENT.flower_url or "",
     routes=ENVIRONMENT.routes,
-    # What comes with a test key is shown by the sandbox; without a sandbox nobody is called.
+    # The sandbox takes the messages of test keys; without a sandbox no provider is called.
     test_provider=sandbox.NAME if ENVIRONMENT.sandbox_url else dry_run.NAME,
     dry_run=ENVIRONMENT.delivery is environment.Delivery.DRY_RUN,
     allowed=ENVIRONMENT.allowed_recipients,

@@ -1,7 +1,7 @@
-"""Signing in to the admin: a password, a code where the account has a second factor, and limits.
+"""Sign-in to the admin: a password, a code for an account with a second factor, and limits.
 
-`SignInForm` counts each try before it hashes a password. `SecondFactor` is a middleware that sends
-who must have a second factor and has none to the page that sets one up. `begin` lists each session.
+`SignInForm` counts each try before a password is hashed. `SecondFactor` is a middleware that
+redirects an account without a required second factor to the setup page. `begin` lists each session.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FREE: Final = frozenset({"admin:second_factor", "admin:logout", "admin:password
 
 
 class SignInForm(AuthenticationForm):
-    """User name, password, and a code for who has set up a second factor."""
+    """User name, password, and a code for an account with a second factor."""
 
     code = forms.CharField(
         label="Code",
@@ -46,10 +46,10 @@ class SignInForm(AuthenticationForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse without looking at the password what comes too often.
+        """Check the limits, then the password and the code; too many tries skip the password.
 
         Raises:
-            ValidationError: too many tries, or something is wrong; the words do not say what.
+            ValidationError: too many tries, a wrong user name or password, or a wrong code.
         """
         account = str(self.cleaned_data.get("username", ""))
         address = clients.counted_as(address_of(self.request))
@@ -79,19 +79,22 @@ class SignInForm(AuthenticationForm):
 
 
 class SecondFactor:
-    """Middleware: with NOTIFY_REQUIRE_SECOND_FACTOR an account without one sees one page."""
+    """Middleware for NOTIFY_REQUIRE_SECOND_FACTOR: limits an account without a second factor.
+
+    Such an account reaches the setup page, the sign-out and the change of the password.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer a request."""
+        """Return the response; `process_view` does the check."""
         return self._get_response(request)
 
     def process_view(
         self, request: HttpRequest, _view: object, _args: object, _kwargs: object
     ) -> HttpResponseRedirect | None:
-        """Send who has no second factor to the page that sets one up."""
+        """Redirect an account without a required second factor to the setup page."""
         found = request.resolver_match
         if found is None or found.namespace != "admin":
             return None
@@ -103,7 +106,7 @@ class SecondFactor:
 
 
 def address_of(request: HttpRequest | None) -> str:
-    """The client's address; empty where there is none."""
+    """Return the client's address; empty: the request has no valid address."""
     if request is None:
         return ""
     found = clients.address_of(request.META)
@@ -115,7 +118,7 @@ def address_of(request: HttpRequest | None) -> str:
 
 @receiver(user_logged_in)
 def begin(sender: object, request: HttpRequest, user: User, **_signal: object) -> None:
-    """List the session that has just begun."""
+    """List a new session among the account's sessions."""
     del sender
     if request.session.session_key is None:
         request.session.create()

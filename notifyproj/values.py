@@ -1,8 +1,8 @@
-"""What the text of a setting means: its type, or what is wrong with it.
+"""Types of settings: each type parses the text of an environment variable or raises a ValueError.
 
-A type refuses with the end of a sentence that begins with the variable's name: "names no host". It
-never repeats what was given, which may be a secret; of lists it repeats the item that has no secret
-in it.
+The message of the ValueError ends a sentence that begins with the variable's name: "names no host".
+The message does not repeat the value, because the value may be a secret. The message about a list
+without secrets repeats the invalid item.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from providers.contract import Channel
 from providers.transport.guard import nat64_prefixes
 
 _MIN_SECRET_LENGTH: Final = 32
-"""Characters; Django asks for 50, 32 of a random alphabet cannot be guessed."""
+"""Characters; Django requires 50, but 32 random characters cannot be guessed."""
 
 
 _LONGEST_TTL_S: Final = 60 * 24 * 3600
@@ -47,10 +47,10 @@ def _public_url(value: str) -> str:
 
 
 def _url(value: str, *, schemes: tuple[str, ...]) -> str:
-    """Check an URL's shape.
+    """Check the shape of a URL and return the URL.
 
     Raises:
-        ValueError: another scheme, no host, or a port that is none.
+        ValueError: another scheme, no host, or an invalid port.
     """
     parts = urlsplit(value)
     if parts.scheme not in schemes:
@@ -99,7 +99,7 @@ def _caps(value: str) -> Caps:
     """Read `push=10/hour,sms=3/day`, or `none`.
 
     Raises:
-        ValueError: an item is no channel=cap, or names a channel twice or one that is none.
+        ValueError: an item is no channel=cap, or names a channel twice or an unknown channel.
     """
     if value == "none":
         return {}
@@ -112,16 +112,16 @@ def _routes(value: str) -> Mapping[Channel, str]:
 
 
 def _failures_in_a_row(value: str) -> Mapping[Channel, Streak]:
-    """Read `push=10/5,sms=5/2`: so many failures in a row within so many seconds."""
+    """Read `push=10/5,sms=5/2`: failures in a row / seconds, by channel."""
     given = _by_channel(value, "failures/seconds")
     return {channel: Streak.parse(text) for channel, text in given.items()}
 
 
 def _times_to_live(value: str) -> Mapping[Priority, dt.timedelta]:
-    """Read `P0=300,P3=172800`; a priority that is not named keeps its default.
+    """Read `P0=300,P3=172800`; a missing priority has its default.
 
     Raises:
-        ValueError: an item is no priority=seconds, or its time is none from 1 s to 60 days.
+        ValueError: an item is no priority=seconds, or a time is outside of 1 s to 60 days.
     """
     times = dict(DEFAULT_TIME_TO_LIVE)
     for item in _names(value):
@@ -135,10 +135,10 @@ def _times_to_live(value: str) -> Mapping[Priority, dt.timedelta]:
 
 
 def _by_channel(value: str, what: str) -> Mapping[Channel, str]:
-    """Read a comma list of channel=something.
+    """Read a comma list of `channel=value`.
 
     Raises:
-        ValueError: an item has another form, or names a channel twice or one that is none.
+        ValueError: an item has another form, or names a channel twice or an unknown channel.
     """
     found: dict[Channel, str] = {}
     for item in _names(value):
@@ -189,8 +189,9 @@ Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_net
 Nat64Prefixes = Annotated[tuple[IPv6Network, ...], BeforeValidator(_nat64_prefixes)]
 Reachable = Annotated[AllowList | None, BeforeValidator(_allow_list)]
 Providers = Annotated[Mapping[Channel, str], BeforeValidator(_routes)]
-"""Of each channel the one that takes it: `push=sandbox,email=smtp`."""
+"""Provider by channel: `push=sandbox,email=smtp`."""
 MostOfEach = Annotated[Caps, BeforeValidator(_caps)]
+"""Frequency cap of a recipient by channel: `push=10/hour,sms=3/day`, or `none`."""
 Streaks = Annotated[Mapping[Channel, Streak], BeforeValidator(_failures_in_a_row)]
 TimesToLive = Annotated[Mapping[Priority, dt.timedelta], BeforeValidator(_times_to_live)]
-"""Of each channel what a person gets at most: `push=10/hour,sms=3/day`, or `none`."""
+"""Time to live by priority: `P0=300,P3=172800`, in seconds."""

@@ -4,10 +4,10 @@
     --port     default 8000
     --workers  processes; default 1
 
-HTTP/1.1 only: over HTTP/2 one connection is many clients. Each process answers NOTIFY_WEB_SLOTS
-requests at a time (`notifications.api.request_slots`) and closes slow connections
-(`notifyproj.connections`); the server itself limits the time for a request's head, which is also
-how long a connection may be idle.
+The server speaks HTTP/1.1 only, because an HTTP/2 connection carries several requests at a time.
+Each process answers NOTIFY_WEB_SLOTS requests at a time (`notifications.api.request_slots`) and
+closes slow connections (`notifyproj.connections`). The server limits the time for a request's head,
+which is also the longest idle time of a connection.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from granian.server import Server
 from notifyproj import environment
 
 THREADS: Final = 384
-"""Most of a process: each request has one while it is answered or its body comes."""
+"""Most threads of a process: each request has a thread from its body to the response."""
 _STOP_SECONDS: Final = 10
-"""For what is being answered when the server is told to stop."""
+"""Time for the requests in progress after the signal to stop."""
 _DESCRIPTORS_BESIDE: Final = 1_024
-"""Descriptors for everything but clients' connections: database, brokers, files."""
+"""Descriptors beside clients' connections: database, brokers, files."""
 _HEAD_BYTES: Final = 32 * 1024
-"""The largest head of a request, and most bytes of one connection that are held by the server."""
+"""The largest head of a request, and most bytes of a connection in the server's buffer."""
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _allow_descriptors(wanted: int) -> None:
-    """Raise this process's own limit as far as it may."""
+    """Raise the process's limit of descriptors to `wanted`, at most to the hard limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

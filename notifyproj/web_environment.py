@@ -1,4 +1,4 @@
-"""The settings of the web server: how much of it one client may take."""
+"""Settings of the web server: its capacity and the limits of a client."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class WebEnvironment(BaseModel):
 
     @property
     def web(self) -> Web:
-        """The same, as the app reads it."""
+        """The settings as the app's `Web`."""
         return Web(
             slots=self.web_slots,
             connections=self.web_connections,

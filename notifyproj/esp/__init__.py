@@ -1,27 +1,28 @@
-"""Any e-mail service that django-anymail knows, behind the contract of `providers`.
+"""E-mail services of django-anymail behind the contract of `providers`.
 
-    registry.add(anymail_vendor.VENDOR)              by `environment`, before it reads anything
+    registry.add(anymail_vendor.VENDOR)              by `environment`, at its import
           |
     anymail_vendor   settings, and the Provider
-          |--> services   what differs between the services: one row each
-          |--> encoding   a Message as the service's own request     (anymail's backends)
-          |--> answers    its answer as an Outcome                   (one table of codes)
-          '--> callbacks  its callback as Receipts                   (anymail's webhook views)
+          |--> services   a row of differences for each service
+          |--> encoding   a Message as a request of the service      (anymail's backends)
+          |--> answers    the service's response as an Outcome       (one table of codes)
+          '--> callbacks  the service's callback as Receipts         (anymail's webhook views)
 
-Why here: anymail's classes are Django mail backends and views, and read Django's settings. No code
-in `providers` may need Django, so this adapter lives with the wiring and is handed to the registry
-from outside; the app sees one provider more and knows nothing of it.
+Place: anymail's classes are Django mail backends and views, and read Django's settings. No code in
+`providers` may need Django, so this adapter belongs to the wiring, and `environment` adds the
+adapter to the registry. The app treats the adapter like every other provider.
 
-Why not anymail's own `send_messages`: it sends through `requests`, one message at a time, with a
-timeout for each read but none for the whole, and cannot tell "never sent" from "not answered". So
-anymail does what it knows (how each service wants a message, what its answer says of the
-recipient, how its callbacks are verified and read), and the process's one Transport does the
-sending, with the deadline, the bounds and the certainty that all other adapters have.
+Transport: anymail's `send_messages` sends one message at a time through `requests`, with a timeout
+for each read but without a timeout for the whole call, and cannot distinguish "never sent" from
+"not answered". So anymail builds the request of a service, reads the recipient's status from the
+response, and verifies and reads callbacks. The process's Transport sends the request, with the
+deadline, the limits and the distinct outcomes of all other adapters.
 
-Nothing of anymail is imported, and Django's settings are not looked at, before the first message
-or callback: every process imports this package, and `environment` does so while Django's settings
-are being made. That is why `services` says which options a service needs: a missing one must stop
-the start. A test holds its rows to anymail's own code.
+Imports: no code of anymail is imported and no setting of Django is read before the first message or
+callback, because every process imports this package, and `environment` imports the package while
+Django builds the settings. So `services` lists the options that a service needs, and a missing
+option stops the start. A test compares the rows with anymail's code.
 
-What breaks it: a release of anymail that changes how backends build a payload. It is pinned.
+Limit: a release of anymail may change the way in which backends build a payload. The version is
+pinned.
 """

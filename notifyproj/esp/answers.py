@@ -1,14 +1,14 @@
-"""From a service's answer to an Outcome: one table for what HTTP's own meanings leave open.
+"""Translates a service's response into an Outcome by a table of codes.
 
-| key | what it is |
+| key | meaning |
 | --- | --- |
 | `402` | an HTTP status, of any service |
-| `rejected` | what anymail read of the recipient in a success |
-| `postmark:406` | a service and its own code, in the body of any answer; comes first |
+| `rejected` | anymail's status of the recipient in a success |
+| `postmark:406` | a service and the service's code, in the body of any response; has precedence |
 
-What is in no row goes by `providers.http_outcomes`. NOTIFY_ANYMAIL_CODES overrides rows and adds
-others, in the same words. Sources: each service's API reference as of 2026, and for the statuses
-the one of anymail ("normalized recipient status").
+`providers.http_outcomes` judges a response without a row. NOTIFY_ANYMAIL_CODES overrides and adds
+rows in the same words. Sources: the API reference of each service as of 2026, and anymail's
+documentation for the recipient statuses ("normalized recipient status").
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from providers.transport import Reply, Response
 from providers.verdicts import Verdict
 
 TABLE: Final[verdicts.Table] = {
-    # Any service: no address is in the URL, so these speak of our account or our settings.
+    # Any service: no address is in the URL, so the status concerns the account or the settings.
     "402": Verdict.MISCONFIGURED,  # out of credit
     "404": Verdict.MISCONFIGURED,  # no such API, or (Mailgun) no such sender domain
     "405": Verdict.MISCONFIGURED,
@@ -68,7 +68,7 @@ TABLE: Final[verdicts.Table] = {
     "resend:invalid_from_address": Verdict.MISCONFIGURED,
     "resend:invalid_access": Verdict.MISCONFIGURED,
     "resend:daily_quota_exceeded": Verdict.THROTTLED,
-    "resend:monthly_quota_exceeded": Verdict.MISCONFIGURED,  # waiting an hour cures nothing
+    "resend:monthly_quota_exceeded": Verdict.MISCONFIGURED,  # the quota lasts longer than retries
     "resend:rate_limit_exceeded": Verdict.THROTTLED,
     # Brevo, "How it works: errors"; most come with HTTP 400
     "brevo:not_enough_credits": Verdict.MISCONFIGURED,
@@ -97,7 +97,7 @@ _ADDRESS: Final = re.compile(r"""[^\s"'<>,;:()\[\]]+@[^\s"'<>,;:()\[\]\\]+""")
 
 
 def hide_addresses(text: str) -> str:
-    """Replace everything that looks like an e-mail address."""
+    """Replace each part of `text` with the shape of an e-mail address."""
     return _ADDRESS.sub("[address]", text)
 
 
@@ -108,7 +108,7 @@ def outcome_of(
     codes: verdicts.Table,
     read: Callable[[Response], Outcome],
 ) -> Outcome:
-    """Judge a reply; `read` looks into a success that holds no known code."""
+    """Return the outcome of a reply; `read` judges a success without a known code."""
     if isinstance(reply, Response):
         code = code_in(reply.body, SERVICES[service])
         masked = replace(reply, body=hide_addresses(reply.body.decode(errors="replace")).encode())
@@ -126,8 +126,8 @@ def outcome_of(
 
 
 def outcome_of_status(status: str, *, message_id: str, codes: verdicts.Table) -> Outcome:
-    """Judge what a success says of the recipient: `sent`, `queued`, `rejected` ..."""
+    """Return the outcome of a recipient's status in a success: `sent`, `queued`, `rejected` ..."""
     verdict = verdicts.look_up(status, TABLE, codes)
-    if verdict is None:  # sent, queued, and unknown: a success is a promise
+    if verdict is None:  # sent, queued, and unknown: the service has accepted the message
         return Accepted(message_id=message_id)
     return verdicts.outcome(verdict, code=status, detail="")

@@ -1,12 +1,12 @@
-"""The vendor `anymail`: settings, and the adapter. The package's docstring has the design.
+"""The vendor `anymail`: settings and adapter. The package's docstring describes the design.
 
     NOTIFY_ANYMAIL_ESP=postmark
     NOTIFY_ANYMAIL_OPTIONS={"server_token": "..."}
     NOTIFY_ANYMAIL_FROM=Shop <no-reply@shop.example>
     NOTIFY_ANYMAIL_WEBHOOK_SECRET=user:password
 
-Point the service's callbacks at `https://user:password@<us>/v1/receipts/anymail`; where it signs
-them, its key is one of the options and the secret may be left out.
+The service's callbacks go to `https://user:password@<host>/v1/receipts/anymail`. A service that
+signs callbacks needs the signing key among the options, and the secret may then be left out.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ NAME: Final = "anymail"
 
 PER_SECOND: Final = 10
 BURST_SECONDS: Final = 10
-"""Ours: each service and plan has limits of its own."""
+"""Default of this adapter: each service and plan has other limits."""
 
 BATCH_LIMIT: Final = 100
-"""Each message is a request of its own, and takes anymail up to half a millisecond to build: a
+"""Each message is a separate request, and anymail builds a request in up to half a millisecond: a
 batch must be built well within the shortest deadline."""
 
 
 def service_name(text: str) -> str:
-    """Read a service's name.
+    """Read the name of a service.
 
     Raises:
-        ValueError: there is no such service.
+        ValueError: no service has the name.
     """
     if text.lower() not in SERVICES:
         raise ValueError(f"write one of {', '.join(SERVICES)}")
@@ -71,7 +71,7 @@ def json_object(text: str) -> Mapping[str, object]:
     """Read a JSON object.
 
     Raises:
-        ValueError: it is none; the message repeats nothing of it.
+        ValueError: the text is no JSON object; the message repeats no part of the text.
     """
     try:
         document = orjson.loads(text)
@@ -83,10 +83,10 @@ def json_object(text: str) -> Mapping[str, object]:
 
 
 def passwords(text: str) -> tuple[str, ...]:
-    """Read `user:password` pairs, separated by commas; any of them lets a callback in.
+    """Read `user:password` pairs, separated by commas; each pair authenticates a callback.
 
     Raises:
-        ValueError: one of them is none.
+        ValueError: an item is no pair.
     """
     pairs = tuple(part.strip() for part in text.split(","))
     if not all(all(pair.partition(":")) for pair in pairs):
@@ -101,16 +101,16 @@ class Config:
     esp: str = field(metadata=parse_with(service_name))
     from_: Address = field(metadata=parse_with(mime.mailbox))
     options: Mapping[str, object] = field(repr=False, metadata=parse_with(json_object))
-    """anymail's settings of that service, with or without its name before them."""
+    """anymail's settings of the service, with or without the service's name as prefix."""
     webhook_secret: tuple[str, ...] = field(default=(), repr=False, metadata=parse_with(passwords))
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
     def __post_init__(self) -> None:
-        """Hold the options against the service.
+        """Validate the options for the service.
 
         Raises:
-            InvalidValue: one is missing, unknown or of the wrong type.
+            InvalidValue: an option is missing, unknown or of the wrong type.
         """
         service, given = SERVICES[self.esp], self.plain_options
         known = service.needs | service.knows
@@ -130,7 +130,7 @@ class Config:
 
     @property
     def plain_options(self) -> Mapping[str, object]:
-        """The options without the service's name before them."""
+        """The options without the service's name as prefix; names in lower case."""
         prefix = f"{self.esp}_"
         return {name.lower().removeprefix(prefix): value for name, value in self.options.items()}
 
@@ -141,7 +141,7 @@ class Anymail:
     name: Final = NAME
 
     def __init__(self, config: Config, *, transport: Transport) -> None:
-        """Nothing is imported or contacted until the first `send`."""
+        """Store the settings; the first use imports anymail, and no call happens before."""
         self._config, self._transport = config, transport
         self._options = config.plain_options
         self._service: Service = SERVICES[config.esp]
@@ -172,16 +172,16 @@ class Anymail:
         """See `providers.contract.Provider.parse_receipt`.
 
         Raises:
-            NoReceipts: the service has none, or we were given nothing to verify them with.
-            InvalidSignature: the service did not send it.
-            MalformedReceipt: it did, and it cannot be read.
+            NoReceipts: the service has no callbacks, or no setting to verify callbacks is given.
+            InvalidSignature: the callback is not from the service.
+            MalformedReceipt: the callback is from the service and cannot be read.
         """
         if not self.capabilities.gives_receipts:
             raise NoReceipts(self.name)
         return self._reader.parse(request)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """See `providers.contract.Provider.check`: no call that all services have tells more."""
+        """See `providers.contract.Provider.check`; the services share no more telling call."""
         page = Request(url=self._backend.api_url, headers=[], method="GET")
         for _index, reply in self._transport.send([page], deadline=deadline):
             yield http_outcomes.reachability(reply)

@@ -1,17 +1,17 @@
-"""A service's callback as Receipts: anymail's webhook views verify it and read it.
+"""Translates a service's callback into Receipts: anymail's webhook views verify and read callbacks.
 
 | anymail's event | receipt | the address is dead |
 | --- | --- | --- |
 | delivered | delivered | |
 | opened, clicked | read | |
 | complained, unsubscribed | read | yes |
-| bounced | bounced | where the reason is `bounced` or `invalid`, and the bounce is not soft |
-| rejected | failed | the same, and `spam` and `unsubscribed`: earlier complaints |
+| bounced | bounced | if the reason is `bounced` or `invalid`, and the bounce is not soft |
+| rejected | failed | for the reasons `bounced`, `invalid`, `spam` and `unsubscribed` |
 | failed | failed | |
 | queued, sent, deferred, subscribed, autoresponded, unknown | none | |
 
-A complaint is a `read`: who complains has seen it. Replays do no harm: the pipeline moves a
-delivery once.
+A complaint is a `read`, because a recipient who complains has seen the mail. `spam` and
+`unsubscribed` stand for earlier complaints. Repeated callbacks do no harm: a delivery moves once.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _KINDS: Final[Mapping[str, ReceiptKind]] = {
 _UNWANTED: Final = frozenset({EventType.COMPLAINED, EventType.UNSUBSCRIBED})
 _GONE: Final = frozenset({RejectReason.BOUNCED, RejectReason.INVALID})
 _SUPPRESSED: Final = _GONE | {RejectReason.SPAM, RejectReason.UNSUBSCRIBED}
-"""A service refuses these by its own list. A *receiver* that cries spam means the text instead."""
+"""Reasons from the service's suppression list. A *receiver's* `spam` concerns the text instead."""
 
 _UNREADABLE: Final = (
-    SuspiciousOperation,  # anymail's own refusal is one
-    AnymailConfigurationError,  # another sort of callback was pointed at us
+    SuspiciousOperation,  # the base of anymail's refusal
+    AnymailConfigurationError,  # the service sends another sort of callback to this URL
     MultiPartParserError,
     LookupError,
     TypeError,
@@ -63,26 +63,26 @@ _UNREADABLE: Final = (
     AttributeError,
     RecursionError,
 )
-"""What the views raise when a body is not what its service sends; they expect Django to answer."""
+"""Errors of the views for a body of an undocumented shape; Django usually handles the errors."""
 
 
 class Reader:
-    """One service's callbacks. Any thread may use it."""
+    """Verifies and reads the callbacks of a service; safe for use by several threads."""
 
     def __init__(
         self, name: str, service: Service, *, options: Mapping[str, object], secrets: Sequence[str]
     ) -> None:
-        """`secrets` are the `user:password` pairs that a callback's URL may hold; none: any."""
+        """`secrets`: `user:password` pairs that a callback may use; empty: no pair is required."""
         view = getattr(import_module(f"anymail.webhooks.{name}"), service.view)
         self._view = view(webhook_secret=list(secrets), **options)
         self._service = service
 
     def parse(self, call: ReceiptRequest) -> list[Receipt]:
-        """Verify and translate.
+        """Verify a callback and return its receipts.
 
         Raises:
-            InvalidSignature: the service did not send it.
-            MalformedReceipt: it did, and it cannot be read.
+            InvalidSignature: the callback is not from the service.
+            MalformedReceipt: the callback is from the service and cannot be read.
         """
         request = _django_request(call)
         try:

@@ -1,7 +1,7 @@
-"""A Message as a service's own HTTP request, and its answer as an Outcome: anymail's backends.
+"""Builds a service's HTTP request from a Message and judges the response, by anymail's backends.
 
-What a service cannot carry (metadata, at one of them) is left out: its receipts then resolve by the
-service's own message id.
+The request omits features that the service does not support, such as metadata at one service. The
+receipts of that service resolve by the service's message id.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ DELIVERY_ID: Final = "delivery_id"
 """Metadata that the service echoes in its callbacks."""
 
 SIZE_LIMIT_BYTES: Final = 5 * 1024 * 1024
-"""Of a request. Postmark takes 5 MB of text or HTML, the least of all; no template comes near."""
+"""Limit of a request. Postmark's limit of 5 MB for text or HTML is the lowest of all services."""
 
 _UNREADABLE: Final = (AnymailError, LookupError, TypeError, ValueError, AttributeError)
-"""What a backend raises when an answer is not what its service documents."""
+"""Errors of a backend for a response that differs from the service's documentation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedRequest:
-    """A message on its way. `payload` and `mail` are what anymail reads the answer with."""
+    """A message as a request; anymail needs `payload` and `mail` to read the response."""
 
     request: Request = field(repr=False)
     payload: Any = field(repr=False)
@@ -44,26 +44,26 @@ class EncodedRequest:
 
 
 class Backend:
-    """One service's backend. It holds no connection; any thread may use it."""
+    """The backend of a service, without a connection; safe for use by several threads."""
 
     def __init__(
         self, service: str, *, options: Mapping[str, object], sender: str, codes: verdicts.Table
     ) -> None:
-        """`codes` are the operator's own rows of the table of answers."""
+        """`codes`: the operator's rows for the table in `answers`."""
         backend = import_module(f"anymail.backends.{service}").EmailBackend
         self._backend = backend(ignore_unsupported_features=True, **options)
         self._service, self._sender, self._codes = service, sender, codes
 
     @property
     def api_url(self) -> str:
-        """Where the service's API is."""
+        """URL of the service's API."""
         return str(self._backend.api_url)
 
     def encode(self, message: Message) -> EncodedRequest:
         """Build the request.
 
         Raises:
-            Unsendable: this service could never take it.
+            Unsendable: the service would refuse the message at every attempt.
         """
         if not is_unicode(message.title + message.body + message.html):
             raise Unsendable("malformed_text", HALF_A_CHARACTER)  # JSON would escape the half
@@ -73,7 +73,7 @@ class Backend:
             request = _request(payload.get_request_params(self._backend.api_url))
         except mailboxes.MalformedAddress as error:
             raise Unsendable("malformed_address", str(error)) from None
-        except AnymailError as error:  # its own text repeats the message
+        except AnymailError as error:  # the text of the error repeats the message
             raise Unsendable("cannot_encode", type(error).__name__) from None
         if len(request.body) > SIZE_LIMIT_BYTES:
             detail = f"{len(request.body)} bytes, at most {SIZE_LIMIT_BYTES}"
@@ -81,7 +81,7 @@ class Backend:
         return EncodedRequest(request=request, payload=payload, mail=mail)
 
     def outcome(self, reply: Reply, encoded: EncodedRequest) -> Outcome:
-        """Judge the answer to a request."""
+        """Return the outcome of the reply to a request."""
 
         def read(response: Response) -> Outcome:
             return self._of_success(_plain(response), encoded)
@@ -91,7 +91,7 @@ class Backend:
     def _of_success(self, response: PlainResponse, encoded: EncodedRequest) -> Outcome:
         try:
             self._backend.raise_for_status(response, encoded.payload, encoded.mail)
-        except AnymailError:  # Mailgun greets every path with a 200
+        except AnymailError:  # Mailgun answers every path with a 200
             return Misconfigured(code="not_the_api", detail="look at the option api_url")
         try:
             found = self._backend.parse_recipient_status(response, encoded.payload, encoded.mail)
@@ -120,16 +120,16 @@ class Backend:
 
 
 def _request(params: Mapping[str, Any]) -> Request:
-    """Let `requests` write headers and body (form, multipart or JSON) as it would send them.
+    """Build headers and body (form, multipart or JSON) with `requests`.
 
     Raises:
-        TypeError: the body is a stream, which no backend makes without attachments.
+        TypeError: the body is a stream; backends build a stream for attachments only.
     """
     ready = PlainRequest(**params).prepare()
     headers = [
         f"{name}: {_text(value)}"
         for name, value in ready.headers.items()
-        if name != "Content-Length"  # the transport counts for itself
+        if name != "Content-Length"  # the transport sets the length
     ]
     body = ready.body or b""
     if not isinstance(body, str | bytes):
@@ -144,7 +144,7 @@ def _text(value: str | bytes) -> str:
 
 
 def _plain(response: Response) -> PlainResponse:
-    """Make what anymail's backends read. Some look at the type, which is JSON at all of them."""
+    """Build the response type of anymail's backends; every service answers in JSON."""
     plain = PlainResponse()
     plain.status_code = response.status
     plain.headers["Content-Type"] = "application/json"

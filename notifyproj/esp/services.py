@@ -1,7 +1,8 @@
-"""The e-mail services of django-anymail 15, one row each: what differs between them.
+"""The e-mail services of django-anymail 15; a row has the differences of a service.
 
-Two of anymail's are missing. Amazon SES has an adapter of its own, with bulk calls. MailerSend
-gives its message id in a header only and echoes nothing of ours: no receipt could be told whose.
+The table omits two services of anymail. Amazon SES has a separate adapter with bulk calls.
+MailerSend returns the message id in a header only and echoes no metadata, so no receipt could be
+resolved to a delivery.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """One service. Options are anymail's settings, in lower case and without the service's name."""
+    """A service. Options are anymail's settings, in lower case and without the service's name."""
 
     needs: frozenset[str]
     knows: frozenset[str] = frozenset()
     """Options that may be left out."""
     codes: tuple[Path, ...] = ()
-    """Where an answer may hold the service's own code; the first that is there counts."""
+    """Paths of the service's code in a response; the first path with a value counts."""
     view: str = ""
-    """anymail's view of its callbacks; empty where it has none."""
+    """Name of anymail's view for the service's callbacks; empty: anymail has no view."""
     signed_with: frozenset[str] = frozenset()
-    """Options with any of which the view verifies a signature."""
+    """Options that let the view verify a signature; a single option suffices."""
     takes_basic_auth: bool = True
-    """A user and password in the callback's URL are enough for the view."""
+    """A user and password in the callback's URL suffice for the view."""
     soft: tuple[Path, frozenset[str]] = ((), frozenset())
-    """Where a callback says what sort of bounce it was, and which sorts leave the address alive."""
+    """Path of the bounce's class in a callback, and the classes of a valid address."""
 
 
 _SPARKPOST_ALIVE: Final = frozenset({"20", "21", "22", "23", "40", "70"})
@@ -51,7 +52,7 @@ SERVICES: Final[Mapping[str, Service]] = {
         needs=frozenset({"api_key"}),
         knows=frozenset({"api_url", "sender_domain", "webhook_signing_key"}),
         view="MailgunTrackingWebhookView",
-        signed_with=frozenset({"api_key"}),  # the view falls back to it
+        signed_with=frozenset({"api_key"}),  # the view's fallback
     ),
     "mailjet": Service(
         needs=frozenset({"api_key", "secret_key"}),
@@ -123,7 +124,7 @@ SERVICES: Final[Mapping[str, Service]] = {
 
 
 def value_at(document: object, path: Path) -> str:
-    """Give the scalar at a path as text; empty where there is none."""
+    """Return the scalar at a path as text; empty: no scalar is at the path."""
     for step in path:
         if isinstance(document, dict):
             document = document.get(step)
@@ -135,7 +136,7 @@ def value_at(document: object, path: Path) -> str:
 
 
 def code_in(body: bytes, service: Service) -> str:
-    """Give the service's own code from an answer; empty where there is none."""
+    """Return the service's code from a response's body; empty: the body has no code."""
     if not service.codes:
         return ""
     try:

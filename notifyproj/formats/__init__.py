@@ -1,1 +1,1 @@
-"""How the admin writes dates and times; Django looks for a package of each language here."""
+"""Formats of dates and times in the admin; Django expects a package for each language here."""

@@ -1,6 +1,6 @@
-"""Times as logs and providers write them: sortable, to the second, with their zone.
+"""Times in the format of logs and providers: sortable, to the second, with the time zone.
 
-“Nov. 21, 10:03 a.m.” could be any second of sixty, in any zone, and an operator compares them.
+Operators compare times, and “Nov. 21, 10:03 a.m.” names neither the second nor the time zone.
 """
 
 from __future__ import annotations
