@@ -1,25 +1,24 @@
-"""Providers: everything that talks to a vendor, and nothing else.
+"""Providers: all code that calls vendors.
 
     registry --> a vendor's module (sandbox, email.smtp, webhook.standard)
                    |  Config, send(batch), parse_receipt(), VENDOR
-                   |--> contract        the words: Message, six Outcomes, Receipt
+                   |--> contract        Message, Outcome, Receipt, Provider
                    |--> vendor          from the environment to an adapter
                    |--> rounds          a batch over HTTP: prepare, send, judge
-                   |--> http_outcomes   what HTTP's own answers mean
-                   |--> aws             what the vendors of one cloud share
+                   |--> http_outcomes   outcomes of plain HTTP answers
+                   |--> aws             shared parts of the AWS vendors
                    '--> transport       one libcurl loop per process
 
-    dry_run          the null provider, for environments where nothing may leave
-    conformance      what every adapter must keep, as checks over real sockets
-    sandbox_server   a provider of our own, for demonstrations and tests
+    dry_run          the null provider, for environments without outgoing messages
+    conformance      the adapters' contract, as checks over real sockets
+    sandbox_server   a local provider, for demonstrations and tests
 
-A vendor may import what is drawn beside the arrows; never another vendor, never Django, Celery or a
-database. To try one in a shell:
+A vendor may import the modules beside the arrows; never another vendor, never Django, Celery or a
+database driver. Example in a shell:
 
     from providers import registry
     provider = registry.build_all(os.environ)["sandbox"]
     for result in provider.send([message], deadline=timedelta(seconds=3)): ...
 
-The promise: one outcome per message, within the deadline, and "not sent" only where that is
-certain.
+Guarantee: one outcome per message, within the deadline, and "not sent" only if no copy was sent.
 """

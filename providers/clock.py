@@ -1,4 +1,4 @@
-"""The one place here that asks what time it is. Adapters take it as an argument, for tests."""
+"""The only clock of `providers`. Adapters take the clock as an argument, for tests."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ Clock = Callable[[], datetime]
 
 
 def now() -> datetime:
-    """Return the present instant, in UTC."""
+    """Return the present time, in UTC."""
     return datetime.now(UTC)  # noqa: TID251 - providers may not import the application's clock

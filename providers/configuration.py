@@ -1,4 +1,4 @@
-"""Environment variables to a vendor's typed, frozen Config, and a clear line when they do not fit.
+"""From environment variables to a vendor's typed, frozen Config, with clear errors.
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Config:
@@ -6,8 +6,8 @@
         dedup: bool = field(default=True, metadata=read_by(yes_no)) # optional
 
 A reader turns text into a value or raises ValueError with a sentence that does not repeat the
-text: it may be a secret. What only several fields together can tell is for the Config's
-`__post_init__`, which raises Misfit.
+text, because the text may be a secret. The Config's `__post_init__` checks several fields together
+and raises InvalidValue.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ C = TypeVar("C", bound="DataclassInstance")
 
 
 PUBLIC_URL: Final = "NOTIFY_PUBLIC_URL"
-"""The service's own setting, not a vendor's: where others reach it."""
+"""A setting of the whole service, not of a vendor: the service's public URL."""
 NAT64_PREFIXES: Final = "NOTIFY_NAT64_PREFIXES"
-"""Likewise: the NAT64 prefixes of its network."""
+"""A setting of the whole service: the NAT64 prefixes of the network."""
 
 
 class InvalidValue(Exception):
-    """A field does not fit the others of its Config; carries its name and how to mend it."""
+    """A field does not fit the other fields of the Config; carries field name and remedy."""
 
     def __init__(self, field_name: str, problem: str) -> None:
         super().__init__(f"{field_name}: {problem}")
@@ -41,7 +41,7 @@ class InvalidValue(Exception):
 
 
 def parse_with(reader: Callable[[str], object], *, setting: str = "") -> Mapping[str, object]:
-    """Metadata of a Config field: how its text is read, and whence if not from a vendor's own."""
+    """Return metadata of a Config field: the reader of the text, and a shared setting's name."""
     return {"reader": reader, "setting": setting}
 
 
@@ -112,7 +112,7 @@ def split_url(text: str) -> SplitResult:
     """Split a URL that may carry a password: the library's own message would repeat a part of it.
 
     Raises:
-        ValueError: it cannot be split.
+        ValueError: the URL cannot be split.
     """
     try:
         parts = urlsplit(text)
@@ -126,7 +126,7 @@ def http_url(text: str) -> str:
     """Read a base URL; a slash at its end is dropped.
 
     Raises:
-        ValueError: it is no http or https URL with a host.
+        ValueError: the text is no http or https URL with a host.
     """
     parts = split_url(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or not text.isascii():
@@ -135,7 +135,7 @@ def http_url(text: str) -> str:
 
 
 def secrets(text: str) -> tuple[Secret, ...]:
-    """Read signing secrets, separated by commas; all of them sign, any of them verifies.
+    """Read signing secrets, separated by commas; all secrets sign, any secret verifies.
 
     Raises:
         ValueError: an entry is malformed.

@@ -1,8 +1,8 @@
-"""What every adapter must keep, checked over real sockets against a server that misbehaves.
+"""Checks of the adapters' contract, over real sockets against a server that misbehaves.
 
 Bring a `Subject`: the adapter, configured to talk to a fake of its vendor, and the fake's
-controls. Run each check of CHECKS on a fresh Subject; it raises ContractBroken with what was
-wrong.
+controls. Run each check of CHECKS on a fresh Subject; a failed check raises ContractBroken
+with the reason.
 
     @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
     def test_keeps_the_contract(check, subject):
@@ -51,18 +51,18 @@ MARGIN: Final = timedelta(milliseconds=700)
 
 
 class Act(StrEnum):
-    """What the fake does with every message until told otherwise."""
+    """The fake's behaviour for every message until the next change."""
 
     ACCEPT = "accept"
     REJECT = "reject"
-    """Refuses the message for good, and repeats the address in its answer, as vendors do."""
+    """Refuses the message for good, and repeats the address in the answer, as vendors do."""
     THROTTLE = "throttle"
     UNAVAILABLE = "unavailable"
     BAD_CREDENTIALS = "bad_credentials"
     CUT = "cut"
     """Reads the whole message, then closes the connection."""
     HANG = "hang"
-    """Reads the whole message, then nothing."""
+    """Reads the whole message, then stays silent."""
 
 
 EXPECTED: Final[Mapping[Act, type[Outcome]]] = {
@@ -77,26 +77,26 @@ EXPECTED: Final[Mapping[Act, type[Outcome]]] = {
 
 
 ABOUT_ITS_ADDRESS: Final = (Rejected, Unavailable)
-"""What REJECT and BAD_CREDENTIALS may come to where each address has an endpoint of its own: its
-answers concern that endpoint, so none of them is Misconfigured."""
+"""Accepted outcomes of REJECT and BAD_CREDENTIALS if each address has a separate endpoint: the
+answers concern the endpoint, so no answer is Misconfigured."""
 
 
 class FakeVendor(Protocol):
-    """The controls of the server on the other side."""
+    """The controls of the fake server."""
 
     @property
     def keys(self) -> Sequence[str]:
-        """What the vendor can tell repeats by, of each message that it read, in order."""
+        """The vendor's key against repeats, of each message that the fake read, in order."""
 
     @property
     def retry_after(self) -> timedelta | None:
-        """What its THROTTLE asks for; None where the protocol cannot say."""
+        """The wait that THROTTLE asks for; None if the protocol has no wait."""
 
     def act(self, act: Act) -> None:
-        """Behave so from now on."""
+        """Set the behaviour for the next messages."""
 
     def stop(self) -> None:
-        """Refuse connections, and close those that are open."""
+        """Refuse connections, and close open connections."""
 
     def start(self) -> None:
         """Listen again, at the same address."""
@@ -104,14 +104,14 @@ class FakeVendor(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """An adapter and the server it talks to."""
+    """An adapter and the fake server that the adapter calls."""
 
     provider: Provider
     server: FakeVendor
     channel: Channel
     address: str
     secrets: Sequence[str] = ()
-    """Texts of its settings that must never show up in a log."""
+    """Secret texts of the settings that must never be in a log."""
     _serial: count[int] = field(default_factory=lambda: count(1))
 
     def messages(self, number: int) -> list[Message]:
@@ -119,7 +119,7 @@ class Subject:
         return [self._message(next(self._serial)) for _ in range(number)]
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta = PATIENCE) -> list[Result]:
-        """Send a batch to its end; exactly one result each is checked everywhere.
+        """Send a batch to the end; every check requires exactly one result for each message.
 
         Raises:
             ContractBroken: a message has no result, or two.
@@ -151,28 +151,28 @@ class Subject:
 
 
 class ContractBroken(AssertionError):
-    """The adapter does not keep `providers.contract`: the message says which promise."""
+    """The adapter breaks `providers.contract`: the message names the broken guarantee."""
 
 
 def accepts_one_message(subject: Subject) -> None:
-    """A batch of one is a batch."""
+    """Check that a batch of one message works."""
     _expect(subject, Act.ACCEPT)
 
 
 def accepts_no_message(subject: Subject) -> None:
-    """An empty batch ends at once."""
+    """Check that an empty batch ends at once."""
     _require(subject.send([]) == [], "an empty batch has no results")
 
 
 def accepts_the_largest_batch(subject: Subject) -> None:
-    """`batch_limit` messages get their own result each."""
+    """Check that `batch_limit` messages get a result each."""
     results = subject.send(subject.messages(subject.provider.capabilities.batch_limit))
     for result in results:
         _require_kind(result.outcome, Accepted)
 
 
 def answers_half_a_character_alone(subject: Subject) -> None:
-    """A text with half of a surrogate pair harms no neighbour, and never raises."""
+    """Check that half of a surrogate pair raises nothing and affects no other message."""
     subject.server.act(Act.ACCEPT)
     before, broken, after = subject.messages(3)
     broken = replace(broken, title="Half \ud83c", body="Half \ud83c a character")
@@ -183,13 +183,13 @@ def answers_half_a_character_alone(subject: Subject) -> None:
 
 
 def translates_every_answer(subject: Subject) -> None:
-    """Each way to refuse or to fail has its outcome."""
+    """Check that each way to refuse or to fail has the expected outcome."""
     for act in (Act.REJECT, Act.THROTTLE, Act.UNAVAILABLE, Act.BAD_CREDENTIALS):
         _expect(subject, act)
 
 
 def passes_retry_after_on(subject: Subject) -> None:
-    """A vendor's own waiting time reaches the caller."""
+    """Check that a vendor's own waiting time reaches the caller."""
     outcome = _expect(subject, Act.THROTTLE)
     _require(
         isinstance(outcome, Throttled) and outcome.retry_after == subject.server.retry_after,
@@ -198,7 +198,7 @@ def passes_retry_after_on(subject: Subject) -> None:
 
 
 def is_unsure_when_the_connection_is_cut(subject: Subject) -> None:
-    """Read but not answered may be sent, on a new connection and on a used one."""
+    """Check that a message without an answer counts as unanswered, on new and used connections."""
     _expect(subject, Act.CUT)
     _expect(subject, Act.ACCEPT)
     before = len(subject.server.keys)
@@ -207,7 +207,7 @@ def is_unsure_when_the_connection_is_cut(subject: Subject) -> None:
 
 
 def is_sure_when_the_connection_is_refused(subject: Subject) -> None:
-    """Nothing was sent, so it can be tried again; and it works once the server is back."""
+    """Check that refused connections mean "not sent", and that later sending works."""
     subject.server.stop()
     _require_kind(subject.outcome(), Unavailable)
     subject.server.start()
@@ -215,7 +215,7 @@ def is_sure_when_the_connection_is_refused(subject: Subject) -> None:
 
 
 def recovers_when_the_server_restarts(subject: Subject) -> None:
-    """Connections that died while idle are noticed before anything is sent on them."""
+    """Check that connections that died while idle are found before a message is sent."""
     _expect(subject, Act.ACCEPT)
     subject.server.stop()
     subject.server.start()
@@ -223,7 +223,7 @@ def recovers_when_the_server_restarts(subject: Subject) -> None:
 
 
 def keeps_its_deadline(subject: Subject) -> None:
-    """A server that hangs costs the deadline, and half of it for those that wait to begin."""
+    """Check that a hanging server costs the deadline, and waiting messages half of the deadline."""
     subject.server.act(Act.HANG)
     started = monotonic()
     results = subject.send(
@@ -240,7 +240,7 @@ def keeps_its_deadline(subject: Subject) -> None:
 
 
 def keeps_the_key_on_every_try(subject: Subject) -> None:
-    """The vendor, or its receiver, can tell a repeat."""
+    """Check that the vendor, or the receiver, can recognise a repeat."""
     batch = subject.messages(1)
     for act in (Act.ACCEPT, Act.UNAVAILABLE, Act.ACCEPT):
         subject.server.act(act)
@@ -252,7 +252,7 @@ def keeps_the_key_on_every_try(subject: Subject) -> None:
 
 
 def serves_several_threads(subject: Subject) -> None:
-    """Threads share an adapter; each gets its own results."""
+    """Check that threads can share an adapter and each thread gets its own results."""
     batches = [subject.messages(10) for _ in range(8)]
     with ThreadPoolExecutor(max_workers=len(batches)) as threads:
         for results in threads.map(subject.send, batches):
@@ -261,7 +261,7 @@ def serves_several_threads(subject: Subject) -> None:
 
 
 def keeps_secrets(subject: Subject) -> None:
-    """No secret, address or text appears in a log, nor the address in an outcome."""
+    """Check that no secret, address or text is in a log, and no address in an outcome."""
     lines: list[str] = []
     handler = _Listener(lines)
     root = logging.getLogger()
@@ -280,7 +280,7 @@ def keeps_secrets(subject: Subject) -> None:
 
 
 def believes_no_stranger(subject: Subject) -> None:
-    """A callback that nobody signed is refused, and each is where no receipts come."""
+    """Check that unsigned callbacks, and all callbacks without receipts, are refused."""
     expected = InvalidSignature if subject.provider.capabilities.gives_receipts else NoReceipts
     forged = ReceiptRequest(url="https://notify.example/v1/receipts", headers={}, body=b"{}")
     was_refused = False
@@ -319,7 +319,7 @@ CHECKS: Final[Sequence[Callable[[Subject], None]]] = (
 
 
 def _expect(subject: Subject, act: Act) -> Outcome:
-    """Let the fake act so and require the outcome that goes with it."""
+    """Set the fake's behaviour and require the matching outcome."""
     subject.server.act(act)
     outcome = subject.outcome()
     if subject.provider.capabilities.endpoint_of and act in {Act.REJECT, Act.BAD_CREDENTIALS}:
@@ -334,6 +334,6 @@ def _require_kind(outcome: Outcome, *kinds: type[Outcome]) -> None:
     _require(isinstance(outcome, kinds), f"expected {expected}, got {outcome}")
 
 
-def _require(holds: bool, promise: str) -> None:  # noqa: FBT001 - it is an assertion
+def _require(holds: bool, promise: str) -> None:  # noqa: FBT001 - the function is an assertion
     if not holds:
         raise ContractBroken(promise)

@@ -1,7 +1,8 @@
-"""The null provider: takes every message and does nothing with it.
+"""The null provider: accepts every message and sends nothing.
 
-For environments where nothing may leave. It is no vendor: it has no settings and is not in the
-registry; who routes decides when it stands in for all of them.
+The provider serves environments without outgoing messages. The null provider is no vendor: no
+settings, no entry in the registry. The caller's routing decides when the null provider replaces all
+vendors.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ class DryRun(OneWay):
     )
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
-        """Accept all of it."""
+        """Accept all messages."""
         del deadline
         for message in batch:
             yield Result(delivery_id=message.delivery_id, outcome=Accepted(), latency=_NO_TIME)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """Nobody is there to be asked."""
+        """Yield nothing, because no vendor exists to ask."""
         del deadline
         yield from ()

@@ -1,4 +1,4 @@
-"""Names for the endpoints that addresses lead to: keys for their health, safe to log and to show.
+"""Names of the endpoints of addresses: keys of endpoint health, safe to log and to show.
 
     https://hooks.example:443            a webhook: the origin of its URL
     tgram:5e884898da280471               chat: the service, and a hash of the host or credential
@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 MALFORMED: Final = "malformed"
-"""The endpoint of all addresses that cannot be read; no call is ever made for one."""
+"""The endpoint of unreadable addresses; no call is ever made for an unreadable address."""
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
@@ -34,8 +34,8 @@ def origin(url: str) -> str:
 def chat_account(address: str) -> str:
     """Return the service of an Apprise URL and a hash of the part that follows its scheme.
 
-    That part is the host of a service that people run themselves, and the token, workspace or
-    webhook of the others: what all addresses of one account share.
+    The part is the host of a self-hosted service, or the token, workspace or webhook of another
+    service: all addresses of one account share the part.
     """
     service, separator, rest = address.partition("://")
     if not separator:

@@ -1,36 +1,36 @@
-"""Errors of this package. What a provider answers is never one: see `contract.Outcome`."""
+"""Errors of the package. A provider's answer is never an error: see `contract.Outcome`."""
 
 from __future__ import annotations
 
 
 class ProviderError(Exception):
-    """A mistake on our side of the wire."""
+    """Base of the errors on the local side of a call."""
 
 
 class ConfigurationError(ProviderError):
-    """A provider's setting is missing or malformed; the message names it and how to mend it."""
+    """A provider's setting is missing or malformed; the message names setting and remedy."""
 
     def __init__(self, setting: str, problem: str) -> None:
-        """Name the environment variable and say what is wrong with it."""
+        """Name the environment variable and the error."""
         super().__init__(f"{setting}: {problem}")
         self.setting = setting
 
 
 class InvalidSignature(ProviderError):
-    """The callback was not signed by the provider: answer 401 and keep nothing of it."""
+    """The provider did not sign the callback: answer 401 and store nothing."""
 
 
 class MalformedReceipt(ProviderError):
-    """The callback is signed but cannot be read: answer 400 so that the provider's log shows it."""
+    """The callback is signed but unreadable: answer 400, so that the provider logs the error."""
 
 
 class CannotVerify(ProviderError):
-    """What the signature is checked with cannot be had now: answer 503, so that it comes again."""
+    """The signature cannot be checked now: answer 503, so that the callback comes again."""
 
 
 class NoReceipts(ProviderError):
-    """This provider sends no callbacks: answer 404."""
+    """The provider sends no callbacks: answer 404."""
 
 
 class ForbiddenAddress(ProviderError):
-    """An outgoing URL points at a private or malformed address: refuse it where it is entered."""
+    """An outgoing URL has a private or malformed address: refuse the URL at the entry."""

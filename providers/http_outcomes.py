@@ -1,6 +1,6 @@
-"""From an HTTP answer, or none, to an Outcome: the part that all HTTP vendors share.
+"""Outcomes of HTTP answers and missing answers, shared by all HTTP vendors.
 
-A vendor's own table comes first and asks this one for the rest:
+A vendor's table comes first; the shared table decides the rest:
 
 | answer | outcome |
 | --- | --- |
@@ -8,11 +8,11 @@ A vendor's own table comes first and asks this one for the rest:
 | 401, 403, 407 | Misconfigured |
 | 408, 425, 5xx | Unavailable, with Retry-After |
 | 429 | Throttled, with Retry-After |
-| other 3xx, 4xx | Rejected; redirects are never followed: the target was not agreed upon |
+| other 3xx, 4xx | Rejected; redirects are never followed |
 | none, not begun before the deadline | NotStarted |
 | none, nothing sent | Unavailable |
 | none, something sent | Unanswered |
-| refused by our guard | Rejected |
+| refused by the guard | Rejected |
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from providers.transport import Failure, FailureKind, Reply, Response
 
 MISCONFIGURED: Final = frozenset({401, 403, 407})
 TRY_AGAIN: Final = frozenset({408, 425})
-"""The server gave up on reading us, or found us too early: it acted on nothing."""
+"""The server stopped reading the request, or refused an early request: nothing was acted on."""
 TOO_MANY: Final = 429
 NOT_STARTED: Final = "not_started"
 """The `Failure.code` of a request whose deadline passed while it waited for a free slot."""
 
 DETAIL_LIMIT: Final = 200
-"""Characters of an answer that are kept: enough for every vendor's message."""
+"""Number of kept characters of an answer: enough for every vendor's message."""
 
 
 def outcome_of(
@@ -53,8 +53,8 @@ def outcome_of(
 ) -> Outcome:
     """Judge a reply.
 
-    `accepted` reads a 2xx; `hide` is the address, kept out of every detail; `dead` are the statuses
-    that say that the address is gone.
+    `accepted` reads a 2xx; `hide` is the address, removed from every detail; `dead` holds the
+    statuses of a gone address.
     """
     match reply:
         case Failure():
@@ -71,7 +71,7 @@ def outcome_of(
 
 
 def of_status(response: Response, *, detail: str, code: str = "") -> Outcome:
-    """Judge an answer that is no success; `code` is the vendor's own name for it, if it has one."""
+    """Judge an answer that is no success; `code` is the vendor's name of the error, if known."""
     status, code = response.status, code or str(response.status)
     if status == TOO_MANY:
         return Throttled(code=code, detail=detail, retry_after=response.retry_after)
@@ -83,7 +83,7 @@ def of_status(response: Response, *, detail: str, code: str = "") -> Outcome:
 
 
 def of_failure(failure: Failure) -> Outcome:
-    """Judge that no answer came."""
+    """Judge a missing answer."""
     match failure.kind:
         case FailureKind.NEVER_SENT if failure.code == NOT_STARTED:
             return NotStarted(code=failure.code)
@@ -98,7 +98,7 @@ def of_failure(failure: Failure) -> Outcome:
 
 
 def reachability(reply: Reply) -> Finding:
-    """Tell a person what a plain GET of the vendor's address brought."""
+    """Return the finding of a plain GET of the vendor's address."""
     match reply:
         case Failure():
             detail = f"no answer: {reply.code}"
@@ -112,7 +112,7 @@ def reachability(reply: Reply) -> Finding:
 
 
 def excerpt(body: bytes, *, hide: str) -> str:
-    """Return the start of an answer on one line, without the address that it may repeat."""
+    """Return the start of an answer on one line, without the address."""
     text = body[: 4 * DETAIL_LIMIT].decode(errors="replace")
     if hide:
         text = text.replace(hide, "[address]")

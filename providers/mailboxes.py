@@ -1,13 +1,12 @@
-"""Mailbox addresses: which ones are taken, and how they are written.
+"""Mailbox addresses: the accepted forms, and the canonical spelling.
 
-One rule for the door where an address is entered and for every adapter that sends to it, so that
-no address is stored that cannot be sent to.
+The API and every adapter use the same rule, so that every stored address can be sent to.
 
     maria@faß.example    ->  maria@xn--fa-hia.example      IDNA 2008, UTS 46 non-transitional
 
 The older IDNA 2003 (Python's `idna` codec) would write `fass`, which is another domain. A local
 part is an RFC 5322 dot-atom of at most 64 ASCII characters: few servers take quoted or non-ASCII
-ones.
+local parts.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ _DOMAIN_LIMIT: Final = 253
 
 
 class MalformedAddress(ValueError):
-    """Not an e-mail address that servers commonly take: correct it where it was entered."""
+    """The text is no e-mail address that servers commonly take: correct the text at the entry."""
 
 
 def check(text: str) -> str:
-    """Return a mailbox address that is safe in an envelope, its domain in ASCII.
+    """Return a mailbox address that is safe in an envelope, with the domain in ASCII.
 
     Raises:
-        MalformedAddress: it is none; the message says which part, without repeating it.
+        MalformedAddress: the text is no address; the message names the part, without the text.
     """
     local, at, domain = text.rpartition("@")
     if not at:
@@ -46,10 +45,10 @@ def check(text: str) -> str:
 
 
 def ascii_domain(domain: str) -> str:
-    """Return a domain name as DNS has it.
+    """Return a domain name in DNS form.
 
     Raises:
-        MalformedAddress: it is none.
+        MalformedAddress: the text is no domain name.
     """
     wanted = MalformedAddress("must have a domain name after the @, like example.com")
     if len(domain) > _DOMAIN_LIMIT:

@@ -126,7 +126,7 @@ class Chain:
             raise NoKeys(Unavailable(code="credentials", detail="no keys in time")) from None
 
     def _start_afresh(self) -> None:
-        """Drop the thread: threads do not survive a fork, and a fork may copy a held lock."""
+        """Start with a new thread and lock: a fork kills threads and may copy a held lock."""
         self._lock = Lock()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aws-credentials")
         self._source: Source | None = None

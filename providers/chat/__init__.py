@@ -1,10 +1,10 @@
 """Chat services through Apprise.
 
-address (an Apprise URL) -> draft: Apprise parses it and writes the request, which never leaves
-                         -> guard, transport: we send it
-                         -> services: what the service's answer means
+address (an Apprise URL) -> draft: Apprise parses the URL and writes a request
+                         -> guard, transport: the request is sent
+                         -> services: outcome of the answer
 
-services      the chat services that we take: one row each, with their codes
+services      the supported chat services: a row each, with codes
 draft         from a URL and a message to one request
 apprise_chat  the adapter
 """

@@ -1,7 +1,7 @@
 """Chat through Apprise: an address is an Apprise URL, such as `tgram://token/chat`.
 
-Apprise writes the request (`draft`), our transport sends it, guarded: an address is an order to
-our servers to post somewhere. One address is one target.
+Apprise writes the request (`draft`), the transport sends the request, guarded, because
+an address makes the servers post to a URL of the user's choice. One address is one target.
 
 | answer | outcome |
 | --- | --- |
@@ -11,8 +11,8 @@ our servers to post somewhere. One address is one target.
 
 Codes are written with their service: `NOTIFY_APPRISE_CODES="slack:not_in_channel=dead"`.
 
-No chat service that we know recognises a repeat. The idempotency key goes along as a header, for
-those that people run themselves behind something that does.
+No known chat service recognises a repeat. The idempotency key is sent as a header, for self-hosted
+services behind a proxy that recognises repeats.
 """
 
 from __future__ import annotations
@@ -52,11 +52,13 @@ from providers.verdicts import Table
 NAME: Final = "apprise"
 
 BATCH_LIMIT: Final = 100
-"""Writing a request takes Apprise half a millisecond, so this many wait for 50 ms at most."""
+"""Apprise takes half a millisecond to write a request, so a batch of the size waits 50 ms at
+most."""
 
 PER_SECOND: Final = 10
 BURST_SECONDS: Final = 10
-"""Ours, for each bot, webhook or server: the services count by chat, most without a number."""
+"""Local limit for each bot, webhook or server: the services count by chat, most without a
+number."""
 
 
 _PARTS_OF_AN_ADDRESS: Final = re.compile(r"[^/@:?&=#]{6,}")
@@ -89,18 +91,19 @@ class Config:
     """Settings `NOTIFY_APPRISE_*`."""
 
     schemes: frozenset[str] = field(metadata=parse_with(schemes))
-    """What addresses may start with: `slack,tgram`. Each lets its servers be posted to."""
+    """Allowed schemes of addresses: `slack,tgram`. Each scheme lets requests go to its servers."""
     from_: str = field(default="Notifications", metadata=parse_with(str))
-    """The name that people see, where a service shows one."""
+    """The sender's name, on services that show a name."""
     allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
-    """`yes` only where everybody who may enter an address may also reach the private network."""
+    """`yes` allows private addresses: only if all users who may enter an address may also reach the
+    private network."""
     nat64: tuple[IPv6Network, ...] = field(
         default=(), metadata=parse_with(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
     )
     endpoints: Mapping[str, str] = field(default_factory=dict, metadata=parse_with(endpoints))
-    """Servers of our own to call instead: `https://api.telegram.org=http://bot-api:8081`."""
+    """Local servers to call instead: `https://api.telegram.org=http://bot-api:8081`."""
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
-    """For each bot, webhook or server."""
+    """Rate limit for each bot, webhook or server."""
     codes: Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
 
@@ -110,7 +113,7 @@ class AppriseChat(OneWay):
     name: Final = NAME
 
     def __init__(self, config: Config, *, transport: Transport) -> None:
-        """Nothing is contacted, and Apprise not loaded, until the first `send`."""
+        """Contact nothing, and load no Apprise, before the first `send`."""
         self.capabilities: Final = Capabilities(
             channels=frozenset({Channel.CHAT}),
             repeat=Repeat.VISIBLE,
@@ -135,7 +138,7 @@ class AppriseChat(OneWay):
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """See `providers.contract.Provider.check`: whether each service of ours can be reached."""
+        """See `providers.contract.Provider.check`: tells if each allowed service can be reached."""
         homes = {name: SERVICES[name].home for name in sorted(self._config.schemes)}
         names = [name for name, home in homes.items() if home]
         requests = [
@@ -155,7 +158,7 @@ class AppriseChat(OneWay):
         return self._set_target(replace(drafted, headers=headers))
 
     def _set_target(self, request: Request) -> Request:
-        """Send it to a server of ours where one stands in, and guard it elsewhere."""
+        """Send the request to a configured local server, or guard the request."""
         own = self._own(request.url)
         if own:
             return replace(request, url=own)
@@ -163,7 +166,7 @@ class AppriseChat(OneWay):
         return replace(request, guard=self._policy)
 
     def _own(self, url: str) -> str:
-        """Return the address on a server of ours that stands for this one; empty: there is none."""
+        """Return the replacing URL on a configured local server; empty: no local server."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         base = self._config.endpoints.get(origin, "")
@@ -193,7 +196,7 @@ class AppriseChat(OneWay):
 
 
 def _detail(body: bytes, *, address: str) -> str:
-    """Return the start of an answer without any part of an address: its parts are tokens."""
+    """Return the start of an answer without the parts of an address: the parts are tokens."""
     for part in _PARTS_OF_AN_ADDRESS.findall(unquote(address)):
         body = body.replace(part.encode(errors="replace"), b"[address]")
     return http_outcomes.excerpt(body, hide=address)

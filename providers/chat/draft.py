@@ -1,14 +1,14 @@
-"""From an Apprise URL and a message to the one request that says it, which we then send ourselves.
+"""The HTTP request of an Apprise URL and a message, for the transport to send.
 
-Apprise knows the shapes of a hundred chat services, and sends by itself: with no deadline that
-covers a name lookup, no guard against private addresses, no status and no Retry-After in its
-answer. So its plugins are given a stand-in for `requests` that keeps the first request and ends
-the plugin there. It stands in Apprise's plugin modules alone, from their first use and for good,
-and holds no state: threads cannot disturb each other.
+Apprise supports a hundred chat services, and sends by itself: with no deadline that covers a name
+lookup, no guard against private addresses, no status and no Retry-After in the answer. So Apprise's
+plugins get a stand-in for `requests` that keeps the first request and ends the plugin. The stand-in
+replaces `requests` in Apprise's plugin modules alone, permanently from the first use, and holds no
+state, so threads do not affect other threads.
 
-What it relies on: a plugin calls `requests.post` or `requests.request` of its own module, one
-message to one target is one request, and an exception of ours passes through it. Breaks if Apprise
-changes that: the tests of each service notice.
+Assumptions: a plugin calls `requests.post` or `requests.request` of the plugin's module, one
+message to one target is one request, and the stand-in's exception passes through the plugin. The
+tests of each service fail if a change of Apprise breaks an assumption.
 
 Apprise's logger is silenced, because it writes addresses (which carry tokens) and texts.
 """
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from requests import PreparedRequest
 
 OPTIONS: Final = frozenset({"mode", "pa", "route", "thread", "topic", "ver"})
-"""What may follow the `?` of an address. Others make Apprise read a file (`template`), skip the
-check of certificates (`verify`) or repeat the message (`to`)."""
+"""Allowed options after the `?` of an address. Other options make Apprise read a file (`template`),
+skip the check of certificates (`verify`) or repeat the message (`to`)."""
 
 _QUERY: Final = re.compile(r"([a-z]+)=[A-Za-z0-9_.\-]*")
 
 _ALL_THAT_IT_RAISES: Final = (AttributeError, LookupError, TypeError, ValueError)
-"""What Apprise's parsers are known to raise for a malformed address; its own errors are of these
-kinds too."""
+"""Known errors of Apprise's parsers for a malformed address; Apprise's own errors are
+subclasses."""
 
 
 class _Kept(Exception):
-    """Ends a plugin at its first request, and carries it."""
+    """Ends a plugin at the first request, and carries the request."""
 
     def __init__(self, request: PreparedRequest) -> None:
         super().__init__("kept")
@@ -54,15 +54,15 @@ class _Kept(Exception):
 
 
 def scheme(address: str) -> str:
-    """Return the scheme of an address, in lower case; empty where it has none."""
+    """Return the scheme of an address, in lower case; empty if the address has no scheme."""
     return address.partition("://")[0].lower() if "://" in address else ""
 
 
 def draft(message: Message, *, service: Service, sender: str) -> Request:
-    """Write the request that a message makes, unguarded; `sender` is the name that people see.
+    """Return the request of a message, unguarded; `sender` is the displayed name.
 
     Raises:
-        Unsendable: it makes none, or more than one, or one that is no message.
+        Unsendable: the message makes no request, several, or a request that is no message.
     """
     _check_options(message.address)
     plugin = _plugin(message.address, service=service, sender=sender)
@@ -100,10 +100,10 @@ def _ours(request: PreparedRequest) -> Request:
 
 
 def _check_options(address: str) -> None:
-    """Hold what follows an address's `?` against OPTIONS.
+    """Check that all options of an address are in OPTIONS.
 
     Raises:
-        Unsendable: there is something else.
+        Unsendable: the address has another option.
     """
     if len(address) > URL_LIMIT:
         raise Unsendable("unsupported_address", f"longer than {URL_LIMIT} characters")
@@ -115,10 +115,10 @@ def _check_options(address: str) -> None:
 
 
 def _plugin(address: str, *, service: Service, sender: str) -> NotifyBase:
-    """Let Apprise parse an address.
+    """Parse an address with Apprise.
 
     Raises:
-        Unsendable: it cannot.
+        Unsendable: Apprise cannot parse the address.
     """
     plugin_class = _plugin_class(service.plugin)
     try:
@@ -160,7 +160,7 @@ def _plugin_class(path: str) -> type[NotifyBase]:
 
 
 _PARTS: Final = ("params", "data", "json", "headers", "auth", "files")
-"""Arguments of `requests.request` that make the request; the others say how to send it."""
+"""Arguments of `requests.request` that make the request; the other arguments control sending."""
 
 
 def _keep(method: str, url: str, **given: object) -> NoReturn:

@@ -1,12 +1,12 @@
-"""The chat services that an address may name, and what their answers mean.
+"""The supported chat services, and the outcomes of their answers.
 
 An address is an Apprise URL; its scheme chooses a row. A row allows one shape of request, so that
-an address can make us post a message and nothing else: Apprise would also look people up by
-mailbox, log in, or ask a bot for its chats.
+an address can only post a message: Apprise would also look users up by mailbox, log in, or ask a
+bot for the bot's chats.
 
 A token is a part of the address, so an address whose token is refused is dead. The token of a bot
-is a part of many addresses; a wave of such answers is taken for a bot that lost its token
-(`Rejected.may_be_misconfigured`), not for many dead addresses.
+is a part of many addresses; many such answers count as a bot without a valid token
+(`Rejected.may_be_misconfigured`), not as many dead addresses.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from providers.transport import Response
 from providers.verdicts import Table, Verdict
 
 CODE_LIMIT: Final = 64
-"""Characters of a service's own words that may serve as a code."""
+"""Characters of a service's error word that may serve as a code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a service said."""
+    """A service's answer."""
 
     code: str = ""
-    """Its own word for what is wrong; empty: nothing is, or it has no word for it."""
+    """The service's own error word; empty: no error, or no word for the error."""
     message_id: str = ""
     retry_after: timedelta | None = None
-    """Where the body says it; a header's wait is in the Response."""
+    """Wait in the body, in seconds; the Response has the wait of a header."""
 
 
 Read = Callable[[Response], Answer]
@@ -43,7 +43,7 @@ Path = tuple[str, ...]
 
 
 def read_paths(*, code: Path, message_id: Path = (), wait: Path = ()) -> Read:
-    """Make a reader of answers that have each thing in one place; `wait` is in seconds."""
+    """Return a reader of answers with fixed places for all values; `wait` is in seconds."""
 
     def read(response: Response) -> Answer:
         body = _body(response)
@@ -77,7 +77,7 @@ def telegram(response: Response) -> Answer:
 
 
 def status_alone(response: Response) -> Answer:
-    """Read nothing: the HTTP status is all that is documented."""
+    """Read nothing, because only the HTTP status is documented."""
     del response
     return Answer()
 
@@ -109,14 +109,14 @@ class Service:
     """One chat service."""
 
     plugin: str
-    """Apprise's module below `apprise.plugins`, and the class in it."""
+    """Apprise's module below `apprise.plugins`, and the class in the module."""
     target: str
-    """What the request's URL has to start with: a regular expression."""
+    """Required beginning of the request's URL: a regular expression."""
     codes: Table
-    """By the service's own word or, failing that, by HTTP status."""
+    """Verdict by the service's error word, or by HTTP status without a known word."""
     read: Read = status_alone
     home: str = ""
-    """A page that shows that it is up; empty where everybody has a server of their own."""
+    """A page that answers if the service is up; empty for self-hosted services."""
 
 
 _SLACK: Final[Table] = {
@@ -237,7 +237,7 @@ _MATTERMOST: Final[Table] = {
 }
 
 _WEBHOOK: Final[Table] = {"401": Verdict.DEAD, "403": Verdict.REJECTED, "404": Verdict.DEAD}
-"""A webhook that is gone, of a service that explains no more."""
+"""Codes of a service without error words: the webhook is gone."""
 
 _HOOKS: Final = r"https://[^/]+/(.+/)?hooks/"
 _TEAMS_SERVICE: Final = Service(
@@ -287,4 +287,4 @@ SERVICES: Final[Mapping[str, Service]] = {
         home="https://api.ciscospark.com/v1/ping",
     ),
 }
-"""By the scheme of an address."""
+"""Services by scheme of the address."""

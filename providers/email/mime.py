@@ -1,8 +1,8 @@
 """A Message as the bytes of an e-mail.
 
-Header injection is impossible: addresses are checked before they get there, and a title is made one
-line. The bytes are put together here because the standard library's `EmailMessage` parses and folds
-each header by a full grammar: 0.7 ms a mail, more than all the rest of handing it over.
+Header injection is impossible: addresses are checked earlier, and a title becomes one line. The
+standard library's `EmailMessage` is not used, because `EmailMessage` parses and folds each header
+by a full grammar: 0.7 ms a mail, more than the rest of the sending.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ _WORD_LIMIT: Final = 75
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 _URL_SAFE: Final = ":/?#[]@!$&'()*+,;=%"
-"""What has a meaning in a URL; anything else beyond letters is escaped, line ends above all."""
+"""Characters with a meaning in a URL; other characters beyond letters are escaped, above all line
+ends."""
 
 
 def mailbox(text: str) -> Address:
     """Read `Shop <no-reply@shop.example>` or a bare address.
 
     Raises:
-        ValueError: the text is neither.
+        ValueError: the text has neither form.
     """
     addresses = getaddresses([text])
     if len(addresses) != 1 or not text.isprintable():
@@ -49,15 +50,15 @@ def mailbox(text: str) -> Address:
 
 
 def message_id(message: Message, *, sender: str) -> str:
-    """Return the Message-ID without brackets: the same on every retry, so receivers can tell."""
+    """Return the Message-ID without brackets: the same on every retry, to show repeats."""
     return f"{message.delivery_id}@{sender.rpartition('@')[2]}"
 
 
 def unsubscribe_headers(message: Message) -> dict[str, str]:
-    """Return the two headers of RFC 8058, or none where the message names no URL.
+    """Return the two headers of RFC 8058, or no header if the message names no URL.
 
-    Receivers believe them only if they are covered by DKIM: whoever signs for us signs all headers
-    that it is given, or has to be told of these two.
+    Receivers trust the two headers only if DKIM covers the headers: the signing server must sign
+    all headers, or must be configured for the two headers.
     """
     if not message.unsubscribe_url:
         return {}
@@ -99,7 +100,7 @@ def encode(message: Message, *, sender: Address, to: str, at: datetime) -> bytes
 
 
 def _subject(title: str) -> str:
-    """Return a header value: one short line as it is, anything else as encoded words (RFC 2047)."""
+    """Return a header value: one short line unchanged, other text as encoded words (RFC 2047)."""
     line = " ".join(title.encode(errors="replace").decode().split())
     if line.isascii() and line.isprintable() and len(line) < _SHORT and "=?" not in line:
         return line
@@ -109,8 +110,8 @@ def _subject(title: str) -> str:
 def format_mailbox(mailbox: Address, *, separator: str = " ", used: int = 0) -> str:
     """Write `Name <address>` as a header value; a name beyond ASCII becomes encoded words.
 
-    `separator` stands between encoded words: a fold, or a space where the value goes elsewhere.
-    `used` are the characters of its first line that something else has taken.
+    `separator` stands between encoded words: a fold, or a space if the value goes elsewhere.
+    `used` is the number of characters that are already taken in the first line.
     """
     name = mailbox.display_name
     if name.isascii():
@@ -121,8 +122,8 @@ def format_mailbox(mailbox: Address, *, separator: str = " ", used: int = 0) -> 
 def _encode_words(text: str, *, used: int) -> list[str]:
     """Write a text as encoded words of at most 75 characters (RFC 2047, 2).
 
-    No character is divided between two of them (RFC 2047, 5), and with `used` characters before it
-    the first one ends within 76 (the same, 2).
+    No character is divided between two words (RFC 2047, 5), and with `used` characters before the
+    first word the first line ends within 76 characters (RFC 2047, 2).
     """
     words: list[str] = []
     part = b""
@@ -137,7 +138,7 @@ def _encode_words(text: str, *, used: int) -> list[str]:
 
 
 def _octets_in(characters: int) -> int:
-    """How many octets an encoded word of so many characters holds in base64."""
+    """Return the number of octets that an encoded word of so many characters holds in base64."""
     return (characters - len(_encode_word(b""))) // 4 * 3
 
 
@@ -146,7 +147,7 @@ def _encode_word(octets: bytes) -> str:
 
 
 def _part(text: str, *, kind: str) -> bytes:
-    """Write one text with its own headers, in whichever encoding is shorter.
+    """Write one text with the text's headers, in the shorter encoding.
 
     Neither encoding can produce `=_`, so no text can contain the boundary.
     """

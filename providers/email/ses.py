@@ -1,13 +1,13 @@
-"""Amazon SES, API v2: fifty recipients a call where several mails wait, one where there is one.
+"""Amazon SES, API v2: up to fifty recipients a call.
 
     NOTIFY_SES_REGION=eu-west-1  NOTIFY_SES_FROM="Shop <no-reply@shop.example>"
 
 Bounces, complaints, deliveries and opens come back through SNS, for the topics of
-NOTIFY_SES_TOPICS: subscribe our receipts URL to each; the subscription confirms itself. Each mail
-carries its delivery id as a tag, which events of a configuration set bring back
-(NOTIFY_SES_CONFIGURATION_SET, unless the identity has a default one).
+NOTIFY_SES_TOPICS: subscribe the receipts URL to each topic; the provider confirms subscriptions.
+Each mail carries the delivery id as a tag, and events of a configuration set repeat the tag
+(NOTIFY_SES_CONFIGURATION_SET, unless the identity has a default set).
 
-SES knows no idempotency key: a mail that was not answered for may be sent twice.
+SES knows no idempotency key: a mail without an answer may be sent twice.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ SAID: Final[Mapping[str, str]] = {
 }
 
 WAITS: Final = {DAILY_QUOTA: timedelta(hours=1)}
-"""The quota is that of the last 24 hours: each hour gives a part of it back."""
+"""The quota covers the last 24 hours: each hour returns a part of the quota."""
 
 ASK_PATIENCE: Final = timedelta(seconds=5)
-"""How long an answer about the account is waited for, in the background."""
+"""Timeout of the background call for the account's data."""
 
 SIZE_LIMIT_BYTES: Final = 30_000_000
 """SES takes 40 MB, and base64 makes four bytes of three. Source: Developer Guide, "Quotas"."""
@@ -120,13 +120,13 @@ class Config(settings.Account):
     topics: frozenset[str] = field(default=frozenset(), metadata=parse_with(settings.topics))
     """ARNs of the trusted SNS topics of events; none: no receipts."""
     allow_sha1: bool = field(default=False, metadata=parse_with(configuration.yes_no))
-    """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
+    """`yes`: topics may sign with SignatureVersion 1, which uses SHA-1."""
     per_second: int | None = field(default=None, metadata=parse_with(configuration.positive_number))
-    """Mails a second; by default the account's own rate, asked of SES each hour."""
+    """Mails a second; by default the account's rate, which SES reports each hour."""
     bulk: bool = field(default=True, metadata=parse_with(configuration.yes_no))
-    """`no`: one SendEmail for each recipient. Bulk calls have SES fill our finished HTML into a
-    template of one variable. SES documents that it escapes nothing there; that was not verified
-    against the live service. If markup shows up as text in a mail, set this to `no`."""
+    """`no`: one SendEmail for each recipient. In bulk calls SES fills the finished HTML into a
+    template of one variable. SES documents that the HTML is not escaped; the statement was not
+    verified against the live service. If markup shows up as text in a mail, set `no`."""
 
 
 class Ses:
@@ -228,7 +228,7 @@ class Ses:
         return Call(messages=[letter.message], body=body, path=SINGLE)
 
     def _outcomes(self, response: Response) -> list[Outcome]:
-        """Read what SES accepted; of a bulk call, the entries come back in their order."""
+        """Read SES's acceptance; the entries of a bulk call come back in order."""
         said = orjson.loads(response.body)
         if "BulkEmailEntryResults" not in said:
             return [Accepted(message_id=said.get("MessageId", ""))]
@@ -271,7 +271,7 @@ def _ready(message: Message) -> Letter | Outcome:
 
 
 def _may_be_one_for_all(answer: Answer) -> bool:
-    """Tell whether a call was refused for what may be the fault of a single mail in it."""
+    """Return True if a refusal of a call may be the fault of a single mail."""
     return len(answer.outcomes) > 1 and isinstance(answer.refused, Rejected)
 
 

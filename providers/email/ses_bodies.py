@@ -1,15 +1,15 @@
-"""What we say to SES: SendEmail for one recipient, SendBulkEmail for up to fifty.
+"""Request bodies for SES: SendEmail for one recipient, SendBulkEmail for up to fifty.
 
-SendBulkEmail takes templates only, and our mails are rendered already. So its template is one
-variable for each part, and each entry fills them with its own finished parts:
+SendBulkEmail takes templates only, and the mails are rendered already. So the template has one
+variable for each part, and each entry fills the variables with the entry's finished parts:
 
     DefaultContent.Template.TemplateContent   {"Subject": "{{subject}}", "Text": "{{text}}"}
     BulkEmailEntries[n] ... ReplacementTemplateData   '{"subject":"...","text":"..."}'
 
-Values are not read as templates again, so braces in a mail are only braces. SES says that it
+SES does not read values as templates again, so braces in a mail stay braces. SES documents that SES
 "doesn't escape HTML content when rendering the HTML template"
-(https://docs.aws.amazon.com/ses/latest/dg/send-personalized-email-advanced.html); what to do if it
-does one day is at `ses.Config.bulk`.
+(https://docs.aws.amazon.com/ses/latest/dg/send-personalized-email-advanced.html); `ses.Config.bulk`
+names the remedy for a change.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from providers.contract import Message
 from providers.email import mime
 
 DELIVERY_TAG: Final = "delivery_id"
-"""Comes back with each event: how a receipt finds its delivery."""
+"""Tag in each event, by which a receipt finds the delivery."""
 
 ENTRIES_PER_CALL: Final = 50
 """Source: API reference of SendBulkEmail."""
 TEMPLATE_DATA_LIMIT: Final = 262_144
 """Characters of one entry's parts as JSON. Source: service model, ReplacementTemplateData."""
 ENTRIES_LIMIT_BYTES: Final = 990_000
-"""An inline template and its data may have "up to 1 MB", and the template needs some of it. Source:
-Developer Guide, "Using templates to send personalized email", read as the smaller of two sizes."""
+"""An inline template and the template's data may have "up to 1 MB", and the template needs a part.
+Source: Developer Guide, "Using templates to send personalized email", read as the smaller size."""
 
 _HEADERS: Final = [{"Name": "Auto-Submitted", "Value": "auto-generated"}]
 """RFC 3834: no out-of-office answers, please."""
 
 
 def _own_headers(message: Message) -> list[dict[str, str]]:
-    """What stands in the headers of this mail alone."""
+    """Return the headers of the mail that other mails do not share."""
     own = mime.unsubscribe_headers(message)
     return [{"Name": name, "Value": value} for name, value in own.items()]
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A message that SES can be given."""
+    """A message in the form for SES."""
 
     message: Message
     to: str
@@ -60,23 +60,23 @@ class Letter:
 
     @property
     def tags(self) -> list[dict[str, str]]:
-        """What is to come back with each event."""
+        """Return the tags for each event to repeat."""
         return [{"Name": DELIVERY_TAG, "Value": str(self.message.delivery_id)}]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A letter as a line of a bulk call, encoded once."""
+    """A letter as an entry of a bulk call, encoded once."""
 
     letter: Letter
     encoded: bytes = field(repr=False)
 
 
 def letter(message: Message) -> Letter:
-    """Check the address and sort out the parts.
+    """Check the address and select the parts.
 
     Raises:
-        mailboxes.MalformedAddress: no mail can go there.
+        mailboxes.MalformedAddress: the address cannot receive mail.
         UnicodeEncodeError: a part has half of a surrogate pair.
     """
     parts = {"Subject": " ".join(message.title.split())}
@@ -93,7 +93,7 @@ def letter(message: Message) -> Letter:
 
 
 def entry(of: Letter) -> Entry | None:
-    """Encode a letter for a bulk call; None: it is too long for one."""
+    """Encode a letter for a bulk call; None: the letter is too long for a bulk call."""
     data = orjson.dumps({name.lower(): part for name, part in of.parts.items()}).decode()
     if len(data) > TEMPLATE_DATA_LIMIT:
         return None
@@ -109,7 +109,7 @@ def entry(of: Letter) -> Entry | None:
 
 
 def pack(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """Put entries that have the same parts into calls, as full as both limits allow."""
+    """Group entries with the same parts into calls, as full as both limits allow."""
     alike: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for each in entries:
         alike[tuple(each.letter.parts)].append(each)
@@ -129,7 +129,7 @@ class Sender:
     """Writes the bodies of one sender's calls."""
 
     def __init__(self, mailbox: Address, *, configuration_set: str) -> None:
-        """`configuration_set` decides where events go; empty: the identity's default."""
+        """`configuration_set` sets the destination of events; empty: the identity's default."""
         # A name beyond ASCII goes as encoded words: SES takes this field as it is.
         self._common: dict[str, Any] = {"FromEmailAddress": mime.format_mailbox(mailbox)}
         if configuration_set:

@@ -2,17 +2,17 @@
 
 | event | receipt |
 | --- | --- |
-| Bounce, Permanent | bounced; the mailbox is dead, whatever the subtype: SES itself stops there |
-| Bounce, Transient or Undetermined | bounced; it may work again |
+| Bounce, Permanent | bounced; the mailbox is dead, for every subtype: SES itself stops sending |
+| Bounce, Transient or Undetermined | bounced; the address may work again |
 | Complaint | delivered, and marked as junk: never again; `not-spam` takes nothing back |
-| Complaint, OnAccountSuppressionList | bounced; dead: SES did not even send it |
+| Complaint, OnAccountSuppressionList | bounced; dead: SES did not send the mail |
 | Delivery | delivered |
 | Open, Click | read |
 | Reject, Rendering Failure | failed |
-| others (Send, DeliveryDelay, Subscription) | none: nothing is final yet, or it is not ours |
+| others (Send, DeliveryDelay, Subscription) | none: not final yet, or not about a mail |
 
-A configuration set names the kind `eventType` and brings our tag back; an identity's notification
-names it `notificationType` and has only SES's own id. Source:
+A configuration set names the kind `eventType` and repeats the delivery's tag; an identity's
+notification names the kind `notificationType` and has only SES's own id. Source:
 https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
 """
 
@@ -41,7 +41,7 @@ KINDS: Final[Mapping[str, ReceiptKind]] = {
 }
 
 _OBJECTS: Final[Mapping[str, str]] = {"Rendering Failure": "failure"}
-"""Where an event's own fields are, if not under its name in lower case."""
+"""Place of an event's own fields, if not under the event's name in lower case."""
 
 _SUPPRESSED: Final = "OnAccountSuppressionList"
 _NOT_SPAM: Final = "not-spam"
@@ -84,7 +84,7 @@ def _is_final(name: str, said: Mapping[str, Any]) -> bool:
 
 
 def _delivery_id(mail: Mapping[str, Any]) -> UUID | None:
-    """Read our tag back; a tag of somebody else's is none of ours."""
+    """Read the delivery's tag; None for a tag of another system."""
     values = mail.get("tags", {}).get(DELIVERY_TAG, [])
     try:
         return UUID(values[0]) if values else None
@@ -93,7 +93,7 @@ def _delivery_id(mail: Mapping[str, Any]) -> UUID | None:
 
 
 def _code(name: str, said: Mapping[str, Any]) -> str:
-    """Name it as finely as SES does: `Bounce/Permanent/NoEmail`."""
+    """Return the finest name that SES gives: `Bounce/Permanent/NoEmail`."""
     finer = ("bounceType", "bounceSubType", "complaintSubType", "complaintFeedbackType")
     return "/".join([name, *(said[each] for each in finer if said.get(each))])
 

@@ -1,12 +1,12 @@
-"""How many mails a second an account may send: asked of SES, and asked again each hour.
+"""The account's limit of mails a second, read from SES each hour.
 
     capabilities read -> current()  -> the last known pace, at once
-                            '-> is it an hour old? -> a thread asks GetAccount -> learn(rate)
+                            '-> older than an hour -> a thread asks GetAccount -> learn(rate)
 
-SES counts recipients, whether they come in one call or in many, and gives each account a rate of
-its own, which it raises as the account earns trust. Until the first answer it is taken for
-DEFAULT, a new account's rate outside the sandbox. An answer that does not come is asked for again
-after `ASK_AGAIN_AFTER`; the last known rate holds meanwhile.
+SES counts recipients, in one call or in many, and sets a rate for each account; SES raises the rate
+of a trusted account. The rate before the first answer is DEFAULT, a new account's rate outside the
+sandbox. After a failed call the next call follows after `ASK_AGAIN_AFTER`; the last known rate
+holds meanwhile.
 
 Source: https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas.html
 """
@@ -27,7 +27,7 @@ ASK_AGAIN_AFTER: Final = timedelta(minutes=1)
 
 
 class AccountRate:
-    """The pace of one account. Safe from several threads; one of them asks at a time."""
+    """The pace of one account. Thread-safe; only one thread asks at a time."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class AccountRate:
         fixed: int | None = None,
         seconds: Callable[[], float] = monotonic,
     ) -> None:
-        """`ask` asks SES and calls `learn`; `fixed` mails a second are believed without asking."""
+        """`ask` asks SES and calls `learn`; a `fixed` rate, in mails a second, needs no asking."""
         self._ask = ask
         self._seconds = seconds
         self._asking = Lock()
@@ -44,14 +44,14 @@ class AccountRate:
         self._ask_at = float("-inf") if fixed is None else float("inf")
 
     def current(self) -> Pace:
-        """Return the last known pace, and have it asked for in the background if it is old."""
+        """Return the last known pace, and refresh an old pace in the background."""
         if self._seconds() >= self._ask_at and self._asking.acquire(blocking=False):
             self._ask_at = self._seconds() + ASK_AGAIN_AFTER.total_seconds()
             Thread(target=self._ask_once, name="ses-rate", daemon=True).start()
         return self._pace
 
     def learn(self, per_second: float) -> None:
-        """Note what SES said."""
+        """Store the rate that SES reported."""
         self._ask_at = max(self._ask_at, self._seconds() + KNOWN_FOR.total_seconds())
         self._pace = pace_of(per_second)
 

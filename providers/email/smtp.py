@@ -1,16 +1,17 @@
 """Any SMTP server: a few connections kept open, one recipient per envelope.
 
 One recipient per envelope gives one answer per delivery. Each process opens up to `connections`
-sessions by need and keeps them, each used by one thread at a time; urgent mails go first.
+sessions on demand and keeps the sessions open; one thread at a time uses a session; urgent mails go
+first.
 
     send(batch) -> Threads -> Session (kept) -> server
          ^            '-> Outcome -> queue
-         '---------------------------'     who is not in the queue at its deadline is abandoned
+         '---------------------------'     a mail without an outcome at the deadline is abandoned
 
-Each mail has the deadline from its own start. A mail that no thread has begun within half of the
-deadline is not started. Both hold even when name resolution or a server hangs: the caller never
-waits for a thread, only for the queue. Bounces come later by mail to the From address; there are no
-receipts.
+Each mail has the deadline from the mail's start. A mail that no thread has begun within half of the
+deadline is not started. The two limits hold even if name resolution or a server hangs, because the
+caller never waits for a thread, only for the queue. Bounces come later by mail to the From address;
+there are no receipts.
 """
 
 from __future__ import annotations
@@ -52,24 +53,24 @@ from providers.vendor import OneWay, Vendor
 NAME: Final = "smtp"
 
 PER_SECOND: Final = 500
-"""Ours: more than one process sends over the default's connections, at 20 ms a mail. Hosted relays
-state limits of their own."""
+"""Local limit: several processes send over the default's connections, at 20 ms a mail. Hosted
+relays state their own limits."""
 
 IDLE_LIFE_SECONDS: Final = 30
-"""Servers drop idle clients after a minute or more; we leave first."""
+"""Servers drop idle clients after a minute or more; the client closes earlier."""
 
 _BEGIN_WITHIN: Final = 0.5
 """Share of the deadline in which a thread must have begun a mail."""
 
 MESSAGES_PER_SESSION: Final = 100
-"""Many servers cut a client off after that many."""
+"""Many servers cut a client off after 100 mails or a similar number."""
 
 
 def server_url(text: str) -> Server:
     """Read `smtp://user:password@host:587?starttls=1` or `smtps://host`.
 
     Raises:
-        ValueError: it is neither; the message repeats nothing of it.
+        ValueError: the text has neither form; the message does not repeat the text.
     """
     parts = configuration.split_url(text)
     if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
@@ -96,8 +97,8 @@ class Config:
     from_: Address = field(metadata=parse_with(mime.mailbox))
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     connections: int = field(default=10, metadata=parse_with(configuration.positive_number))
-    """Open at once per process, an eighth more (at least one) for urgent mails. A server that takes
-    100 ms for a mail takes ten mails a second on each. Postfix allows a client 50 by default."""
+    """Open connections per process, plus an eighth (at least one) for urgent mails. A server with
+    100 ms a mail takes ten mails a second on each. Postfix allows a client 50 by default."""
 
 
 class Smtp(OneWay):
@@ -112,7 +113,7 @@ class Smtp(OneWay):
         now: clock.Clock = clock.now,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        """Nothing is contacted until the first `send`; the context is the system's by default."""
+        """Contact nothing before the first `send`; the default context is the system's."""
         self._config = config
         self.capabilities: Final = Capabilities(
             channels=frozenset({Channel.EMAIL}),
@@ -142,7 +143,7 @@ class Smtp(OneWay):
         return _results(waiting, finished=finished)
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """See `providers.contract.Provider.check`: connects, and logs in where there is a user."""
+        """See `providers.contract.Provider.check`: connects, and logs in if a user is set."""
         server = self._config.url
         subject = f"{server.host}:{server.port}"
         try:
@@ -157,13 +158,13 @@ class Smtp(OneWay):
             yield Finding(subject=subject, is_good=True, detail="it lets us in")
 
     def close(self) -> None:
-        """Say goodbye on every idle connection and let the threads end."""
+        """Close every idle connection and let the threads end."""
         self._threads.close()
         while self._idle:
             self._idle.pop().quit()
 
     def _start_afresh(self) -> None:
-        """Begin with no connection and no thread: in the child of a fork neither may be shared."""
+        """Begin with no connection and no thread: a forked child must share neither."""
         self._inherited = getattr(self, "_idle", None)
         self._idle: list[Session] = []
         self._threads = Threads(self._config.connections)
@@ -216,7 +217,7 @@ class Smtp(OneWay):
         return outcome
 
     def _session(self, delivery: Delivery) -> Session:
-        """Take the most recently used connection that still lives, or open one."""
+        """Return the most recently used live connection, or open a connection."""
         while self._idle:
             try:
                 session = self._idle.pop()
@@ -234,7 +235,7 @@ class Smtp(OneWay):
 
 
 def _results(waiting: dict[UUID, Delivery], *, finished: SimpleQueue[Result]) -> Iterator[Result]:
-    """Yield what finishes, and each that did not at its own deadline."""
+    """Yield finished mails, and each unfinished mail at the mail's deadline."""
     look_at = 0.0  # no deadline ends before: one that starts only moves its own to later
     try:
         while waiting:

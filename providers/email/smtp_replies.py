@@ -1,4 +1,4 @@
-"""What an SMTP server's reply means for us, as one table.
+"""Table of SMTP replies and their outcomes.
 
 Sources: RFC 5321 (reply codes), RFC 3463 (enhanced codes), RFC 4954 (authentication), and Amazon
 SES's SMTP interface for 454 as "too fast". The first row that fits wins; a server may send any
@@ -18,7 +18,7 @@ from providers.verdicts import Verdict
 
 
 class Stage(Enum):
-    """Which command was answered."""
+    """The command of the reply."""
 
     CONNECT = auto()
     """Greeting, STARTTLS and authentication."""
@@ -26,22 +26,22 @@ class Stage(Enum):
     RECIPIENT = auto()
     DATA = auto()
     CONTENT = auto()
-    """The final dot: from here on a server may have taken the message."""
+    """The final dot: after the dot a server may have taken the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table; empty fits all."""
+    """One line of the table; an empty field fits all replies."""
 
     code: str
-    """The three digits, or their beginning."""
+    """The three digits, or the first digits."""
     enhanced: str
-    """The enhanced code; one that ends with a dot stands for all that begin so."""
+    """The enhanced code; a value that ends with a dot covers all codes with the beginning."""
     stage: Stage | None
     verdict: Verdict
 
     def fits(self, code: str, *, enhanced: str, stage: Stage) -> bool:
-        """Tell whether a reply is meant by this row."""
+        """Return True if the row fits a reply."""
         return (
             code.startswith(self.code)
             and (enhanced == self.enhanced or self._is_beginning_of(enhanced))
@@ -83,7 +83,7 @@ _DETAIL_LIMIT: Final = 200
 
 
 def outcome_of(code: int, text: bytes, *, stage: Stage, hide: str = "") -> Outcome:
-    """Judge a reply that is no success; `hide` is the address, kept out of the detail."""
+    """Judge a reply that is no success; `hide` is the address, removed from the detail."""
     reply = " ".join(text.decode(errors="replace").split())
     if hide:
         reply = reply.replace(hide, "[address]")

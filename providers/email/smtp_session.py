@@ -1,9 +1,9 @@
 """One SMTP connection, and the delivery of one message over it.
 
-The line between "nothing was sent" and "perhaps sent" is the content's final dot: before it a
-server must not deliver, after it the answer alone tells. `Delivery.commit` is that line. A caller
-whose deadline passed and the thread that sends meet there under a lock, so a message that was
-reported as not sent is never sent afterwards.
+The content's final dot divides "nothing was sent" from "perhaps sent": a server must not deliver
+before the dot, and only the answer tells the result after the dot. `Delivery.commit` marks the
+boundary. A lock in `commit` orders the sending thread and a caller whose deadline passed, so a
+message that was reported as not sent is never sent afterwards.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ from providers.contract import (
 from providers.email.smtp_replies import Stage, outcome_of
 
 CONNECT_TIMEOUT_SECONDS: Final = 2.5
-"""TCP; below the shortest deadline (3 s), so that a dead server is told from a slow one."""
+"""TCP timeout; below the shortest deadline (3 s), so that a dead server differs from a slow
+server."""
 
 OK: Final = 250
 GO_AHEAD: Final = 354
 COMPLETED: Final = 2
-"""First digit of any reply that says yes (RFC 5321, 4.2.1)."""
+"""First digit of a positive reply (RFC 5321, 4.2.1)."""
 
 
 class Tls(Enum):
-    """How a connection is encrypted; certificates are always verified."""
+    """Encryption of a connection; certificates are always verified."""
 
     NONE = auto()
     """For a relay on the same machine or private network."""
@@ -52,7 +53,7 @@ class Tls(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """Where to, and as whom."""
+    """The server's address and the login."""
 
     host: str
     port: int
@@ -62,7 +63,7 @@ class Server:
 
 
 class ReplyError(Exception):
-    """The server refused; carries what that means."""
+    """The server refused; carries the outcome."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(type(outcome).__name__)
@@ -71,7 +72,7 @@ class ReplyError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
-    """What is handed to the server."""
+    """The envelope and content for the server."""
 
     sender: str
     to: str
@@ -81,13 +82,13 @@ class Envelope:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Delivery:
-    """One message on its way, seen by the caller and by the thread that carries it."""
+    """One message on the way; the caller and the sending thread share the object."""
 
     delivery_id: UUID
     begin_by: float
     """Monotonic seconds; a delivery that no thread has begun by then never begins."""
     deadline_seconds: float
-    """From its start."""
+    """Time from the delivery's start."""
     started_at: float | None = None
     """Monotonic seconds."""
     _lock: Lock = field(default_factory=Lock)
@@ -98,23 +99,23 @@ class Delivery:
 
     @property
     def expires_at(self) -> float:
-        """When its caller gives it up, as far as is known now (monotonic seconds)."""
+        """Return the time at which the caller gives up, as far as known now (monotonic seconds)."""
         started_at = self.started_at
         return self.begin_by if started_at is None else started_at + self.deadline_seconds
 
     @property
     def remaining_seconds(self) -> float:
-        """Until the deadline; at least a millisecond, because 0 means no timeout to sockets."""
+        """Return the time to the deadline; at least a millisecond: 0 disables the timeout."""
         return max(0.001, self.expires_at - monotonic())
 
     def finish(self, outcome: Outcome) -> Result:
-        """Return the thread's outcome its place in the batch."""
+        """Return the thread's outcome with the message's place in the batch."""
         with self._lock:
             self._outcome = outcome
         return self._result(outcome)
 
     def give_up(self) -> Result:
-        """Stop waiting for it, and say what may be concluded."""
+        """Stop waiting for the delivery, and return the outcome to conclude."""
         return self._result(self.abandon())
 
     def _result(self, outcome: Outcome) -> Result:
@@ -123,7 +124,7 @@ class Delivery:
         return Result(delivery_id=self.delivery_id, outcome=outcome, latency=latency)
 
     def begin(self) -> bool:
-        """Start its deadline; False when it is too late, or its caller has gone."""
+        """Start the deadline; False if the start is too late, or the caller has gone."""
         with self._lock:
             now = monotonic()
             if self._abandoned or now >= self.begin_by:
@@ -132,24 +133,24 @@ class Delivery:
             return True
 
     def board(self, session: Session) -> bool:
-        """Note the connection that carries it; False when its caller has gone."""
+        """Note the connection of the delivery; False if the caller has gone."""
         with self._lock:
             self._session = session
             return not self._abandoned
 
     def commit(self) -> bool:
-        """Ask to send the content; False when its caller has gone."""
+        """Ask to send the content; False if the caller has gone."""
         with self._lock:
             self._committed = not self._abandoned
             return self._committed
 
     def leave(self) -> None:
-        """Forget the connection: the delivery is over, and others may use it."""
+        """Drop the connection from the ended delivery, for other deliveries to use."""
         with self._lock:
             self._session = None
 
     def abandon(self) -> Outcome:
-        """Cut the connection, and say what may be concluded; the outcome, where it is there."""
+        """Cut the connection; return the outcome to conclude, or the outcome that came."""
         with self._lock:
             self._abandoned = True
             if self._outcome is not None:
@@ -162,7 +163,7 @@ class Delivery:
 
 
 class Session:
-    """An open, greeted, authenticated connection. One thread uses it; any may cut it."""
+    """An open, authenticated connection. One thread uses a session; any thread may cut."""
 
     def __init__(
         self, server: Server, *, timeout_seconds: float, ssl_context: ssl.SSLContext
@@ -170,8 +171,8 @@ class Session:
         """Connect.
 
         Raises:
-            ReplyError: the server would not have us.
-            OSError: it cannot be reached, or its certificate is wrong.
+            ReplyError: the server refused the client.
+            OSError: the server is unreachable, or the certificate is wrong.
         """
         timeout = min(timeout_seconds, CONNECT_TIMEOUT_SECONDS)
         try:
@@ -201,7 +202,7 @@ class Session:
         self._smtp.ehlo_or_helo_if_needed()
 
     def is_ready(self, *, timeout_seconds: float) -> bool:
-        """Clear what an earlier message left; False when the connection is dead."""
+        """Reset the session after an earlier message; False if the connection is dead."""
         try:
             self._set_timeout(timeout_seconds)
             return self._smtp.docmd("RSET")[0] == OK
@@ -244,14 +245,14 @@ class Session:
         return Accepted(message_id=envelope.message_id)
 
     def quit(self) -> None:
-        """Say goodbye, without insisting."""
+        """Send QUIT, and ignore errors."""
         with suppress(smtplib.SMTPException, OSError):
             self._set_timeout(1)
             self._smtp.quit()
         self._smtp.close()
 
     def cut(self) -> None:
-        """Break the connection, from any thread; whoever reads from it wakes with an error."""
+        """Break the connection, from any thread; a blocked read ends with an error."""
         if isinstance(self._smtp.sock, socket.socket):
             with suppress(OSError):
                 self._smtp.sock.shutdown(socket.SHUT_RDWR)
@@ -262,6 +263,6 @@ class Session:
 
 
 def _stuff_dots(content: bytes) -> bytes:
-    """Double leading dots and end with a dot on its own line (RFC 5321, 4.5.2)."""
+    """Double leading dots and end with a dot on a separate line (RFC 5321, 4.5.2)."""
     end = b"" if content.endswith(b"\r\n") else b"\r\n"
     return re.sub(rb"(?m)^\.", b"..", content) + end + b".\r\n"

@@ -1,7 +1,7 @@
 """Threads that carry mails, one mail at a time each: urgent mails first.
 
-Threads are started by need. Urgent jobs may use a few threads more than the others, so that they do
-not wait while every connection hangs.
+Threads start on demand. Urgent jobs may use a few threads more than other jobs, so that urgent jobs
+do not wait while every connection hangs.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable
 from threading import Condition, Thread
 
 Job = Callable[[], None]
-"""It raises nothing."""
+"""A job; a job raises nothing."""
 
 
 class Threads:
-    """At most `size` jobs at a time, and an eighth more (at least one) while those are urgent."""
+    """At most `size` jobs at a time, and an eighth more (at least one) for urgent jobs."""
 
     def __init__(self, size: int) -> None:
-        """Start none yet."""
+        """Start no thread yet."""
         self._size, self._most = size, size + max(1, size // 8)
         self._changed = Condition()
         self._urgent: deque[Job] = deque()
@@ -28,7 +28,7 @@ class Threads:
         self._threads: list[Thread] = []
 
     def submit(self, job: Job, *, urgent: bool) -> None:
-        """Have a thread run it as soon as one is free."""
+        """Run a job in the next free thread."""
         with self._changed:
             (self._urgent if urgent else self._patient).append(job)
             waiting = len(self._urgent) + len(self._patient)
@@ -39,7 +39,7 @@ class Threads:
             self._changed.notify()
 
     def close(self) -> None:
-        """Let the threads end after the jobs that were submitted, and wait for them."""
+        """Let the threads end after the submitted jobs, and wait for the end."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -4,10 +4,10 @@
     apns       apns_token               HTTP/2, ES256 token
     web_push   web_push_encryption      VAPID, aes128gcm
     ------------------------------
-    renewal    a token that the vendor calls stale is renewed once
-    replacing  what makes a repeat replace the first where the person looks
+    renewal    a stale token is renewed once
+    replacing  collapse keys, by which a repeat replaces the first message
     keys       private keys and credentials out of settings
 
-None of the three recognises a repeat, but each lets a later message take the place of an earlier
-one: so a repeat is HIDDEN. None gives receipts: what reached the person is known from our client.
+No push vendor recognises a repeat, but with every vendor a later message can replace an earlier
+message: so a repeat is HIDDEN. No push vendor sends receipts: the client application reports them.
 """

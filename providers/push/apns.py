@@ -6,8 +6,8 @@
     ->  200, or 4xx/5xx {"reason": ..., "timestamp": ms}
 
 A production app's tokens are unknown to the sandbox host and the other way round: Apple answers
-BadDeviceToken, which is also the answer to a token that no device has. One such answer makes a
-contact dead; a wave of them is taken for a wrong host or topic (`Rejected.may_be_misconfigured`).
+BadDeviceToken, the same answer as for a token without a device. One such answer makes a contact
+dead; many such answers count as a wrong host or topic (`Rejected.may_be_misconfigured`).
 
 Sources: https://developer.apple.com/documentation/usernotifications/
 sending-notification-requests-to-apns, handling-notification-responses-from-apns (table of reasons),
@@ -53,17 +53,17 @@ NAME: Final = "apns"
 PAYLOAD_LIMIT_BYTES: Final = 4096
 
 PAUSE: Final = timedelta(minutes=15)
-"""The least wait after a 5xx or TooManyRequests: Apple asks for it, and sends no Retry-After.
-Urgent messages are exempt, because a quarter of an hour outlives an OTP: another provider, another
-channel or the policy's own wait serves them."""
+"""Least wait after a 5xx or TooManyRequests: Apple asks for the wait, and sends no Retry-After.
+Urgent messages are exempt, because an OTP expires within a quarter of an hour: another provider,
+another channel or the policy's own wait decides."""
 
 PER_SECOND: Final = 5_000
-"""Ours: Apple names no rate but the one to a single device, and asks that a surge be spread."""
+"""Local limit: Apple names only a rate for a single device, and asks to spread a surge."""
 
 STALE: Final = "ExpiredProviderToken"
 
 NOBODY: Final = "0" * 64
-"""A device token that no device has: what a check sends to."""
+"""A device token without a device: the target of a check."""
 
 TABLE: Final[verdicts.Table] = {
     # The device or its app is gone; from every device: the host or the topic is wrong
@@ -105,14 +105,14 @@ TABLE: Final[verdicts.Table] = {
     "ServiceUnavailable": Verdict.UNAVAILABLE,
     "Shutdown": Verdict.UNAVAILABLE,
 }
-"""Apple adds reasons without notice: an unknown one is judged by its HTTP status."""
+"""Apple adds reasons without notice: the HTTP status decides for an unknown reason."""
 
 
 def https_url(text: str) -> str:
     """Read the base URL: APNs speaks HTTP/2 over TLS and nothing else.
 
     Raises:
-        ValueError: it is no https URL.
+        ValueError: the text is no https URL.
     """
     url = configuration.http_url(text)
     if not url.startswith("https://"):
@@ -121,10 +121,10 @@ def https_url(text: str) -> str:
 
 
 def identifier(text: str) -> str:
-    """Read an id as Apple's developer pages show it: a team, a key, a bundle.
+    """Read an id of Apple's developer pages: a team, a key, a bundle.
 
     Raises:
-        ValueError: it cannot be one.
+        ValueError: the text cannot be an id.
     """
     if not text.isascii() or not text.replace("-", "").replace(".", "").isalnum():
         raise ValueError("write letters, digits, dots and hyphens only")
@@ -136,7 +136,7 @@ class Config:
     """Settings `NOTIFY_APNS_*`."""
 
     key: ec.EllipticCurvePrivateKey = field(repr=False, metadata=parse_with(keys.p256_pem))
-    """The .p8 key: its text, or the path of its file."""
+    """The .p8 key: the text, or the path of a file."""
     key_id: str = field(metadata=parse_with(identifier))
     team_id: str = field(metadata=parse_with(identifier))
     topic: str = field(metadata=parse_with(identifier))
@@ -183,7 +183,7 @@ class Apns(OneWay):
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """Push to a device that does not exist: Apple looks at our token and topic first."""
+        """Push to a device that does not exist: Apple checks token and topic first."""
         token = self._tokens.current(deadline=deadline)
         headers = [*self._headers(token), "apns-push-type: alert"]
         request = Request(url=self._url + NOBODY, headers=headers, body=b'{"aps":{"alert":"-"}}')
@@ -259,7 +259,7 @@ def _payload(message: Message) -> bytes:
 
 
 def _answer(response: Response) -> Mapping[str, Any]:
-    """Read the JSON of an error; empty for a success, and for what is none."""
+    """Read the JSON of an error; empty for a success, and for a text that is no JSON object."""
     try:
         answer = orjson.loads(response.body)
     except ValueError:
@@ -268,7 +268,7 @@ def _answer(response: Response) -> Mapping[str, Any]:
 
 
 def _since(answer: Mapping[str, Any]) -> str:
-    """Say since when Apple has known that a device is gone: 410 carries it, in milliseconds."""
+    """Return the time since which a device is gone: 410 carries the time, in milliseconds."""
     match answer:
         case {"timestamp": int(milliseconds)} if 0 < milliseconds < 10**14:
             moment = datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,4 +1,4 @@
-"""Apple's provider token: a JWT that we sign ourselves, and that must be neither old nor new.
+"""Apple's provider token: a locally signed JWT with a least and a greatest age.
 
     0 min             20 min              40 min           60 min
     |-- Apple refuses -|-- may be renewed --|-- is renewed --|-- Apple refuses an older one
@@ -23,7 +23,7 @@ SOONEST: Final = timedelta(minutes=20)
 """Signing more often is answered with TooManyProviderTokenUpdates."""
 
 RENEW_AFTER: Final = timedelta(minutes=40)
-"""In the middle of what Apple allows: clocks may differ by 20 minutes either way."""
+"""The middle of the range that Apple allows: clocks may differ by 20 minutes either way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class _Signed:
 
 
 class ProviderTokens:
-    """See `renewal.Tokens`. Signing takes a tenth of a millisecond: nobody ever waits."""
+    """See `renewal.Tokens`. Signing takes a tenth of a millisecond, so no caller waits."""
 
     def __init__(
         self, key: ec.EllipticCurvePrivateKey, *, key_id: str, team_id: str, now: clock.Clock
     ) -> None:
-        """Nothing is signed until somebody asks."""
+        """Sign nothing before the first use."""
         self._key = key
         self._key_id = key_id
         self._team_id = team_id

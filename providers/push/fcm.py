@@ -3,9 +3,9 @@
     POST {url}/v1/projects/{project}/messages:send  ->  200 {"name": "projects/p/messages/ID"}
 
 One call for each message (FCM has no batch call any more), many at once on one HTTP/2 connection.
-What FCM says is in `error.details` of its own type, not in `error.status`: 404 without it is a
-wrong path, with UNREGISTERED in it a device that is gone. INVALID_ARGUMENT has many causes; only
-where it names the registration token is the address dead.
+FCM's error code is in `error.details` of FCM's own type, not in `error.status`: 404 without a code
+is a wrong path, 404 with UNREGISTERED is a gone device. INVALID_ARGUMENT has many causes; the
+address is dead only if the error names the registration token.
 
 Sources: https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode,
 https://firebase.google.com/docs/cloud-messaging/error-codes
@@ -51,16 +51,16 @@ PER_SECOND: Final = 10_000
 https://firebase.google.com/docs/cloud-messaging/scale-fcm"""
 
 QUOTA_PAUSE: Final = timedelta(minutes=1)
-"""The least wait after QUOTA_EXCEEDED where no Retry-After says otherwise (ErrorCode page)."""
+"""Least wait after QUOTA_EXCEEDED without a Retry-After (ErrorCode page)."""
 
 LOOKED_AT: Final = frozenset({200, 400})
-"""Statuses that say that FCM let us in and looked at the message."""
+"""Statuses after which the login is known to work, because FCM looked at the message."""
 
 STALE: Final = "UNAUTHENTICATED"
-"""401 without a word of FCM's own: the access token is no longer good."""
+"""Code of a 401 without FCM's own code: the access token is stale."""
 
 BAD_ADDRESS: Final = "INVALID_ARGUMENT.token"
-"""A code of ours: INVALID_ARGUMENT about the registration token itself."""
+"""A local code: INVALID_ARGUMENT about the registration token."""
 
 TABLE: Final[verdicts.Table] = {
     # errorCode of the FcmError in `details`: the ErrorCode page
@@ -85,7 +85,7 @@ TABLE: Final[verdicts.Table] = {
     # HTTP status of an answer without either
     "404": Verdict.MISCONFIGURED,
 }
-"""UNSPECIFIED_ERROR and whatever comes next are judged by their HTTP status."""
+"""The HTTP status decides for UNSPECIFIED_ERROR and for unknown codes."""
 
 _FCM_ERROR: Final = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
 
@@ -95,7 +95,7 @@ class Config:
     """Settings `NOTIFY_FCM_*`."""
 
     credentials: ServiceAccount = field(repr=False, metadata=parse_with(ServiceAccount.parse))
-    """The service account's JSON key, or the path of its file; it names the project too."""
+    """The service account's JSON key, or the path of the file; the key names the project too."""
     url: str = field(
         default="https://fcm.googleapis.com", metadata=parse_with(configuration.http_url)
     )
@@ -137,7 +137,7 @@ class Fcm(OneWay):
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """Get a token, and have FCM validate a message to nobody: see `Provider.check`."""
+        """Get a token, and have FCM validate a test message: see `Provider.check`."""
         try:
             token = self._tokens.current(deadline=deadline)
         except renewal.NoToken as error:
@@ -195,7 +195,7 @@ def _judge(reply: Reply, message: Message, *, codes: verdicts.Table) -> Outcome:
 
 
 def _code(response: Response) -> str:
-    """Read what went wrong: FcmError's code, else the status' name; "" where it says nothing."""
+    """Read the error: FcmError's code, else the status' name; "" without either."""
     try:
         error: Any = orjson.loads(response.body)["error"]
         details = error.get("details", [])
@@ -210,7 +210,7 @@ def _code(response: Response) -> str:
 
 
 def _is_about_token(error: Any) -> bool:  # noqa: ANN401 - JSON
-    """Tell "The registration token is not a valid FCM registration token" from other arguments.
+    """Return True for "The registration token is not a valid FCM registration token".
 
     An installation id (`fid`) is an address too.
     """

@@ -1,7 +1,7 @@
-"""A message as FCM's HTTP v1 wants it: byte for byte what firebase-admin would send.
+"""The body of FCM's HTTP v1: byte for byte the same as firebase-admin's.
 
-Written by hand because firebase-admin's encoder takes 70 us for a message and this one 15, and
-because importing it costs 26 MiB; a test holds the two against each other.
+The module does not use firebase-admin, because firebase-admin's encoder takes 70 us for a message,
+`encode` takes 15 us, and the import of firebase-admin costs 26 MiB; a test compares both encoders.
 
 Limits: https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
 """
@@ -20,7 +20,7 @@ PAYLOAD_LIMIT_BYTES: Final = 4096
 """Keys and values of `notification` and `data` together."""
 
 LONGEST_LIFE: Final = timedelta(weeks=4)
-"""A longer `ttl` is refused."""
+"""FCM refuses a longer `ttl`."""
 
 RESERVED_KEYS: Final = ("from", "message_type")
 RESERVED_PREFIXES: Final = ("gcm", "google")
@@ -33,7 +33,7 @@ def encode(message: Message, *, now: datetime) -> bytes:
     """Encode a message.
 
     Raises:
-        Unsendable: FCM would refuse it, or it is too large.
+        Unsendable: FCM would refuse the message, or the message is too large.
     """
     tag, collapse_id = replacing.tag(message), replacing.collapse_id(message)
     seconds = max(0, int(min(message.time_to_live, LONGEST_LIFE).total_seconds()))
@@ -68,7 +68,7 @@ def encode(message: Message, *, now: datetime) -> bytes:
 
 
 def _notification(message: Message) -> dict[str, str]:
-    """Give what the device shows; empty for a message that only carries data."""
+    """Return the fields that the device shows; empty for a message that only carries data."""
     texts = {"body": message.body, "title": message.title}
     return {name: text for name, text in texts.items() if text}
 

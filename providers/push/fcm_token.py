@@ -1,15 +1,15 @@
-"""The OAuth access token that FCM wants: fetched with the service account, renewed in time.
+"""FCM's OAuth access token: fetched with the service account, renewed in time.
 
     0 min                                        50 min         59 min   60 min
-    |-- current() gives it ----------------------|-- renewal ---|--------|
-                                                 behind the caller's back; from here on the caller
+    |-- current() returns it --------------------|-- renewal ---|--------|
+                                                 in the background; at 59 min the caller
                                                                 waits
 
-One renewal at a time, whoever asks; each ends in time, because it goes over our transport with a
-deadline. What Google wants to see (a signed assertion, its answer) is firebase-admin's knowledge;
-that package is imported by the first process and at the first moment that needs a token, because it
-costs 19 MiB. google-auth would repeat a failed call up to three times and sleep in between: an
-answer that is no token never reaches it.
+One renewal runs at a time; each renewal ends in time, because the call goes over the transport with
+a deadline. firebase-admin writes the signed assertion and reads the answer; the first use of a
+token in a process imports firebase-admin, because the import costs 19 MiB. google-auth would repeat
+a failed call up to three times and sleep in between, so an answer without a token never reaches
+google-auth.
 """
 
 from __future__ import annotations
@@ -31,19 +31,21 @@ from providers.transport import Failure, Reply, Request, Response, Transport
 SCOPE: Final = "https://www.googleapis.com/auth/firebase.messaging"
 
 RENEW_AHEAD: Final = timedelta(minutes=10)
-"""Google's tokens live for an hour: time for many attempts before anybody has to wait."""
+"""Google's tokens live for an hour: time for many attempts before a caller has to wait."""
 
 LAST_USE: Final = timedelta(minutes=1)
-"""Not sent with later than this before its end: clocks differ, and a call takes its time."""
+"""Time before the token's end at which the token is no longer used: clocks differ, and a call takes
+time."""
 
 PAUSE: Final = timedelta(seconds=10)
-"""Between two attempts behind the caller's back."""
+"""Time between two background attempts."""
 
 SOONEST: Final = timedelta(minutes=1)
-"""A token younger than this is not renewed because FCM refuses it: another would fare no better."""
+"""A token younger than the limit is not renewed after FCM's refusal, because a new token would be
+refused too."""
 
 TIMEOUT: Final = timedelta(seconds=10)
-"""For one call of Google's token endpoint, if the caller has that much time."""
+"""Timeout of one call to Google's token endpoint, within the caller's time."""
 
 _OK: Final = 200
 
@@ -57,7 +59,7 @@ class ServiceAccount:
 
     @classmethod
     def parse(cls, text: str) -> ServiceAccount:
-        """Read the JSON, or the file whose path is given.
+        """Read the JSON, or the file of a path.
 
         Raises:
             ValueError: the text is malformed.
@@ -88,7 +90,7 @@ class AccessTokens:
     """See `renewal.Tokens`. Thread-safe."""
 
     def __init__(self, account: ServiceAccount, *, transport: Transport, now: clock.Clock) -> None:
-        """Nothing is contacted until somebody asks."""
+        """Contact nothing before the first use."""
         self._account = account
         self._transport = transport
         self._now = now
@@ -152,7 +154,7 @@ class AccessTokens:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What google-auth reads of a response."""
+    """The attributes that google-auth reads of a response."""
 
     status: int
     data: bytes
@@ -160,7 +162,7 @@ class _Answer:
 
 
 class _Call:
-    """google-auth's way to the network: one call, one deadline, no repetition."""
+    """The network transport for google-auth: one call, one deadline, no repetition."""
 
     def __init__(self, transport: Transport, *, deadline: timedelta) -> None:
         self._transport = transport
@@ -197,7 +199,7 @@ def _is_token(body: bytes) -> bool:
 
 
 def _why(reply: Reply) -> Unavailable | Throttled | Misconfigured:
-    """Judge a refusal: no message was sent, and it is no message's fault."""
+    """Judge a refusal: no message was sent, and no message is at fault."""
     if isinstance(reply, Failure):
         return Unavailable(code=f"token_{reply.code}")
     code, detail = f"token_{reply.status}", http_outcomes.excerpt(reply.body, hide="")
