@@ -47,7 +47,7 @@ SHORT: Final = timedelta(milliseconds=600)
 """Deadline of sends that are meant to run into it."""
 
 MARGIN: Final = timedelta(milliseconds=700)
-"""How much later than its deadline a result may come, on a busy machine."""
+"""Allowed delay of a result after the deadline, on a busy machine."""
 
 
 class Act(StrEnum):

@@ -33,7 +33,7 @@ class DryRun(OneWay):
     name: Final = NAME
     capabilities: Final = Capabilities(
         channels=frozenset(Channel),
-        repeat=Repeat.HIDDEN,  # nobody sees the first one either
+        repeat=Repeat.HIDDEN,  # the recipient sees no message
         gives_receipts=False,
     )
 

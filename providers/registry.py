@@ -1,7 +1,7 @@
-"""Vendors by name, and which of them the environment configures.
+"""Vendors by name, and the vendors that the environment configures.
 
-Adding one is one line here (ADDING_A_PROVIDER.md). All HTTP adapters of a process share one
-transport: its bounds only mean something if it is the only one.
+A new vendor takes one line in the module (ADDING_A_PROVIDER.md). All HTTP adapters of a process
+share one transport, because the transport's bounds apply to a single transport.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ VENDORS: Final[tuple[Vendor[Any], ...]] = (
 )
 
 _GUESTS: Final[list[Vendor[Any]]] = []
-"""Vendors that may not live here, because their package needs Django."""
+"""Vendors from outside the package, because a vendor with Django may not be in `providers`."""
 
 _SHARED: Final = Transport()
 
 
 def add(vendor: Vendor[Any]) -> None:
-    """Take in a vendor from outside. Call it before any settings are read."""
+    """Register a vendor from outside. Call the function before any settings are read."""
     _GUESTS.append(vendor)
 
 
 def everyone() -> tuple[Vendor[Any], ...]:
-    """Every vendor, from here and from outside."""
+    """Return every vendor, of the package and from outside."""
     return (*VENDORS, *_GUESTS)
 
 

@@ -1,7 +1,7 @@
 """Sending a batch over HTTP, one request a message: prepare each, send, judge each reply.
 
-A message that cannot be sent (too large, an address that is none) is answered alone; the others of
-its batch do not notice.
+A message that cannot be sent (too large, malformed address) gets a result alone, without effect on
+the other messages of the batch.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Judge = Callable[[Reply, Message], Outcome]
 
 
 class Unsendable(Exception):
-    """This message can never be sent as it is; the others of its batch can."""
+    """The message can never be sent; other messages of the batch can be sent."""
 
     def __init__(self, code: str, detail: str = "", *, contact_is_dead: bool = False) -> None:
-        """Say why, without an address or a text."""
+        """Store the reason, without an address or a text."""
         super().__init__(code)
         self.outcome = Rejected(code=code, detail=detail, contact_is_dead=contact_is_dead)
 
@@ -43,7 +43,7 @@ def send_one_request_each(
     deadline: timedelta,
     signed_with: str = "",
 ) -> Iterator[Result]:
-    """Send a batch; yields one Result each, in any order. `signed_with`: see `Result`."""
+    """Send a batch; yield a Result for each message, in any order. `signed_with`: see `Result`."""
     ready: list[Message] = []
     requests: list[Request] = []
     for message in batch:
@@ -62,7 +62,7 @@ def send_one_request_each(
 
 
 def result_of(message: Message, outcome: Outcome, *, reply: Reply, signed_with: str = "") -> Result:
-    """Return a message the result of a call, with what its HTTP answer said beside the outcome."""
+    """Return a message's result, with data of the HTTP answer beside the outcome."""
     answer = reply if isinstance(reply, Response) else None
     return Result(
         delivery_id=message.delivery_id,
@@ -75,7 +75,7 @@ def result_of(message: Message, outcome: Outcome, *, reply: Reply, signed_with: 
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be encoded: half of a surrogate pair cannot."""
+    """Return True if a text can be encoded; half of a surrogate pair cannot be encoded."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -87,7 +87,7 @@ def json_body(payload: Mapping[str, object], *, limit_bytes: int | None = None) 
     """Encode a payload as compact UTF-8.
 
     Raises:
-        Unsendable: it is longer than the vendor takes, or has a text that is no Unicode.
+        Unsendable: the payload is too long for the vendor, or a text is no Unicode.
     """
     try:
         body = orjson.dumps(payload)
@@ -99,15 +99,15 @@ def json_body(payload: Mapping[str, object], *, limit_bytes: int | None = None) 
 
 
 def check_size(size_bytes: int, *, limit_bytes: int) -> None:
-    """Refuse what the vendor would not take.
+    """Refuse a payload over the vendor's limit.
 
     Raises:
-        Unsendable: it is too large.
+        Unsendable: the payload is too large.
     """
     if size_bytes > limit_bytes:
         raise Unsendable("payload_too_large", f"{size_bytes} bytes, at most {limit_bytes}")
 
 
 def unsent(message: Message, outcome: Outcome) -> Result:
-    """Return the result of a message that never left."""
+    """Return the result of a message that was not sent."""
     return Result(delivery_id=message.delivery_id, outcome=outcome, latency=timedelta(0))

@@ -1,12 +1,12 @@
 """The sandbox: a provider for every channel, whose addresses choose the outcome.
 
-It is a real provider over real HTTP (`providers.sandbox_server`, a process of its own), so a
-demo, a test key and a benchmark walk the same way as production. What an address can ask for is
-one table: `providers.sandbox_server.steering`.
+The sandbox is a real provider over real HTTP (`providers.sandbox_server`, a separate process), so a
+demo, a test key and a benchmark use the same code as production. The table of
+`providers.sandbox_server.steering` lists the outcomes that an address can choose.
 
     POST {url}/v1/messages  ->  202 {"message_id": ...}
-    receipts, and texts that were answered on its page: POST to us, signed (Standard Webhooks),
-    a list of each in a call
+    receipts, and answers typed on the sandbox's page: POST to the receipts URL, signed
+    (Standard Webhooks), in lists
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Config:
 
     url: str = field(metadata=parse_with(configuration.http_url))
     secret: tuple[standard_webhooks.Secret, ...] = field(metadata=parse_with(configuration.secrets))
-    """Signs the receipts; several while one replaces another."""
+    """Secrets of the receipts' signature; several during a rotation."""
     dedup: bool = field(default=True, metadata=parse_with(configuration.yes_no))
     """`no`: the sandbox shows repeats, like an SMS vendor without idempotency keys."""
 
@@ -68,7 +68,7 @@ class Sandbox:
         self._now = now
         self._url = config.url + "/v1/messages"
         self.page: Final = config.url + "/"
-        """Where people see what it got."""
+        """URL of the page that shows the sandbox's messages."""
         self._secrets = config.secret
         self._headers = ["Content-Type: application/json", "Accept: application/json"]
         if not config.dedup:
@@ -94,8 +94,8 @@ class Sandbox:
         """See `providers.contract.Provider.parse_receipt`.
 
         Raises:
-            InvalidSignature: the callback was not signed with our secret.
-            MalformedReceipt: it was, but is not what our sandbox sends.
+            InvalidSignature: the callback was not signed with a configured secret.
+            MalformedReceipt: the signed callback has not the sandbox's form.
         """
         standard_webhooks.verify(
             request.body, headers=request.headers, secrets=self._secrets, now=self._now()

@@ -1,4 +1,4 @@
-"""Standard Webhooks signatures: our webhooks to others, and the sandbox's receipts to us.
+"""Standard Webhooks signatures: for outgoing webhooks and for the sandbox's receipts.
 
     webhook-id         the same on every retry: the receiver's key against duplicates
     webhook-timestamp  whole seconds since 1970, new on every attempt
@@ -25,18 +25,18 @@ from providers.errors import InvalidSignature
 
 PREFIX: Final = "whsec_"
 HEADERS: Final = frozenset({"webhook-id", "webhook-timestamp", "webhook-signature"})
-"""In lower case; each request has them all."""
+"""Header names in lower case; each request has all three headers."""
 
 TOLERANCE: Final = timedelta(minutes=5)
-"""The most that a timestamp may be off: longer helps a replayed request, shorter punishes a bad
-clock."""
+"""Largest difference of a timestamp from now: a longer time helps a replayed request, a shorter
+time refuses senders with a bad clock."""
 
 _TIMESTAMP: Final = re.compile("[0-9]{1,12}")
 """Seconds for the next 30,000 years. Python raises for the number that thousands of digits are."""
 
 SHORTEST_SECRET_BYTES: Final = 24
 LONGEST_SECRET_BYTES: Final = 64
-"""Both from the specification."""
+"""Limits from the specification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Secret:
         """Read `whsec_<base64>`.
 
         Raises:
-            ValueError: it is not one; the message does not repeat it.
+            ValueError: the text is no secret; the message does not repeat the text.
         """
         if not text.startswith(PREFIX):
             raise ValueError(f"a signing secret starts with {PREFIX}")

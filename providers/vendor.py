@@ -1,8 +1,8 @@
-"""What each vendor's module ends with: its name, its settings and its adapter, as one value.
+"""A vendor's name, settings and adapter as one value, at the end of each vendor's module.
 
     VENDOR: Final = Vendor(NAME, Config, Apns)
 
-So a vendor says what it needs, and the way from the environment to an adapter is written once.
+`Vendor` builds the adapter of every vendor from the environment.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ C_contra = TypeVar("C_contra", bound="DataclassInstance", contravariant=True)
 
 
 class Build(Protocol[C_contra]):
-    """Makes an adapter: its class, as a rule."""
+    """Makes an adapter; usually the adapter's class."""
 
     def __call__(self, config: C_contra, /, *, transport: Transport) -> Provider:
-        """Contact nobody; `transport` is the process's own."""
+        """Contact no server; `transport` is the process's transport."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,18 @@ class Vendor(Generic[C]):
     """A vendor that can be configured."""
 
     name: str
-    """As in routes, rows, logs and `NOTIFY_<NAME>_*`."""
+    """The name in routes, rows, logs and `NOTIFY_<NAME>_*`."""
     config: type[C]
     build: Build[C]
 
     @property
     def settings(self) -> frozenset[str]:
-        """Every environment variable of its own."""
+        """Names of the vendor's environment variables."""
         return configuration.setting_names(self.name, self.config)
 
     @property
     def required_fields(self) -> tuple[str, ...]:
-        """The fields of its Config without which it is not configured."""
+        """Names of the required fields of the Config."""
         return tuple(
             each.name
             for each in fields(self.config)
@@ -66,10 +66,10 @@ class Vendor(Generic[C]):
 
 
 class OneWay:
-    """The half of a `Provider` that calls nobody back."""
+    """The part of a `Provider` for a vendor without callbacks."""
 
     def parse_receipt(self, request: ReceiptRequest) -> Sequence[Receipt]:
-        """Refuse it.
+        """Refuse a callback.
 
         Raises:
             NoReceipts: always.

@@ -1,7 +1,7 @@
-"""A vendor's codes as data: code -> Verdict -> Outcome, and how an operator overrides a line.
+"""A vendor's codes as data: code -> Verdict -> Outcome, with lines that an operator may override.
 
-Vendors split and change their codes; a table in the vendor's module is what their documents said
-when it was written. `NOTIFY_<VENDOR>_CODES` changes lines of it without a release:
+Vendors split and change their codes; the table in the vendor's module follows the documents of
+a past date. `NOTIFY_<VENDOR>_CODES` changes lines of the table without a release:
 
     NOTIFY_TWILIO_CODES="30003=unavailable, 21614=dead"
 
@@ -28,32 +28,32 @@ from providers.contract import (
 
 
 class Verdict(StrEnum):
-    """What a code means for the caller; `contract` says what each Outcome makes it do."""
+    """Meaning of a code for the caller; `contract` defines the effect of each Outcome."""
 
     REJECTED = "rejected"
     """No provider would accept this message."""
     REJECTED_HERE = "rejected_here"
-    """The refusal is this provider's own; the next provider of the delivery is asked."""
+    """The refusal is specific to the provider; the next provider of the delivery is asked."""
     REJECTED_OR_MISCONFIGURED = "rejected_or_misconfigured"
-    """Rejected here: the account lacks what this kind of address needs. Other addresses work."""
+    """Rejected here: the account lacks a feature for the kind of address. Other addresses work."""
     DEAD = "dead"
-    """Rejected, and the address is gone or has opted out: it is never used again."""
+    """Rejected, and the address is gone or has opted out: the address is never used again."""
     DEAD_OR_MISCONFIGURED = "dead_or_misconfigured"
-    """Dead if one address gets this answer, a wrong setting of ours if many do."""
+    """Dead for a single address with the answer, a wrong local setting for many addresses."""
     THROTTLED = "throttled"
     UNAVAILABLE = "unavailable"
     MISCONFIGURED = "misconfigured"
     UNANSWERED = "unanswered"
-    """The vendor does not know whether it was sent."""
+    """The vendor does not know if the message was sent."""
 
     @property
     def is_rejection(self) -> bool:
-        """Whether its outcome is Rejected."""
+        """Return True if the outcome is Rejected."""
         return self in _REJECTIONS
 
     @property
     def is_dead(self) -> bool:
-        """Whether the address is not to be used again."""
+        """Return True if the address must not be used again."""
         return self in _DEAD
 
 
@@ -66,14 +66,14 @@ Table = Mapping[str, Verdict]
 
 
 def look_up(code: str, table: Table, overrides: Table) -> Verdict | None:
-    """What a code means: the operator's word first, then the vendor's table; None: unknown."""
+    """Return a code's verdict: the operator's line, else the vendor's table; None: unknown."""
     return overrides.get(code) or table.get(code)
 
 
 def outcome(
     verdict: Verdict, *, code: str, detail: str, retry_after: timedelta | None = None
 ) -> Outcome:
-    """Make the outcome that a verdict stands for. `detail` holds no address and no text."""
+    """Return the outcome of a verdict. `detail` holds no address and no text."""
     match verdict:
         case Verdict.THROTTLED:
             return Throttled(code=code, detail=detail, retry_after=retry_after)

@@ -167,7 +167,7 @@ _DISCORD: Final[Table] = {
     "50006": Verdict.REJECTED,  # empty message
     "50035": Verdict.REJECTED,  # invalid form: too long
     "160005": Verdict.REJECTED,  # the thread is locked
-    "40333": Verdict.MISCONFIGURED,  # our address or User-Agent is blocked
+    "40333": Verdict.MISCONFIGURED,  # the client's address or User-Agent is blocked
     "130000": Verdict.UNAVAILABLE,  # overloaded
     "401": Verdict.DEAD,
     "403": Verdict.REJECTED,

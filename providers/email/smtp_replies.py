@@ -59,7 +59,7 @@ TABLE: Final = (
     Row("538", "", None, Verdict.MISCONFIGURED),  # encryption required
     Row("454", "4.7.0", Stage.CONNECT, Verdict.UNAVAILABLE),  # TLS or authentication not now
     Row("454", "", None, Verdict.THROTTLED),
-    Row("4", "4.7.28", None, Verdict.THROTTLED),  # flood from us
+    Row("4", "4.7.28", None, Verdict.THROTTLED),  # too many mails from the client
     Row("4", "", None, Verdict.UNAVAILABLE),  # 421 closing, 450 and 451 greylisted, 452 full
     Row("5", "5.2.2", None, Verdict.UNAVAILABLE),  # mailbox full: people tidy up
     Row("5", "5.1.1", Stage.RECIPIENT, Verdict.DEAD),  # no such mailbox
@@ -69,12 +69,12 @@ TABLE: Final = (
     Row("5", "5.2.1", Stage.RECIPIENT, Verdict.DEAD),  # mailbox disabled
     Row("552", "", None, Verdict.REJECTED),  # too big
     Row("5", "5.3.4", None, Verdict.REJECTED),  # too big
-    Row("5", "", Stage.CONNECT, Verdict.MISCONFIGURED),  # we are not welcome there at all
-    Row("5", "", Stage.SENDER, Verdict.MISCONFIGURED),  # our From is not allowed
+    Row("5", "", Stage.CONNECT, Verdict.MISCONFIGURED),  # the server refuses the client
+    Row("5", "", Stage.SENDER, Verdict.MISCONFIGURED),  # the From address is not allowed
     Row("5", "5.7.", None, Verdict.REJECTED_HERE),  # policy, spam block: RFC 3463, 3.8
     Row("554", "", Stage.CONTENT, Verdict.REJECTED_HERE),  # "transaction failed": content or policy
     Row("5", "", None, Verdict.REJECTED),  # 550 without details
-    # Neither yes nor no: after the final dot nobody knows whether the server took the message.
+    # Neither yes nor no: after the final dot the server may have taken the message.
     Row("", "", Stage.CONTENT, Verdict.UNANSWERED),
 )
 

@@ -84,7 +84,7 @@ TABLE: Final[verdicts.Table] = {
     "MissingDeviceToken": Verdict.REJECTED,
     "PayloadEmpty": Verdict.REJECTED,
     "PayloadTooLarge": Verdict.REJECTED,
-    # Our key, our topic, our account
+    # Key, topic or account of the installation
     "BadCertificate": Verdict.MISCONFIGURED,
     "BadCertificateEnvironment": Verdict.MISCONFIGURED,
     "BadEnvironmentKeyIdInToken": Verdict.MISCONFIGURED,
@@ -233,7 +233,7 @@ class Apns(OneWay):
         return replace(outcome, retry_after=outcome.retry_after or PAUSE)
 
     def _outcome(self, reply: Reply, message: Message) -> Outcome:
-        accepted = Accepted(message_id=str(message.delivery_id))  # the apns-id that we gave
+        accepted = Accepted(message_id=str(message.delivery_id))  # the apns-id of the request
         if isinstance(reply, Response):
             answer = _answer(reply)
             code = str(answer.get("reason", ""))

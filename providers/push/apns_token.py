@@ -48,7 +48,7 @@ class ProviderTokens:
 
     def current(self, *, deadline: timedelta) -> str:
         """See `renewal.Tokens.current`; raises nothing."""
-        del deadline  # signing waits for nobody
+        del deadline  # signing never waits
         with self._signing:
             return self._younger_than(RENEW_AFTER)
 

@@ -208,5 +208,5 @@ def _why(reply: Reply) -> Unavailable | Throttled | Misconfigured:
             return Unavailable(code=code, detail=detail, retry_after=after)
         case Throttled(retry_after=after):
             return Throttled(code=code, detail=detail, retry_after=after)
-        case _:  # 400 invalid_grant: the key was deleted, or our clock is wrong
+        case _:  # 400 invalid_grant: the key was deleted, or the local clock is wrong
             return Misconfigured(code=code, detail=detail)

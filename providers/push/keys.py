@@ -1,7 +1,7 @@
-"""Private keys and credentials out of settings: the text itself, or the path of a file with it.
+"""Private keys and credentials from settings: the text, or the path of a file.
 
-Readers for `configuration.parse_with`. They read files and parse; nothing is contacted. What they
-raise never repeats the text.
+Readers for `configuration.parse_with`. The readers read files and parse, without network calls. The
+readers' errors never repeat the text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 PEM: Final = "-----BEGIN"
-"""How a PEM starts."""
+"""Beginning of a PEM text."""
 
 _RAW_P256_BYTES: Final = 32
 
@@ -67,7 +67,7 @@ def p256_pem_or_raw(text: str) -> ec.EllipticCurvePrivateKey:
 
 
 def is_rsa_pem(text: str) -> bool:
-    """Tell whether this is an unencrypted RSA private key."""
+    """Return True for an unencrypted RSA private key."""
     try:
         return isinstance(load_pem_private_key(text.encode(), password=None), rsa.RSAPrivateKey)
     except (ValueError, TypeError):  # TypeError: it is encrypted

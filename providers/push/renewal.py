@@ -1,4 +1,4 @@
-"""Bearer tokens that go stale: what failed because of one goes out once more with another.
+"""Bearer tokens that go stale: a message that failed for a stale token is sent once more.
 
 A renewed token is tried once and within the same deadline.
 """
@@ -15,10 +15,10 @@ from providers.rounds import unsent
 
 
 class NoToken(Exception):
-    """There is no credential to send with; nothing was sent. `outcome` is every message's."""
+    """No credential is available; nothing was sent. `outcome` is the outcome of every message."""
 
     def __init__(self, outcome: Unavailable | Throttled | Misconfigured) -> None:
-        """Carry the outcome that each message of the batch gets."""
+        """Store the outcome of each message of the batch."""
         super().__init__(outcome.code)
         self.outcome = outcome
 
@@ -30,11 +30,11 @@ class Tokens(Protocol):
         """Return the token to send with.
 
         Raises:
-            NoToken: there is none, and none could be had within the deadline.
+            NoToken: no token exists, and none came within the deadline.
         """
 
     def renew(self, refused: str, *, deadline: timedelta) -> str:
-        """Give another than the refused one; the same when it is too early for another.
+        """Return a token other than the refused token; the same token if a renewal is too early.
 
         Raises:
             NoToken: as above.
@@ -53,7 +53,7 @@ def send(
     stale_code: str,
     deadline: timedelta,
 ) -> Iterator[Result]:
-    """Attempt a batch; what ends Misconfigured with `stale_code` is tried with a renewed token."""
+    """Attempt a batch; retry Misconfigured results with `stale_code` with a renewed token."""
     if not batch:
         return
     began = monotonic()

@@ -1,7 +1,7 @@
-"""What makes a later message take the place of an earlier one, in each vendor's form.
+"""The key by which a later message replaces an earlier message, in each vendor's form.
 
-It is the producer's `collapse_key`, and without one the notification's own id: then nothing but a
-repeat of the same notification is replaced. Repeats carry the same value, so the person sees one.
+The key is the producer's `collapse_key`, or else the notification's id: a message then replaces
+only repeats of the same notification. Repeats have the same key, so the device shows one message.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _HASH_BYTES: Final = 16
 
 
 def tag(message: Message) -> str:
-    """Give it as any text, for a JSON field."""
+    """Return the key as any text, for a JSON field."""
     return message.collapse_key or str(message.notification_id)
 
 
 def collapse_id(message: Message) -> str:
-    """Give it as a header of at most COLLAPSE_ID_BYTES; a key that is no such thing is hashed."""
+    """Return the key as a header of at most COLLAPSE_ID_BYTES; an unfit key is hashed."""
     text = tag(message)
     if len(text) <= COLLAPSE_ID_BYTES and text.isascii() and text.isprintable():
         return text
@@ -38,7 +38,7 @@ def collapse_id(message: Message) -> str:
 
 
 def topic(message: Message) -> str:
-    """Give it as a Web Push Topic: base64url characters; a key that is no such thing is hashed."""
+    """Return the key as a Web Push Topic: base64url characters; an unfit key is hashed."""
     key = message.collapse_key
     if not key:
         return _base64url(message.notification_id.bytes)

@@ -4,21 +4,21 @@
                         TTL, Urgency, Topic, Content-Encoding: aes128gcm
     ->  201, or the push service's own words
 
-An address is a subscription as the browser gives it, in JSON. The page's service worker gets
-`{"notification_id", "title", "body", "tag", "data"}` and passes `tag` to `showNotification`: that
-is what hides a repeat once the first has been shown; Topic does so before.
+An address is a browser's subscription, in JSON. The page's service worker gets
+`{"notification_id", "title", "body", "tag", "data"}` and passes `tag` to `showNotification`: the
+tag hides a repeat after the display of the first message; Topic hides a repeat before the display.
 
-An endpoint is a URL that a stranger gave us: it is guarded as a webhook's is, and only the push
-services of SERVICES may tell us that our own key is at fault. A stranger's 403 would otherwise open
-the breaker for everybody.
+An endpoint is an untrusted URL: the guard of webhooks applies, and only answers of the push
+services in SERVICES can count against the VAPID key. Otherwise a 403 of an unknown server would
+open the breaker for all recipients.
 
 | answer | outcome | source |
 | --- | --- | --- |
 | 201, 2xx | Accepted | RFC 8030, 5 |
 | 404, 410 | Rejected, the subscription is dead | RFC 8030, 7.3 |
 | 401 | Misconfigured | RFC 8292, 4.2: the signature |
-| 403 | the same; but from a service that accepted our key since its last 403: Rejected, the
-subscription is dead | RFC 8292, 4.2: it was made for another key |
+| 403 | Misconfigured; but from a service that accepted the key since the service's last 403:
+Rejected, the subscription is dead | RFC 8292, 4.2: made for another key |
 | 400, 413 | Rejected | RFC 8030, 7.2 |
 | others | `providers.http_outcomes` | |
 """
@@ -67,31 +67,33 @@ SERVICES: Final = (
     "push.apple.com",
     "notify.windows.com",
 )
-"""Whose 401 and 403 are believed; subdomains count."""
+"""Hosts whose 401 and 403 count against the VAPID key; subdomains count."""
 
 FORBIDDEN: Final = 403
 
 PER_SECOND: Final = 2_000
-"""Ours: no push service names a rate; each answers 429 to what it finds too fast."""
+"""Local limit: no push service names a rate; each service answers 429 to calls above its limit."""
 
 LONGEST_LIFE: Final = timedelta(weeks=4)
-"""What the services keep a message for at most."""
+"""Longest time for which the services keep a message."""
 
 SIGNED_FOR: Final = timedelta(hours=6)
-"""One signature for each service and so many hours."""
+"""Time for which a signature for a service is used."""
 
 SLACK: Final = timedelta(hours=12)
-"""How much longer it is good for: clocks differ. Together below the 24 hours that are allowed."""
+"""Further validity of a signature, because clocks differ. Both times together stay below the 24
+hours that are allowed."""
 
 ORIGINS: Final = 256
-"""Signatures that are kept. There are four services; the rest is for whoever makes up endpoints."""
+"""Number of kept signatures. Four services exist; the remaining places are for invented
+endpoints."""
 
 TABLE: Final[verdicts.Table] = {
     "400": Verdict.REJECTED,
     "401": Verdict.MISCONFIGURED,
     "403": Verdict.MISCONFIGURED,
     "404": Verdict.DEAD,
-    "407": Verdict.REJECTED,  # we use no proxy: only a stranger would say so
+    "407": Verdict.REJECTED,  # no proxy is in use: the endpoint sent the 407
     "410": Verdict.DEAD,
     "413": Verdict.REJECTED,
     "429": Verdict.THROTTLED,
@@ -99,10 +101,10 @@ TABLE: Final[verdicts.Table] = {
 
 
 def contact(text: str) -> str:
-    """Read whom a push service may write to.
+    """Read the contact for push services.
 
     Raises:
-        ValueError: it is no mailto: or https: URL of a real host; Apple checks.
+        ValueError: the text is no mailto: or https: URL of a real host; Apple checks.
     """
     if not text.startswith(("mailto:", "https://")) or "." not in text or not text.isascii():
         raise ValueError("write mailto: and a mailbox, or an https:// URL; localhost will not do")
@@ -132,13 +134,14 @@ class Config:
     subject: str = field(metadata=parse_with(contact))
     services: tuple[str, ...] = field(default=SERVICES, metadata=parse_with(hosts))
     allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
-    """`yes` only where everybody who may enter a URL may also reach the private network."""
+    """`yes` allows private addresses: only if all users who may enter a URL may also reach the
+    private network."""
     nat64: tuple[IPv6Network, ...] = field(
         default=(), metadata=parse_with(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
     )
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     codes: verdicts.Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
-    """By HTTP status."""
+    """Verdicts by HTTP status."""
 
 
 class WebPush(OneWay):
@@ -165,7 +168,7 @@ class WebPush(OneWay):
         self._public_key = _base64url(config.private_key.public_key())
         self._authorization = lru_cache(maxsize=ORIGINS)(self._sign)
         self._know_our_key: set[str] = set()
-        """Origins of SERVICES that accepted a message since their last 403."""
+        """Origins of SERVICES that accepted a message since the origin's last 403."""
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
         """See `providers.contract.Provider.send`."""
@@ -180,7 +183,7 @@ class WebPush(OneWay):
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """Tell the public key: pages must subscribe with it. Each browser has its own service."""
+        """Yield the public key, with which pages must subscribe: browsers use separate services."""
         del deadline
         detail = f"pages must subscribe with applicationServerKey {self._public_key}"
         yield Finding(subject="credentials", is_good=True, detail=detail)
@@ -227,7 +230,7 @@ class WebPush(OneWay):
         return verdicts.outcome(verdict, code=code, detail=detail, retry_after=reply.retry_after)
 
     def _whose_fault(self, status: int, *, endpoint: str) -> Verdict:
-        """Judge a 401 or 403. Two of the latter in a row are no longer one subscription's fault."""
+        """Judge a 401 or 403; a second 403 in a row counts against the VAPID key."""
         if not self._is_known(endpoint):
             return Verdict.REJECTED
         origin = _origin(endpoint)
@@ -264,7 +267,7 @@ def _payload(message: Message) -> dict[str, object]:
 
 
 def _outcome_of_success(_response: Response) -> Outcome:
-    return Accepted()  # the message's own URL is in a header, and nobody asks for it later
+    return Accepted()  # the message's URL, in a header, is not needed
 
 
 def _origin(endpoint: str) -> str:
@@ -273,7 +276,7 @@ def _origin(endpoint: str) -> str:
 
 
 def _window(now: datetime) -> int:
-    """Number the stretches of SIGNED_FOR since 1970."""
+    """Return the number of the current period of SIGNED_FOR since 1970."""
     return int(now.timestamp() // SIGNED_FOR.total_seconds())
 
 

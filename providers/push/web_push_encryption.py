@@ -2,9 +2,8 @@
 
     salt 16 | record size 4 | key length 1 | our public key 65 | ciphertext | tag 16
 
-A new key pair and salt for each message, as the RFC demands. Most of its 140 us are the two
-operations on the curve; http_ece, which pywebpush uses, takes 210 and is what the tests decrypt
-with.
+Each message has a new key pair and salt, as the RFC demands. Most of the 140 us are the two
+operations on the curve; http_ece, which pywebpush uses, takes 210 us and decrypts in the tests.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _LAST_RECORD: Final = b"\2"
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What the browser gave the page: where to post, and for whom to encrypt."""
+    """A browser's subscription: the endpoint, and the keys for encryption."""
 
     endpoint: str
     key: ec.EllipticCurvePublicKey
@@ -47,7 +46,7 @@ class Subscription:
         """Read `PushSubscription.toJSON()`: endpoint, keys.p256dh, keys.auth.
 
         Raises:
-            ValueError: it is none; the text is not repeated.
+            ValueError: the text is malformed; the message does not repeat the text.
         """
         match orjson.loads(text):
             case {"endpoint": str(endpoint), "keys": {"p256dh": str(point), "auth": str(auth)}}:

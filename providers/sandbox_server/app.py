@@ -1,4 +1,4 @@
-"""The sandbox's doors, and its one decision: what becomes of a call."""
+"""The sandbox's HTTP handlers, and the outcome of each call."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _MAY_WAIT: Final = HTTPStatus.TOO_MANY_REQUESTS
 
 @dataclass(slots=True)
 class App:
-    """Everything but the sockets."""
+    """The sandbox without sockets."""
 
     ledger: Ledger
     sender: ReceiptSender | None
-    """None: nobody wants receipts."""
+    """Sender of receipts; None: no receipts are sent."""
     steer: dict[str, str] = field(default_factory=dict)
-    """Channel -> words for all of its addresses."""
+    """Words for all addresses of a channel, by channel."""
     hosts: frozenset[str] = frozenset()
-    """Names besides the loopback's under which it may be asked."""
+    """Allowed host names beside the loopback's names."""
     admin_url: str = ""
-    """Of the service's admin, to which messages on the page lead; empty: they lead nowhere."""
+    """URL of the service's admin, to which messages on the page link; empty: no links."""
 
     def handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
         """Answer a request; see the package for the table of paths."""
@@ -119,7 +119,7 @@ class App:
         return _json(self.steer)
 
     def _reply(self, request: Request) -> Answer:
-        """Send what the person with this address answered; the page comes back."""
+        """Send the answer of the person with the address; return the page."""
         form = dict(parse_qsl(request.body.decode(errors="replace"), keep_blank_values=True))
         if self.sender is None or "address" not in form or "text" not in form:
             detail = "send address and text, to a sandbox that was given --receipts-url"

@@ -1,9 +1,8 @@
-"""Who may ask the sandbox: nobody else's web page.
+"""Protection of the sandbox from requests of foreign web pages.
 
-The sandbox listens on the developer's machine and has no sign-in, and it holds what people would
-get, codes included. A page of another site can make the browser send requests here: under this
-server's name, which `Origin` gives away, or under a name of its own that it has resolved to
-127.0.0.1, which `Host` gives away.
+The sandbox listens on the developer's machine without a sign-in, and holds messages with codes. A
+page of another site can make the browser send requests to the sandbox: under the sandbox's name,
+which `Origin` shows, or under a foreign name that resolves to 127.0.0.1, which `Host` shows.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _READS: Final = frozenset({"GET", "HEAD"})
 
 
 def refusal(request: Request, *, hosts: frozenset[str]) -> str:
-    """Why this request is refused; empty when it is not.
+    """Return the reason for a refusal; empty if the request is allowed.
 
     Args:
         request: any request.

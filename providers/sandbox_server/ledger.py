@@ -1,8 +1,8 @@
-"""What the sandbox got: each delivery with every call about it, and what the person saw of it.
+"""Received deliveries: each delivery with all calls, and the displayed messages.
 
 In memory, bounded; with a journal also in a file, one JSON line per call, written before the call
-is answered. `os.write` hands the line to the kernel, so it survives this process being killed
-(not the machine).
+is answered. `os.write` passes the line to the kernel, so the line survives the end of the process
+(not of the machine).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Any, Final
 import orjson
 
 KEEP: Final = 50_000
-"""Deliveries kept: about 100 MB, and enough for the largest scenario. Totals go on counting."""
+"""Number of kept deliveries: about 100 MB, enough for the largest scenario. Totals go on
+counting."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,9 +30,9 @@ class Call:
     """ISO 8601, UTC."""
     idempotency_key: str
     effect: str
-    """`shown`, `duplicate` (recognised by its key, not shown again) or `refused`."""
+    """`shown`, `duplicate` (recognised by the key, not shown again) or `refused`."""
     status: int
-    """As answered; 0: not answered."""
+    """Status of the answer; 0: no answer."""
     message_id: str = ""
     traceparent: str = ""
     user_agent: str = ""
@@ -39,18 +40,18 @@ class Call:
 
 @dataclass(slots=True, kw_only=True)
 class Entry:
-    """All that came about one delivery."""
+    """All calls about one delivery."""
 
     message: dict[str, Any]
-    """The first call's body as it came."""
+    """The first call's body as received."""
     calls: list[Call] = field(default_factory=list)
     receipts: list[dict[str, Any]] = field(default_factory=list)
     accepted: dict[str, str] = field(default_factory=dict)
-    """Idempotency key -> the message id that it got."""
+    """Message ids by idempotency key."""
 
     @property
     def shown(self) -> int:
-        """How often the person sees it."""
+        """Return the number of times that the message was shown."""
         return sum(call.effect == "shown" for call in self.calls)
 
     def as_json(self) -> dict[str, Any]:
@@ -73,7 +74,7 @@ class Ledger:
     """Entries by delivery id, oldest first."""
 
     def __init__(self, *, journal: Path | None = None, keep: int = KEEP) -> None:
-        """Read the journal back if there is one; its older lines beyond `keep` are dropped."""
+        """Read an existing journal; older lines beyond `keep` are dropped."""
         self._entries: dict[str, Entry] = {}
         self._totals: Counter[str] = Counter()
         self._keep = keep
@@ -85,11 +86,11 @@ class Ledger:
             self._rewrite(journal)
 
     def entry(self, message: dict[str, Any]) -> Entry:
-        """Find a delivery's entry, or begin it."""
+        """Return a delivery's entry, or add an entry."""
         return self._entries.get(message["delivery_id"]) or Entry(message=message)
 
     def record(self, entry: Entry, call: Call) -> None:
-        """Keep a call, in the journal first."""
+        """Store a call, in the journal first."""
         if self._file is not None:
             os.write(self._file, _line(entry, call))
         self._keep_call(entry, call)
@@ -97,7 +98,7 @@ class Ledger:
     def select(
         self, *, equal: dict[str, str], since: datetime | None = None, limit: int | None = None
     ) -> list[dict[str, Any]]:
-        """Give entries whose message has these values, oldest first; `limit` keeps the newest."""
+        """Return entries whose message has the values, oldest first; `limit` keeps the newest."""
         if "delivery_id" in equal:
             found = [e for e in [self._entries.get(equal["delivery_id"])] if e is not None]
         else:
@@ -120,7 +121,7 @@ class Ledger:
         return {"deliveries": len(self._entries)} | {name: self._totals[name] for name in names}
 
     def clear(self) -> None:
-        """Forget everything, the journal included."""
+        """Remove everything, the journal included."""
         self._entries.clear()
         self._totals.clear()
         if self._file is not None:
@@ -146,7 +147,7 @@ class Ledger:
             self._keep_call(self.entry(line["message"]), Call(**line["call"]))
 
     def _rewrite(self, journal: Path) -> None:
-        """Replace the journal by what was kept, so that it cannot grow for ever."""
+        """Replace the journal by the kept entries, so that the journal cannot grow without end."""
         fresh = journal.with_name(journal.name + ".new")
         with fresh.open("wb") as file:
             for entry in self._entries.values():

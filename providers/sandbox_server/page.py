@@ -1,10 +1,10 @@
 """The page: each message as the phone or mailbox shows it, newest first.
 
 Messages with the same text to many people are one entry, below the others: a campaign of thousands
-hides nobody's single message.
+hides no single message.
 
-Everything on it came from outside: the template escapes all of it, an e-mail's HTML sits in a
-sandboxed frame, and the page may load nothing from anywhere.
+All content of the page came from outside: the template escapes the content, an e-mail's HTML is in
+a sandboxed frame, and the page may load no resource.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from providers.sandbox_server.wire import Answer
 NEWEST: Final = 100
 """Entries on the page; /messages.json has the rest."""
 MANY: Final = 5
-"""So many messages with the same text are one entry."""
+"""Number of messages with the same text that become one entry."""
 
 _HERE: Final = Path(__file__).parent
 _SCRIPT: Final = (_HERE / "page.js").read_text()
@@ -43,17 +43,18 @@ _POLICY: Final = (
     f"default-src 'none'; script-src '{_hash(_SCRIPT)}'; style-src 'unsafe-inline'; "
     "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""Inline styles stay allowed: an e-mail in its frame inherits this policy and is made of them."""
+"""Inline styles stay allowed: an e-mail's frame inherits the policy, and e-mails use inline
+styles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageQuery:
-    """What the reader wants to see; nothing: everything."""
+    """The reader's filter; empty: all messages."""
 
     channel: str = ""
     words: str = ""
-    """Each of them is somewhere in the address, the text or an id. What is searched for is not
-    put together to one entry."""
+    """Search words; each word is in the address, the text or an id. Found messages are not
+    grouped."""
 
 
 @dataclass(slots=True)
@@ -65,7 +66,7 @@ class Group:
 
     @property
     def message(self) -> dict[str, Any]:
-        """The newest one as /messages.json has it."""
+        """Return the newest message as /messages.json has the message."""
         return self.newest.as_json()
 
 
@@ -75,10 +76,10 @@ def render(
     """Show the newest messages.
 
     Args:
-        ledger: what the sandbox got.
-        asked: the reader's choice.
-        can_answer: whether a text can be answered from the page.
-        admin_url: of the admin whose timelines the messages lead to; empty: there is none.
+        ledger: the received deliveries.
+        asked: the reader's filter.
+        can_answer: True if texts can be answered from the page.
+        admin_url: URL of the admin with the messages' timelines; empty: no admin.
     """
     labels = [each.label for each in Channel]
     singles, groups = _group(ledger, asked)
@@ -106,7 +107,7 @@ def render(
 
 
 def _group(ledger: Ledger, asked: PageQuery) -> tuple[list[Group], list[Group]]:
-    """Messages with a text of their own, and those with the same text as others; newest first."""
+    """Return messages with a unique text, and groups with the same text; newest first."""
     words = asked.words.lower().split()
     found: dict[object, Group] = {}
     for entry in ledger.newest_first():

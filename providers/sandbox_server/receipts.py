@@ -1,9 +1,9 @@
-"""What the sandbox tells afterwards: receipts, and texts that were answered on its page.
+"""Callbacks of the sandbox: receipts, and answers typed on the page.
 
-Signed, in lists, to the one address it was given.
+Callbacks are signed, and go in lists to the one configured URL.
 
-Tried again while the receiver is away; given up after a minute. Those that wait are lost with the
-process, as a vendor's may be: the receiver must not depend on one coming.
+The sandbox retries while the receiver is away, and gives up after a minute. Waiting callbacks are
+lost with the process, as a vendor's callbacks may be: the receiver must not depend on callbacks.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ BACKOFF_SECONDS: Final = (0.25, 0.5, 1, 2, 4, 8, 15, 30)
 
 @dataclass(slots=True, eq=False)
 class Note:
-    """One receipt, or text, on its way."""
+    """One receipt, or text, to send."""
 
     line: dict[str, str]
     log: list[dict[str, Any]] = field(repr=False)
-    """Where to note what became of it."""
+    """The call on which the result is noted."""
     is_text: bool = False
     tries: int = 0
 
 
 class ReceiptSender:
-    """Sends receipts from one task; a Note waits on a timer of the loop until it is due."""
+    """Sends receipts from one task; a Note waits on a timer of the loop until due."""
 
     def __init__(
         self, *, url: str, secrets: Sequence[standard_webhooks.Secret], transport: Transport
     ) -> None:
-        """`url` is the receipts endpoint, one of ours: it is not guarded."""
+        """`url` is the receipts endpoint of the installation, without a guard."""
         self._url, self._secrets, self._transport = url, secrets, transport
         self._due: list[Note] = []
         self._wake = asyncio.Event()
 
     def schedule(self, notes: Sequence[Note], *, delay_seconds: float) -> None:
-        """Send these after a delay, in this order."""
+        """Send the notes after a delay, in order."""
         if delay_seconds > 0:
             asyncio.get_running_loop().call_later(delay_seconds, self._add, notes)
         else:
             self._add(notes)
 
     async def send(self, notes: Sequence[Note]) -> None:
-        """Send these now; what fails is scheduled again."""
+        """Send the notes now; failed notes are scheduled again."""
         receipts = [note.line for note in notes if not note.is_text]
         texts = [note.line for note in notes if note.is_text]
         body = orjson.dumps({"receipts": receipts} | ({"texts": texts} if texts else {}))
@@ -80,7 +80,7 @@ class ReceiptSender:
             self._try_again(notes)
 
     async def run(self) -> None:
-        """Send what is due, for ever."""
+        """Send due notes until cancelled."""
         while True:
             await self._wake.wait()
             now, self._due = self._due[:PER_CALL], self._due[PER_CALL:]

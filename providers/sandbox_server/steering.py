@@ -1,4 +1,4 @@
-"""What an address asks the sandbox to do.
+"""The sandbox's behaviour, chosen by words in the address.
 
 | word | what happens |
 | --- | --- |
@@ -6,19 +6,19 @@
 | `400` `401` `410` `421` `429` `500` `503` | that answer, on every call |
 | `503x2` | that answer on the first 2 calls of a delivery, then 202 |
 | `after-3s` | Retry-After: 3 with a 429 (2 s without it) or a 5xx (none without it) |
-| `slow-800ms` `slow-2s` | accepted at once, answered that much later |
+| `slow-800ms` `slow-2s` | accepted at once, answered after the time |
 | `crash` `crashx1` | accepted, then the connection is closed without an answer |
 | `hang` `hangx1` | accepted, then never answered |
 | `stall` `stallx1` | not accepted and never answered |
 | `nodedup` | a repeat with the same idempotency key is shown again |
 | `receipt-early` | the receipt arrives before the answer |
-| `receipt-late-5s` | that much after it |
+| `receipt-late-5s` | the receipt arrives the time after the answer |
 | `receipt-never` | no receipt |
 | `receipt-read` | `delivered`, then `read` |
 | `receipt-bounced` | `bounced` instead of `delivered` |
 | `receipt-twice` | the same receipt twice |
 
-Words stand anywhere in an address, between characters that are neither letter, digit nor `-`:
+Words may be anywhere in an address, between characters that are neither letter, digit nor `-`:
 `maria+503x2+receipt-never@sandbox.example`, `token.429x1.after-3s`,
 `https://hooks.example/crashx1`.
 
@@ -27,11 +27,11 @@ A phone number has no room for words: `+1 555 SSS T R NN` says the same in digit
 | part | digits |
 | --- | --- |
 | SSS | `400` ... `503` as above; `600` crash, `601` hang, `602` stall, `603` slow-2s; other: 202 |
-| T | on how many first calls; 0: every call |
+| T | number of first calls; 0: every call |
 | R | receipt: 0 at once, 1 early, 2 late-5s, 3 never, 4 read, 5 bounced, 6 twice |
-| NN | any: to tell people apart |
+| NN | any: to distinguish recipients |
 
-`+15555032000` is 503 twice, then 202. `+1-555-0000` is the number that is no number: always 400.
+`+15555032000` is 503 twice, then 202. `+1-555-0000` is a malformed number: always 400.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ STEERING_WORDS: Final = (
         "no receipt; also -early, -late-5s, -read, -bounced, -twice",
     ),
 )
-"""An address's beginning and what it does; the page shows them."""
+"""Beginnings of addresses and their effects; the page shows the list."""
 STEERING_DIGITS: Final = (
     ("+15555032000", "503 at the first two calls, then accepted"),
     ("+15554000000", "400; the three digits after 555 are the status"),
@@ -78,14 +78,14 @@ STEERING_DIGITS: Final = (
     ),
     ("+15550000", "no number: always 400"),
 )
-"""The same for numbers, which have no room for words."""
+"""The same for phone numbers, which have no room for words."""
 
 NO_NUMBER: Final = "15550000"
 DEFAULT_RETRY_AFTER_SECONDS: Final = 2
 
 
 class Ending(Enum):
-    """How a call ends when it is not refused."""
+    """The end of a call that is not refused."""
 
     ANSWER = auto()
     CRASH = auto()
@@ -98,12 +98,12 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steering:
-    """What to do with a call."""
+    """The behaviour for a call."""
 
     refusal: int | None = None
     ending: Ending = Ending.ANSWER
     times: int | None = None
-    """Refusal and ending hold for so many first calls of a delivery; None: for all."""
+    """Refusal and ending apply to so many first calls of a delivery; None: to all calls."""
     retry_after_seconds: int | None = None
     delay_seconds: float = 0.0
     dedup: bool = True
@@ -112,7 +112,7 @@ class Steering:
     receipt_early: bool = False
 
     def at_call(self, number: int) -> Steering:
-        """Give what holds at the n-th call (from 1) of a delivery."""
+        """Return the behaviour of the n-th call (from 1) of a delivery."""
         if self.times is None or number <= self.times:
             return self
         return replace(self, refusal=None, ending=Ending.ANSWER)
@@ -147,7 +147,7 @@ _RECEIPTS: Final = {
 
 @lru_cache(maxsize=4096)
 def steering_of(address: str, *, also: str = "") -> Steering:
-    """Read the words of an address, then those of `also`, which win."""
+    """Read the words of an address, then the words of `also`, which take precedence."""
     steering = Steering()
     for word in (*_words_of(address), *_split(also)):
         steering = _with_word(steering, word)
@@ -155,7 +155,7 @@ def steering_of(address: str, *, also: str = "") -> Steering:
 
 
 def unknown_words(text: str) -> list[str]:
-    """Return the words that mean nothing here, for whoever typed them on purpose."""
+    """Return the unknown words, for an error message."""
     plain = Steering()
     known = {"receipt-at-once", "202"}
     return [w for w in _split(text) if w not in known and _with_word(plain, w) == plain]

@@ -1,7 +1,7 @@
-"""HTTP/1.1, as much as the sandbox needs, on asyncio's streams of bytes.
+"""The part of HTTP/1.1 that the sandbox needs, on asyncio's streams of bytes.
 
-Why not a server from a shelf: the sandbox must be able to close a connection instead of
-answering, or to answer never, and must be cheap enough that a benchmark measures us and not it.
+A library's server is not used, because the sandbox must be able to close a connection without an
+answer, or to give no answer, and must cost so little CPU that a benchmark measures the service.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class Answer:
 
 
 Handler = Callable[[Request], Answer | Awaitable[Answer | None]]
-"""Answers at once, or later; None closes the connection without an answer."""
+"""A handler answers at once or later; None closes the connection without an answer."""
 
 
 class _Malformed(Exception):
-    """The bytes are no request that we take; carries the status to answer."""
+    """The bytes are no supported request; carries the status of the answer."""
 
     def __init__(self, status: HTTPStatus) -> None:
         super().__init__(status.phrase)
@@ -72,7 +72,7 @@ class _Malformed(Exception):
 
 
 class Connection(asyncio.Protocol):
-    """One client; its requests are answered one after the other."""
+    """One client connection; requests are answered one after the other."""
 
     def __init__(self, handler: Handler) -> None:
         """`handler` is called with each complete request."""
@@ -82,11 +82,11 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the way back."""
+        """Store the transport for answers."""
         self._transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """Stop what nobody waits for any more."""
+        """Cancel the unfinished answer."""
         self._transport = None
         if self._pending is not None:
             self._pending.cancel()
@@ -136,7 +136,7 @@ def _take_request(buffer: bytearray) -> Request | None:
     """Take one request off the buffer; None while it is incomplete.
 
     Raises:
-        _Malformed: it can never become one.
+        _Malformed: the bytes can never become a request.
     """
     end = buffer.find(b"\r\n\r\n")
     if end < 0 or end > HEAD_LIMIT_BYTES:
@@ -163,7 +163,7 @@ def _body_size(headers: dict[str, str]) -> int:
     """Read Content-Length.
 
     Raises:
-        _Malformed: chunked, no number, or more than we take.
+        _Malformed: chunked, no number, or above the limit.
     """
     if "transfer-encoding" in headers:
         raise _Malformed(HTTPStatus.LENGTH_REQUIRED)

@@ -1,6 +1,6 @@
 """SMS vendors, one file each.
 
-Where receipts shall go is told with each message and not once in the vendor's console, where the
-vendor takes it: then the address can carry the delivery id, and a callback names its delivery even
-when the answer to our request was lost.
+The URL of receipts is sent with each message, not set in the vendor's console, if the vendor allows
+a URL per message: the URL can then carry the delivery id, and a callback names the delivery even if
+the answer to the request was lost.
 """

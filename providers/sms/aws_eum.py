@@ -1,12 +1,13 @@
 """AWS End User Messaging (`pinpoint-sms-voice-v2`): text messages with receipts and a time to live.
 
     NOTIFY_AWS_EUM_REGION=eu-west-1
-    NOTIFY_AWS_EUM_CONFIGURATION_SET=notify     decides where events go
-    NOTIFY_AWS_EUM_TOPICS=arn:aws:sns:...       whose events are believed
+    NOTIFY_AWS_EUM_CONFIGURATION_SET=notify     destination of events
+    NOTIFY_AWS_EUM_TOPICS=arn:aws:sns:...       trusted topics of events
 
-Events come through SNS: subscribe our receipts URL to the topic of the set's event destination; the
-subscription confirms itself. Each message carries its delivery id in the Context, which every event
-repeats. There is no idempotency key: a message that was not answered for may be sent twice.
+Events come through SNS: subscribe the receipts URL to the topic of the set's event destination; the
+provider confirms the subscription. Each message carries the delivery id in the Context, and every
+event repeats the Context. The API has no idempotency key: a message without an answer may be sent
+twice.
 """
 
 from __future__ import annotations
@@ -65,12 +66,12 @@ TABLE: Final[verdicts.Table] = {
     "ServiceQuotaExceededException": Verdict.MISCONFIGURED,
     "ThrottlingException": Verdict.THROTTLED,
     "ValidationException": Verdict.REJECTED,
-    # ConflictExceptionReason: about this recipient, or about what we set up.
+    # ConflictExceptionReason: about the recipient, or about the account's setup.
     "DESTINATION_PHONE_NUMBER_OPTED_OUT": Verdict.DEAD,
     # An operator blocked these on purpose: another provider must not get round that.
     "DESTINATION_COUNTRY_BLOCKED_BY_PROTECT_CONFIGURATION": Verdict.REJECTED,
     "DESTINATION_PHONE_NUMBER_BLOCKED_BY_PROTECT_NUMBER_OVERRIDE": Verdict.REJECTED,
-    "DESTINATION_PHONE_NUMBER_NOT_VERIFIED": Verdict.MISCONFIGURED,  # we are in the sandbox
+    "DESTINATION_PHONE_NUMBER_NOT_VERIFIED": Verdict.MISCONFIGURED,  # AWS's sandbox
     "MESSAGE_TYPE_MISMATCH": Verdict.MISCONFIGURED,
     "NO_ORIGINATION_IDENTITIES_FOUND": Verdict.REJECTED_HERE,  # none for this country
     "NUMBER_CAPABILITIES_MISMATCH": Verdict.MISCONFIGURED,
@@ -112,7 +113,7 @@ class Config(settings.Account):
     """Settings `NOTIFY_AWS_EUM_*`."""
 
     origination: str = field(default="", metadata=parse_with(settings.name))
-    """A number, sender id or pool; empty: AWS takes one of the account's that fits."""
+    """A number, sender id or pool; empty: AWS takes a fitting identity of the account."""
     configuration_set: str = field(default="", metadata=parse_with(settings.name))
     topics: frozenset[str] = field(default=frozenset(), metadata=parse_with(settings.topics))
     """ARNs of the trusted SNS topics of events; none: no receipts."""
@@ -120,11 +121,11 @@ class Config(settings.Account):
     """`yes`: topics may sign with SignatureVersion 1, which is SHA-1."""
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=parse_with(texts.traffic))
     max_price: str = field(default="", metadata=parse_with(settings.price))
-    """US dollars for each part; AWS does not send what would cost more."""
+    """US dollars for each part; AWS does not send a message above the price."""
     per_second: int = field(
         default=texts.PER_SECOND, metadata=parse_with(configuration.positive_number)
     )
-    """Of the number or pool that sends: AWS gives each kind of number its own limit."""
+    """Rate of the number or pool that sends: AWS limits each kind of number."""
 
 
 class AwsEum:

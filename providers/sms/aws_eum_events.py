@@ -1,6 +1,6 @@
-"""Events of End User Messaging to receipts, and texts that people send to our numbers.
+"""Receipts from events of End User Messaging, and texts that people send to the account's numbers.
 
-A number's two-way channel is an SNS topic; it may be the one that the events go to. Source:
+A number's two-way channel is an SNS topic, which may be the topic of the events. Source:
 https://docs.aws.amazon.com/sms-voice/latest/userguide/two-way-sms-payload.html
 
 Source: https://docs.aws.amazon.com/sms-voice/latest/userguide/configuration-sets-event-types.html
@@ -22,7 +22,7 @@ from providers.contract import InboundText, Receipt, ReceiptKind
 from providers.errors import MalformedReceipt
 
 DELIVERY: Final = "delivery_id"
-"""Our key in the Context of a message."""
+"""Key of the delivery id in the Context of a message."""
 
 KINDS: Final[Mapping[str, ReceiptKind | None]] = {
     "TEXT_QUEUED": None,
@@ -37,11 +37,11 @@ KINDS: Final[Mapping[str, ReceiptKind | None]] = {
     "TEXT_BLOCKED": ReceiptKind.FAILED,
     "TEXT_CARRIER_BLOCKED": ReceiptKind.FAILED,
     "TEXT_SPAM": ReceiptKind.FAILED,
-    "TEXT_UNKNOWN": None,  # the carrier said nothing for 72 hours: neither do we
+    "TEXT_UNKNOWN": None,  # no report of the carrier for 72 hours: no receipt
     "TEXT_TTL_EXPIRED": ReceiptKind.FAILED,
     "TEXT_PROTECT_BLOCKED": ReceiptKind.FAILED,
 }
-"""None: nothing is known yet, or ever. Kinds that are not here are not about texts."""
+"""Receipt by event type. None: no result yet, or ever. Other types are not about texts."""
 
 DEAD: Final = frozenset({"TEXT_INVALID"})
 
@@ -52,7 +52,7 @@ def parse(text: str) -> list[Receipt | InboundText]:
     """Translate an event: one receipt, one text, or nothing.
 
     Raises:
-        MalformedReceipt: it is no event of this service.
+        MalformedReceipt: the text is no event of the service.
     """
     try:
         event = orjson.loads(text)
@@ -87,7 +87,7 @@ def _text(event: Mapping[str, Any]) -> InboundText:
 
 
 def _delivery_id(context: Mapping[str, Any]) -> UUID | None:
-    """Read our id back; another's message may have gone through the same set."""
+    """Read the delivery id; None for a message of another system in the same set."""
     try:
         return UUID(context[DELIVERY])
     except (KeyError, ValueError):

@@ -1,9 +1,9 @@
-"""Amazon SNS as a way to send text messages: the simple one, which never says what became of them.
+"""Amazon SNS for text messages: simple, without delivery receipts.
 
     NOTIFY_AWS_SNS_REGION=eu-west-1
 
-Delivery results go to CloudWatch alone, so there are no receipts; the monthly spend limit stops
-messages after they were accepted, without a word. Where either matters use `aws_eum`. SNS knows no
+Delivery results go to CloudWatch alone, so no receipts come; the monthly spend limit stops
+accepted messages without notice. Use `aws_eum` if receipts or the spend limit matter. SNS has no
 idempotency key and no time to live.
 """
 
@@ -79,10 +79,10 @@ class Config(settings.Account):
     """Settings `NOTIFY_AWS_SNS_*`."""
 
     sender_id: str = field(default="", metadata=parse_with(settings.name))
-    """A name instead of a number, in countries that allow it."""
+    """A sender name instead of a number, in countries that allow names."""
     traffic: Traffic = field(default=Traffic.TRANSACTIONAL, metadata=parse_with(texts.traffic))
     max_price: str = field(default="", metadata=parse_with(settings.price))
-    """US dollars; SNS does not send what would cost more."""
+    """US dollars; SNS does not send a message above the price."""
     per_second: int = field(
         default=texts.PER_SECOND, metadata=parse_with(configuration.positive_number)
     )

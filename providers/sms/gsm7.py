@@ -1,4 +1,4 @@
-"""Which texts fit the seven bits of an SMS (GSM 03.38), and which need UCS-2.
+"""Texts that fit the seven bits of an SMS (GSM 03.38); other texts need UCS-2.
 
 Source: 3GPP TS 23.038, the default alphabet and its extension table.
 """
@@ -13,7 +13,7 @@ _BASIC: Final = (
     "¿abcdefghijklmnopqrstuvwxyzäöñüà"
 )
 EXTENSION: Final = frozenset("\f^{}\\[~]|€")
-"""Each takes an escape before it, so it counts two."""
+"""Each character has an escape before it, so each character counts as two."""
 
 ALPHABET: Final = EXTENSION.union(_BASIC)
 

@@ -1,4 +1,4 @@
-"""What SMS vendors have in common: no key against repeats, and receipts that tell why."""
+"""Shared parts of SMS vendors: no key against repeats, and receipts with a reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from providers.verdicts import Verdict
 
 
 def page(reply: Reply) -> Mapping[str, object] | Finding:
-    """Give what an account's page says, or tell a person why it cannot be read."""
+    """Return the finding of an account's page, or the error of reading the page."""
     if isinstance(reply, Response) and reply.status == HTTPStatus.OK:
         return json_object(reply.body)
     finding = http_outcomes.reachability(reply)
@@ -24,7 +24,7 @@ def page(reply: Reply) -> Mapping[str, object] | Finding:
 
 
 def of_balance(amount: object, *, currency: str) -> Finding:
-    """Tell a person what an account may still spend; `amount` is as the vendor writes it."""
+    """Return the account's balance for display; `amount` is as the vendor writes the sum."""
     try:
         balance = float(str(amount))
     except ValueError:
@@ -33,13 +33,13 @@ def of_balance(amount: object, *, currency: str) -> Finding:
 
 
 def kind_of_loss(verdict: Verdict | None) -> ReceiptKind:
-    """Tell an SMS that the handset's side refused from one that got lost on ours."""
+    """Return the receipt of a failed SMS: bounced if the handset's side refused, else failed."""
     refused = verdict is not None and verdict.is_rejection
     return ReceiptKind.BOUNCED if refused else ReceiptKind.FAILED
 
 
 def json_object(body: bytes) -> Mapping[str, object]:
-    """Read a JSON object; anything else counts as an empty one."""
+    """Read a JSON object; any other text counts as an empty object."""
     try:
         parsed = orjson.loads(body)
     except ValueError:

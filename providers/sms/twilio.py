@@ -3,8 +3,8 @@
     POST {url}/2010-04-01/Accounts/{account}/Messages.json  ->  201 {"sid": "SM...", ...}
     receipts: see `twilio_receipts`
 
-Twilio has no idempotency key: a repeat is a second SMS. So the delivery id rides in the address of
-the status callback, and a callback proves which delivery was taken even if no answer came.
+Twilio has no idempotency key: a repeat is a second SMS. So the URL of the status callback contains
+the delivery id, and a callback proves the acceptance of a delivery even if no answer came.
 
 | answer | outcome |
 | --- | --- |
@@ -57,7 +57,7 @@ BODY_LIMIT_CHARACTERS: Final = 1600
 """Ten segments; error 21617."""
 
 LONGEST_VALIDITY: Final = timedelta(hours=10)
-"""Of ValidityPeriod; the shortest is a second. Error 90007."""
+"""Maximum of ValidityPeriod; the minimum is a second. Error 90007."""
 
 PER_SECOND: Final = 400
 """Messages a second that Twilio takes for one number."""
@@ -112,21 +112,21 @@ class Config:
 
     account_sid: str = field(metadata=parse_with(account_sid))
     auth_token: str = field(repr=False, metadata=parse_with(str))
-    """Twilio signs receipts with it, so it is needed beside an API key too."""
+    """Twilio signs receipts with the auth token, so the token is needed beside an API key too."""
     api_key: str = field(default="", repr=False, metadata=parse_with(api_key))
-    """Signs us in instead of the auth token; it can be revoked by itself."""
+    """API key for the login instead of the auth token; the key can be revoked separately."""
     from_: str = field(metadata=parse_with(str))
-    """A number of ours, a sender id, or a messaging service (`MG...`)."""
+    """A number of the account, a sender id, or a messaging service (`MG...`)."""
     shared_keys: Mapping[str, str] = field(
         default_factory=dict, repr=False, metadata=parse_with(shared_keys)
     )
-    """Secrets of receipts that name the key which signed them (HMAC-SHA256)."""
+    """Secrets of receipts that name the signing key (HMAC-SHA256)."""
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     """More where a messaging service has several numbers, less where its numbers are slow."""
     public_url: str = field(
         metadata=parse_with(configuration.http_url, setting=configuration.PUBLIC_URL)
     )
-    """Twilio posts its receipts there."""
+    """Public base URL; Twilio posts receipts below the URL."""
     url: str = field(default="https://api.twilio.com", metadata=parse_with(configuration.http_url))
     codes: Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 

@@ -1,11 +1,11 @@
-"""Twilio's error codes, as far as a message can meet them.
+"""Twilio's error codes that a message can cause.
 
-Misconfigured stops the whole provider, so only what would meet every message is that. A code that
-depends on where a message goes (21408: the country is not enabled) rejects this message alone, and
-the next provider is asked; else one number in a forbidden country would stop everybody's.
+Misconfigured stops the whole provider, so only errors that concern every message are Misconfigured.
+A code that depends on the destination (21408: the country is not enabled) rejects a single message,
+and the next provider is asked; otherwise one number in a forbidden country would stop all messages.
 
-Sources: https://www.twilio.com/docs/api/errors, one page a code. Twilio splits and renumbers them
-(its changelog of 2024-07-10): NOTIFY_TWILIO_CODES changes a line without a release.
+Sources: https://www.twilio.com/docs/api/errors, one page a code. Twilio splits and renumbers codes
+(Twilio's changelog of 2024-07-10): NOTIFY_TWILIO_CODES changes a line without a release.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Final
 from providers.verdicts import Table, Verdict
 
 REFUSALS: Final[Table] = {
-    # Who we are
+    # Login and account
     "20003": Verdict.MISCONFIGURED,  # authentication failed
     "20005": Verdict.MISCONFIGURED,  # account not active
-    "20403": Verdict.MISCONFIGURED,  # the key may not do this
+    "20403": Verdict.MISCONFIGURED,  # the key lacks the permission
     "20404": Verdict.MISCONFIGURED,  # no such account: the address names nothing else
     "21609": Verdict.MISCONFIGURED,  # StatusCallback is no URL: NOTIFY_PUBLIC_URL is wrong
-    # Whom we send as
+    # Sender
     "21212": Verdict.MISCONFIGURED,  # invalid From
-    "21601": Verdict.MISCONFIGURED,  # From is no number of ours
+    "21601": Verdict.MISCONFIGURED,  # From is no number of the account
     "21606": Verdict.MISCONFIGURED,  # From cannot send messages
     "21659": Verdict.MISCONFIGURED,  # From is not a Twilio number
     "21660": Verdict.MISCONFIGURED,  # From belongs to another account
@@ -31,23 +31,23 @@ REFUSALS: Final[Table] = {
     "21701": Verdict.MISCONFIGURED,  # no such messaging service
     "21703": Verdict.MISCONFIGURED,  # the messaging service has no sender
     "21705": Verdict.MISCONFIGURED,  # MessagingServiceSid is malformed
-    # Where it goes
+    # Destination
     "21211": Verdict.DEAD,  # To is no phone number
     "21217": Verdict.DEAD,  # To is no valid phone number
     "21265": Verdict.DEAD,  # To is a short code
-    "21610": Verdict.DEAD,  # opted out: they answered STOP
+    "21610": Verdict.DEAD,  # opted out: the recipient answered STOP
     "21614": Verdict.DEAD,  # To is no mobile number
     "21635": Verdict.DEAD,  # To is a landline
     "21214": Verdict.REJECTED_HERE,  # To cannot be reached
     "21266": Verdict.REJECTED,  # To and From are the same
-    "21408": Verdict.REJECTED_HERE,  # the region is not enabled in our account
+    "21408": Verdict.REJECTED_HERE,  # the region is not enabled in the account
     "21608": Verdict.REJECTED_HERE,  # a trial account sends to verified numbers only
     "21612": Verdict.REJECTED_HERE,  # no route from From to To
-    # What it says
+    # Content
     "21602": Verdict.REJECTED,  # no body
     "21605": Verdict.REJECTED,  # body over 160 characters, where the account has that limit
     "21617": Verdict.REJECTED,  # body over 1600 characters
-    # When
+    # Rate and time
     "14107": Verdict.THROTTLED,  # too fast
     "20429": Verdict.THROTTLED,  # too many requests
     "21611": Verdict.THROTTLED,  # From's queue is full: hours of messages are in it
@@ -56,10 +56,10 @@ REFUSALS: Final[Table] = {
     "20500": Verdict.UNANSWERED,
     "500": Verdict.UNANSWERED,  # the HTTP status, of an answer with no code or an unknown one
 }
-"""What answers the request itself."""
+"""Codes in the answer to the request."""
 
 FAILURES: Final[Table] = {
-    # Rejected and dead: the handset's side refused it. All else: ours or the network's.
+    # Rejected and dead: the handset's side refused. Other verdicts: sender's side or network.
     "30004": Verdict.REJECTED,  # blocked by the carrier or the person
     "30005": Verdict.DEAD,  # unknown handset
     "30006": Verdict.DEAD,  # landline
@@ -68,10 +68,10 @@ FAILURES: Final[Table] = {
     "30002": Verdict.MISCONFIGURED,  # account suspended
     "30003": Verdict.UNAVAILABLE,  # handset unreachable: switched off, roaming
     "30008": Verdict.UNAVAILABLE,  # unknown
-    "30022": Verdict.THROTTLED,  # a US carrier's rate for our brand
-    "30023": Verdict.THROTTLED,  # a US carrier's daily limit for our brand
+    "30022": Verdict.THROTTLED,  # a US carrier's rate for the brand
+    "30023": Verdict.THROTTLED,  # a US carrier's daily limit for the brand
     "30034": Verdict.MISCONFIGURED,  # US number without a registered campaign
     "30036": Verdict.UNAVAILABLE,  # waited in the queue for longer than ValidityPeriod
     "30410": Verdict.UNAVAILABLE,  # the carrier did not answer in time
 }
-"""What a status callback tells of a message that was taken."""
+"""Codes in a status callback of an accepted message."""

@@ -1,13 +1,13 @@
-"""Twilio's callbacks: a form, signed over the public URL that it was sent to.
+"""Twilio's callbacks: a form, signed over the public URL of the callback.
 
-    status of a message   to the address that we gave with it
+    status of a message   to the URL in the message's request
     a text from a person  to the number's "a message comes in" webhook: enter .../v1/receipts/twilio
 
 Two signatures exist: HMAC-SHA1 with the auth token and, where a header names a shared key,
-HMAC-SHA256 with that key's secret. Neither has a timestamp, so a callback can be replayed; it then
-says again what it said before, which does no harm.
+HMAC-SHA256 with that key's secret. The signatures have no timestamp, so a callback can be replayed;
+a replay repeats a known status and does no harm.
 
-Callbacks come in any order and repeat. Those of a message still on its way tell us nothing new.
+Callbacks come in any order and repeat. Callbacks of a message on the way contain no new result.
 Source: https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks
 """
 
@@ -28,14 +28,14 @@ from providers.verdicts import Table
 
 ARRIVED: Final = {"delivered": ReceiptKind.DELIVERED, "read": ReceiptKind.READ}
 LOST: Final = frozenset({"undelivered", "failed", "canceled"})
-"""Any other status is one of the way: `queued`, `sending`, `sent` ..."""
+"""Any other status is an intermediate status: `queued`, `sending`, `sent` ..."""
 
 RECEIVED: Final = "received"
 """The `SmsStatus` of a text from a person, which has no `MessageStatus`. Source:
 https://www.twilio.com/docs/messaging/guides/webhook-request"""
 
 _TABLE: Final[Table] = {**REFUSALS, **FAILURES}
-"""A messaging service refuses later, by callback, what one number refuses at once."""
+"""A messaging service refuses later, by callback, errors that a single number refuses at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +50,8 @@ class Reader:
         """Return the receipt or the text of a callback; none while a message is on its way.
 
         Raises:
-            InvalidSignature: it was not signed with our auth token or shared key, over its URL.
-            MalformedReceipt: it was, but is neither a status of a message nor a text.
+            InvalidSignature: the signature over the URL is not of the auth token or a shared key.
+            MalformedReceipt: the signed form is neither a status of a message nor a text.
         """
         form = self._verify(request)
         if form.get("SmsStatus") == RECEIVED:
@@ -80,7 +80,7 @@ class Reader:
         """Return the form of a callback whose signature holds.
 
         Raises:
-            InvalidSignature: it does not.
+            InvalidSignature: the signature does not match.
         """
         from twilio.request_validator import (  # noqa: PLC0415 - only who takes receipts needs it
             RequestValidator,
@@ -101,10 +101,10 @@ class Reader:
 
 
 def _text(form: Mapping[str, str]) -> InboundText:
-    """Read a text that a person sent; one of only pictures has an empty body.
+    """Read a text that a person sent; a message of pictures only has an empty body.
 
     Raises:
-        MalformedReceipt: nobody sent it.
+        MalformedReceipt: the form has no sender.
     """
     if not form.get("From"):
         raise MalformedReceipt("a text from nobody")
@@ -117,10 +117,10 @@ def _text(form: Mapping[str, str]) -> InboundText:
 
 
 def _delivery_id(url: str) -> UUID | None:
-    """Read back the id that the callback's address was given; None: an address of older days.
+    """Read the delivery id of the callback's URL; None: a URL of an older release.
 
     Raises:
-        MalformedReceipt: there is something else in its place.
+        MalformedReceipt: the URL has another text in the id's place.
     """
     values = parse_qs(urlsplit(url).query).get("delivery_id")
     if values is None:

@@ -3,18 +3,18 @@
     POST {url}/sms/json  ->  200 {"messages": [{"status": "0", "message-id": ...}, ...]}
     receipts: see `vonage_receipts`
 
-The answer is 200 whatever became of the message: each part of a long text has a status of its own.
+The answer is 200 for every result: each part of a long text has a separate status.
 
 | answer | outcome |
 | --- | --- |
 | 2xx, every part taken | Accepted, with the first part's id |
 | 2xx, no part taken | the first part's status: `vonage_codes.REFUSALS`, or NOTIFY_VONAGE_CODES |
-| 2xx, some parts taken | Unanswered: handsets wait for all parts, but some show what they have |
+| 2xx, some parts taken | Unanswered: handsets wait for all parts, but some show single parts |
 | 2xx that cannot be read | Unanswered |
 | others | `providers.http_outcomes` |
 
-Vonage has no idempotency key: a repeat is a second SMS. `client-ref` is the delivery id, and comes
-back in the receipt.
+Vonage has no idempotency key: a repeat is a second SMS. `client-ref` is the delivery id, and the
+receipt repeats `client-ref`.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def signature_method(text: str) -> Method:
 
 
 def public_url(text: str) -> str:
-    """Read where others reach us.
+    """Read the service's public URL.
 
     Raises:
-        ValueError: it is no URL, or one that makes a callback longer than Vonage takes.
+        ValueError: the text is no URL, or the callback would be too long for Vonage.
     """
     url = configuration.http_url(text)
     if len(_callback(url)) > CALLBACK_LIMIT_CHARACTERS:
@@ -98,13 +98,13 @@ class Config:
     api_key: str = field(metadata=parse_with(str))
     api_secret: str = field(repr=False, metadata=parse_with(str))
     signature_secret: str = field(repr=False, metadata=parse_with(str))
-    """Vonage signs receipts with it."""
+    """Vonage signs receipts with the secret."""
     signature_method: Method = field(default=Method.SHA256, metadata=parse_with(signature_method))
     from_: str = field(metadata=parse_with(str))
-    """A number of ours without its plus, or a sender id."""
+    """A number of the account without the plus, or a sender id."""
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
     public_url: str = field(metadata=parse_with(public_url, setting=configuration.PUBLIC_URL))
-    """Vonage posts its receipts there."""
+    """Public base URL; Vonage posts receipts below the URL."""
     url: str = field(default="https://rest.nexmo.com", metadata=parse_with(configuration.http_url))
     codes: Table = field(default_factory=dict, metadata=parse_with(verdicts.overrides))
 
@@ -195,7 +195,7 @@ class Vonage:
 
 
 def _digits(number: str) -> str:
-    """Vonage takes E.164 without its plus."""
+    """Return E.164 without the plus, as Vonage takes numbers."""
     return number.removeprefix("+")
 
 

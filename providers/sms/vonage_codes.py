@@ -1,10 +1,10 @@
 """Vonage's codes: of a request's parts, and of delivery receipts.
 
-Misconfigured stops the whole provider, so only what would meet every message is that: status 15
-(a sender that this country does not take) and 29 (a demo account) reject this message alone.
+Misconfigured stops the whole provider, so only errors that concern every message are Misconfigured:
+status 15 (the country does not take the sender) and 29 (a demo account) reject a single message.
 
-NOTIFY_VONAGE_CODES changes a line without a release. The two lists number alike, so receipts' codes
-are written `dlr-3`.
+NOTIFY_VONAGE_CODES changes a line without a release. The two lists use the same numbers, so
+receipts' codes are written `dlr-3`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ REFUSALS: Final[Table] = {
 """Source: https://developer.vonage.com/en/api-errors/sms"""
 
 FAILURES: Final[Table] = {
-    # Rejected and dead: the handset's side refused it. All else: ours or the network's.
+    # Rejected and dead: the handset's side refused. Other verdicts: sender's side or network.
     "dlr-3": Verdict.DEAD,  # absent for good: "should be removed from your database"
     "dlr-4": Verdict.DEAD,  # barred by the person: the same advice
     "dlr-9": Verdict.DEAD,  # the person asked for no more messages

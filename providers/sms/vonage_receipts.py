@@ -1,17 +1,17 @@
-"""Vonage's delivery receipts, and texts that people send, signed in either of two ways.
+"""Vonage's delivery receipts, and texts that people send, signed in one of two ways.
 
     Authorization: Bearer <JWT>   HS256; its claim `payload_hash` is the body's SHA-256, in hex
-    sig=<hex> among the fields    HMAC over all the others, `&name=value`, sorted by name
+    sig=<hex> among the fields    HMAC over all other fields, `&name=value`, sorted by name
 
 Vonage signs once its support has turned signing on for the account; the dashboard then chooses the
-method (HMAC with SHA-256 or SHA-512: MD5 is not taken), and there the webhook's format has to be
-POST or POST-JSON. Unsigned receipts are refused.
+method (HMAC with SHA-256 or SHA-512: MD5 is not taken), and the webhook's format has to be POST
+or POST-JSON. Unsigned receipts are refused.
 
 Both webhooks of the dashboard, receipts and inbound, get the same address, .../v1/receipts/vonage:
 a receipt has a status, a text has a text.
 
-A receipt's own time is not checked: Vonage tries again for a day, and one that is repeated says
-again what it said before.
+A receipt's own time is not checked: Vonage tries again for a day, and a repeated
+receipt repeats a known status.
 
 Sources: https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
 and https://developer.vonage.com/en/getting-started/concepts/signing-messages
@@ -36,13 +36,14 @@ from providers.sms.vonage_codes import FAILURES
 from providers.verdicts import Table
 
 LOST: Final = frozenset({"expired", "failed", "rejected"})
-"""`accepted` and `buffered` are of the way, `unknown` is what Vonage did not understand."""
+"""`accepted` and `buffered` are intermediate; `unknown` is a status that Vonage did not
+understand."""
 
 _BEARER: Final = "Bearer "
 
 
 class Method(StrEnum):
-    """How the account's `sig` is made: the setting of Vonage's dashboard."""
+    """Method of the account's `sig`: a setting of Vonage's dashboard."""
 
     SHA256 = "sha256"
     SHA512 = "sha512"
@@ -59,11 +60,11 @@ class Reader:
     def parse(self, request: ReceiptRequest) -> Sequence[Receipt | InboundText]:
         """Return the receipt or the text of a callback; none while a message is on its way.
 
-        Each part of a long message has a callback of its own, all with our delivery id.
+        Each part of a long message has a separate callback, with the same delivery id.
 
         Raises:
-            InvalidSignature: the callback was not signed with our signature secret.
-            MalformedReceipt: it was, but is no delivery receipt.
+            InvalidSignature: the callback was not signed with the signature secret.
+            MalformedReceipt: the signed callback is no delivery receipt.
         """
         fields = self._verify(request)
         status, message_id = fields.get("status", ""), fields.get("messageId", "")
@@ -92,7 +93,7 @@ class Reader:
         """Return the fields of a callback whose signature holds.
 
         Raises:
-            InvalidSignature: it does not.
+            InvalidSignature: the signature does not match.
         """
         authorization = request.headers.get("authorization", "")
         if authorization.startswith(_BEARER):
@@ -105,12 +106,12 @@ class Reader:
         return fields
 
     def _check_token(self, token: str, *, body: bytes) -> None:
-        """Hold a token's signature and its hash against the body.
+        """Check a token's signature, and the token's hash of the body.
 
         Raises:
-            InvalidSignature: one of them does not match.
+            InvalidSignature: signature or hash does not match.
         """
-        import jwt  # noqa: PLC0415 - only who takes receipts needs it
+        import jwt  # noqa: PLC0415 - only a process that takes receipts needs jwt
 
         options: jwt.types.Options = {"require": ["payload_hash"], "verify_iat": False}
         try:
@@ -141,7 +142,7 @@ def _text(fields: Mapping[str, str]) -> InboundText:
 
 
 _UNDERSCORES: Final = str.maketrans("&=", "__")
-"""What would blur where a field ends is signed as an underscore."""
+"""Characters that could end a field are signed as an underscore."""
 
 
 def _fields(body: bytes) -> Mapping[str, str]:
@@ -151,10 +152,10 @@ def _fields(body: bytes) -> Mapping[str, str]:
 
 
 def _delivery_id(reference: str) -> UUID | None:
-    """Read our reference back; None: the message was not sent by us, or by our older days.
+    """Read the delivery id; None: the message came from another system or an older release.
 
     Raises:
-        MalformedReceipt: it is something else.
+        MalformedReceipt: the reference is another text.
     """
     if not reference:
         return None

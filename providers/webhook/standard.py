@@ -1,9 +1,10 @@
-"""Webhooks to endpoints that recipients gave us: signed, guarded, never followed elsewhere.
+"""Webhooks to recipients' endpoints: signed, guarded, without following redirects.
 
 The body is JSON, signed as Standard Webhooks says with the contact's own keys, so that no receiver
-can sign for another. The secrets of NOTIFY_WEBHOOK_SECRETS are known to every receiver of earlier
-releases: they sign beside the contact's keys where the message says so, and alone where it has no
-key. The id is the idempotency key, so a receiver can tell a repeat.
+can sign for another. Every receiver of earlier releases knows the secrets of
+NOTIFY_WEBHOOK_SECRETS: the secrets sign beside the contact's keys if the message requires both, and
+alone if the message has no key. The id is the idempotency key, so a receiver can recognise a
+repeat.
 
     {"type": ..., "timestamp": ..., "data": {"notification_id", "delivery_id", "title", "body",
     ...}}
@@ -16,7 +17,7 @@ key. The id is the idempotency key, so a receiver can tell a repeat.
 | any other, 3xx included | Unavailable, with Retry-After: retried | the same |
 | none | `providers.http_outcomes` | |
 
-No answer of an endpoint says that we are misconfigured: a 401 or 403 concerns that endpoint alone.
+No answer of an endpoint is Misconfigured: a 401 or 403 concerns the endpoint alone.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ from providers.vendor import OneWay, Vendor
 NAME: Final = "webhook"
 
 PER_SECOND: Final = 100
-"""Ours, for each endpoint: one that wants less answers 429."""
+"""Local limit, for each endpoint: an endpoint with a lower limit answers 429."""
 
 DEFAULT_TYPE: Final = "notification"
-"""Event type of a message whose data names none."""
+"""Event type of a message without a type in its data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +66,13 @@ class Config:
         metadata=parse_with(configuration.secrets)
     )
     allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
-    """`yes` only where everybody who may enter a URL may also reach the private network."""
+    """`yes` allows private addresses: only if all users who may enter a URL may also reach the
+    private network."""
     nat64: tuple[IPv6Network, ...] = field(
         default=(), metadata=parse_with(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
     )
     per_second: int = field(default=PER_SECOND, metadata=parse_with(configuration.positive_number))
-    """For each endpoint."""
+    """Rate limit for each endpoint."""
 
 
 class Webhook(OneWay):
@@ -106,7 +108,7 @@ class Webhook(OneWay):
         )
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
-        """Find nothing: each recipient has an endpoint of their own."""
+        """Yield nothing, because each recipient has a separate endpoint."""
         del deadline
         return iter(())
 
