@@ -1,8 +1,8 @@
 """The product on one machine: for `make demo`, tests, benchmarks and chaos runs.
 
 servers          PostgreSQL and Valkey from wheels
-supervisor       the product's processes, started, watched and stopped
+supervisor       start, supervision and stop of the product's processes
 demo             the stories of `make demo`
-child_process    one process that is started, logged and stopped
+child_process    start, log and stop of a process
 ports            free ports on loopback
 """

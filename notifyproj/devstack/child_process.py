@@ -1,10 +1,10 @@
-"""A process that we start, log, signal and stop: the ground of `embedded` and `supervisor`.
+"""A child process with a log file; the base of `servers` and `supervisor`.
 
-The promises: no server or worker outlives its supervisor, and no process that a child has started
-outlives that child. A supervisor that is killed with SIGKILL can stop nothing, but on Linux the
-kernel can: each child asks for a signal at its parent's death (prctl, PR_SET_PDEATHSIG). Neither
-promise holds on other kernels, and the first does not for a child started from a thread, because
-Linux means the parent *thread*.
+Promise 1: no server or worker outlives its supervisor. Promise 2: no process that a child has
+started outlives the child. After a SIGKILL of the supervisor the Linux kernel stops the children:
+each child requests a signal at its parent's death (prctl, PR_SET_PDEATHSIG). Neither promise holds
+on other kernels. Promise 1 does not hold for a child started from a thread, because Linux sends the
+signal at the death of the parent *thread*.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from typing import Final
 _PR_SET_PDEATHSIG: Final = 1
 """From <linux/prctl.h>."""
 _LOOK_SECONDS: Final = 0.01
-"""Between two looks whether it has ended."""
+"""Pause between two checks for the end of a process."""
 _KILL_SECONDS: Final = 10.0
-"""SIGKILL needs no help from the process; only a kernel stuck in I/O takes longer."""
+"""Longest wait after SIGKILL; a process in uninterruptible I/O may take longer."""
 
 
 _PRELOAD: Final = ("LD_PRELOAD", "CLOCK_OFFSET")
-"""CLOCK_OFFSET is what `.ci/clock.c` reads."""
+"""Variables of preloaded libraries; `.ci/clock.c` reads CLOCK_OFFSET."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A system user to run as."""
+    """User and group id of a child process."""
 
     uid: int
     gid: int
 
 
 class Child:
-    """One process and its log file. It can be started again after it ended.
+    """A process and its log file; a child that has ended can be started again.
 
-    It leads a session of its own: Ctrl-C at the terminal is for the supervisor, which stops its
-    children in the right order. Not safe for use by two threads at once.
+    Each child leads a session: Ctrl-C at the terminal reaches the supervisor only, which stops the
+    children in the right order. A Child is not safe for use by two threads at once.
     """
 
     stop_signal: signal.Signals = signal.SIGTERM
-    """Asks it for a clean end."""
+    """Signal for a clean end."""
     stop_seconds: float = 20.0
-    """How long it may take for that before it is killed."""
+    """Longest time for a clean end; SIGKILL follows."""
     leash_signal: signal.Signals | None = None
-    """What it gets when this process is killed; None: `stop_signal`."""
+    """Signal of the kernel to the child at the death of this process; None: `stop_signal`."""
 
     def __init__(self, name: str, *, log: Path) -> None:
         self.name = name
@@ -63,13 +63,16 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process's id; None while it is down."""
+        """The process's id; None: the process is down."""
         process = self._process
         return process.pid if process is not None and not _has_ended(process) else None
 
     @property
     def exit_code(self) -> int | None:
-        """As `subprocess` gives it: minus the signal's number when a signal ended it."""
+        """The exit code, or minus the number of the signal that ended the process.
+
+        None: the process runs or was not started.
+        """
         if self._process is None or not _has_ended(self._process):
             return None
         return self._process.returncode
@@ -83,7 +86,7 @@ class Child:
         account: Account | None = None,
         standard_input: bytes = b"",
     ) -> None:
-        """Start `command` in `folder`, its output appended to the log."""
+        """Start `command` in `folder` and append the output to the log."""
         self._asked = False  # a second SIGQUIT would make a Celery worker drop its tasks at once
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -102,28 +105,31 @@ class Child:
         _feed(self._process, standard_input)
 
     def ask_to_stop(self) -> None:
-        """Ask it to end, without waiting: `stop` must follow. Asking twice does no harm."""
+        """Send the stop signal once, without waiting for the end; `stop` must follow."""
         if self._process is not None and self.pid is not None and not self._asked:
             self._asked = True
             self._process.send_signal(self.stop_signal)
 
     def stop(self) -> None:
-        """Ask it to end and wait; kill it when it takes too long. Does nothing when it is down."""
+        """Send the stop signal and wait; kill the process after `stop_seconds`.
+
+        Has no effect on a process that is down.
+        """
         self.ask_to_stop()
         if not self.wait_for_end(self.stop_seconds):
             self.kill()
 
     def kill(self) -> None:
-        """SIGKILL for it and the processes it started: nothing is flushed, nobody is told."""
+        """Send SIGKILL to the process and its children, without a clean end, and wait."""
         if self.pid is not None:
             self.signal(signal.SIGKILL)
             self.wait_for_end(_KILL_SECONDS)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to it and the processes it started (SIGSTOP, SIGCONT, SIGKILL).
+        """Send a signal to the process and its children (SIGSTOP, SIGCONT, SIGKILL).
 
         Raises:
-            ProcessLookupError: it is down.
+            ProcessLookupError: the process is down.
         """
         pid = self.pid
         if pid is None:
@@ -131,7 +137,7 @@ class Child:
         os.killpg(pid, number)
 
     def wait_for_end(self, seconds: float) -> bool:
-        """Wait for its end; False when it still runs after `seconds`. True when it is down."""
+        """Wait for the end; return False if the process still runs after `seconds`."""
         if self._process is None:
             return True
         deadline = time.monotonic() + seconds
@@ -143,7 +149,7 @@ class Child:
         return True
 
     def last_log_line(self) -> str:
-        """The log's most telling line: the last that says what was fatal, else the last one."""
+        """Return the log's last line about a fatal error or a full disk, else the last line."""
         lines = [line.strip() for line in self.log.read_text(errors="replace").splitlines()]
         spoken = [line for line in lines if line] or ["it said nothing"]
         telling = [line for line in spoken if "FATAL" in line or "No space left" in line]
@@ -151,22 +157,22 @@ class Child:
 
 
 def preload_variables() -> dict[str, str]:
-    """The variables that preload the caller's library (an allocator, a clock) into a process."""
+    """Return the variables that preload the caller's library (an allocator, a clock)."""
     return {name: os.environ[name] for name in _PRELOAD if name in os.environ}
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it has ended. What it started, and left running, is killed first.
+    """Return True after the end of a process; kill the running children of the process first.
 
-    A main process that is killed leaves its children: the child of a web server would keep the
-    port. They are killed while the main process is a zombie, because until it is waited for no
-    other group can have its number.
+    A killed main process leaves its children: the child of a web server would keep the port. The
+    children are killed while the main process is a zombie, because until the wait for the zombie no
+    other process group can have the same number.
     """
     if process.returncode is None and sys.platform == "linux":
         try:
             ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
-            return process.poll() is not None  # who started us ignores SIGCHLD: the kernel waits
+            return process.poll() is not None  # SIGCHLD is ignored by inheritance: the kernel waits
         if ended is None:
             return False
         os.killpg(process.pid, signal.SIGKILL)
@@ -174,29 +180,27 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _feed(process: subprocess.Popen[bytes], text: bytes) -> None:
-    """Write what the process reads at its start and close its input."""
+    """Write `text` to the standard input of the process and close the input."""
     if process.stdin is None:
         return
     try:
         with process.stdin as stream:
             stream.write(text)
     except BrokenPipeError:
-        return  # it ended already: its log says why
+        return  # the process has ended: the log has the reason
 
 
 def _die_with_parent(number: signal.Signals) -> Callable[[], None] | None:
-    """What the child runs before its program, so that it gets `number` when this process dies."""
+    """Return the child's code before `exec`, which requests `number` at this process's death."""
     if sys.platform != "linux" or threading.current_thread() is not threading.main_thread():
         return None
-    # Loaded before the fork: after it, the child of a threaded parent must not load anything.
+    # Loaded before the fork: after the fork, the child of a threaded parent must load no library.
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     parent = os.getpid()
 
     def tie() -> None:
         prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if (
-            os.getppid() != parent
-        ):  # it died between fork and prctl: nobody would signal us any more
+        if os.getppid() != parent:  # the parent died between fork and prctl: no signal would follow
             os.kill(os.getpid(), signal.SIGKILL)
 
     return tie

@@ -1,4 +1,4 @@
-"""Loopback ports for processes of ours."""
+"""Free loopback ports for the processes of the stack."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Final
 
 LOOPBACK: Final = "127.0.0.1"
 _FIRST, _COUNT, _TRIES = 20_000, 12_000, 100
-"""Below Linux's ephemeral range (32768 up): there, an outgoing connection could take a port while
-its server restarts."""
+"""Ports below Linux's ephemeral range (32768 up), where an outgoing connection could take the port
+of a restarting server."""
 
 
 class PortsTaken(OSError):
-    """A hundred ports in a row are taken: something else on this machine has to end first."""
+    """A hundred ports in a row are taken by other processes of this machine."""
 
 
 def free_port(seed: str) -> int:
-    """A port that nobody listens on: the same for the same seed as long as it is free.
+    """Return a free port, which is the same for the same seed as long as the port is free.
 
     Raises:
-        PortsTaken: no port near the seed's place is free.
+        PortsTaken: the hundred ports that begin at the seed's port are taken.
     """
     offset = zlib.crc32(seed.encode())
     for step in range(_TRIES):
@@ -31,9 +31,9 @@ def free_port(seed: str) -> int:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on this port now."""
+    """Return True if a server could listen on the port now."""
     with socket.socket() as probe:
-        # As servers do: else connections that are long over would make the port look taken.
+        # Servers set the option too: without it, closed connections would keep the port taken.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))

@@ -1,12 +1,12 @@
-"""Six stories that show what the product promises, played against a running one.
+"""Six stories that check the product's promises against a running product.
 
-    scene      where everything is: API, sandbox, keys, worker processes
-    telling    what a story says: timelines, checks, held or not
-    errands    stories 1 to 4: one notification each, from the happy to the hopeless
-    crowds     stories 5 and 6: an OTP among thousands of mails, a killed worker and a wiped broker
+    environment        API, sandbox, keys, worker processes, broker
+    report             output of a story: timelines, tables, checks
+    single_messages    stories 1 to 4: single notifications, from success to failure
+    load_and_failure   stories 5 and 6: an OTP among thousands of mails, killed workers and a wiped
+                       broker
 
-A story speaks to the product as a producer's service does, over HTTP with a key, and looks at the
-sandbox as the person would at a phone. It never looks into the database, so what it shows anybody
-can see. Stories 4 and 6 also send signals to workers and wipe the broker: those are what happens
-to a product, not what it is asked to do.
+A story uses the product as a producer's service does, over HTTP with a key, and reads the received
+messages from the sandbox. No story reads the database. Stories 4 and 6 also cause faults: story 4
+pauses workers, and story 6 kills workers and wipes the broker.
 """

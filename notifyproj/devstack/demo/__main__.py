@@ -1,7 +1,7 @@
-"""`python -m notifyproj.devstack.demo`: play all stories; 0 when every one of them held.
+"""`python -m notifyproj.devstack.demo`: plays the stories; exit code 0: every check held.
 
-The stories hand in thousands of live messages to addresses that nobody has. So they are not played
-(exit code 3) while a live message of any channel may go through another provider than the sandbox.
+The stories send thousands of live messages to invented addresses. So no story is played (exit code
+3) while a live message of any channel may go through a provider other than the sandbox.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ STORIES: Final[dict[str, Story]] = {
 
 
 NOT_PLAYED: Final = 3
-"""Exit code where a real provider would get the stories' messages."""
+"""Exit code if a real provider would get the stories' messages."""
 _HARMLESS: Final = frozenset({sandbox.NAME, dry_run.NAME})
 
 
 def main() -> int:
-    """Play the stories whose numbers are given, or all."""
+    """Play the stories with the given numbers, or all; return the exit code."""
     if others := _other_providers():
         print(
             f"The stories are not played: live messages go through {', '.join(others)}. The stories"
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def _other_providers() -> list[str]:
-    """Which providers beside the sandbox may get a live message, as `smtp (email)`."""
+    """Return the providers of live messages beside the sandbox, as `smtp (email)`."""
     found = subprocess.run(
         [sys.executable, "manage.py", "live_providers"],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Where a story is played: the API with its keys, the sandbox, the workers and the broker."""
+"""The environment of a story: the API with its keys, the sandbox, the workers and the broker."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ import redis
 Found = TypeVar("Found")
 
 _TIMEOUT_SECONDS: Final = 30.0
-"""Of one request: a batch of a thousand on a busy machine takes a few seconds."""
+"""Timeout of a request: a batch of a thousand on a busy machine takes a few seconds."""
 _SUCCESS: Final = 2
 """First digit of a status."""
 _LOOK_SECONDS: Final = 0.1
-"""Between two looks at something that is awaited."""
+"""Pause between two checks of an awaited condition."""
 _PAGE: Final = 100
-"""Notifications read at a time, the most that the API gives."""
+"""Notifications in a page, the API's maximum."""
 
 PATIENT: Final = ("channels", "transactional")
 """The workers of P1 to P3, as the table of `supervisor.programs` names them."""
@@ -36,25 +36,25 @@ DELIVERING: Final = ("p0", *PATIENT)
 
 
 class TooLate(Exception):
-    """What was awaited did not come in time; the message says what."""
+    """An awaited condition did not hold in time; the message names the condition."""
 
 
 class Unexpected(Exception):
-    """The API gave another answer than the story needs; the message quotes its status and body."""
+    """The API's response is not the expected one; the message quotes status and body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer that was as expected."""
+    """A successful response."""
 
     body: dict[str, Any]
     headers: Message
-    """Found whatever their case."""
+    """Headers by name; the case of a name does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Http:
-    """JSON over HTTP to one server, a connection for each request."""
+    """JSON over HTTP to a server, with a connection for each request."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -63,8 +63,8 @@ class Http:
         """Send one request.
 
         Raises:
-            Unexpected: the answer is no success.
-            OSError: there was no answer.
+            Unexpected: the response is no success.
+            OSError: no response came.
         """
         parts = urlsplit(self.url)
         connection = http.client.HTTPConnection(parts.netloc, timeout=_TIMEOUT_SECONDS)
@@ -88,15 +88,15 @@ class Service(Http):
     """A producer's service with its key."""
 
     def notify(self, asked: Mapping[str, object], *, key: str = "") -> Reply:
-        """Hand in one notification."""
+        """Send a notification; `key`: the idempotency key."""
         headers = {"Idempotency_Key": key} if key else {}
         return self.ask("POST", "/v1/notifications", asked, **headers)
 
     def notify_all(self, asked: list[dict[str, object]]) -> list[str]:
-        """Hand in a batch; returns the ids.
+        """Send a batch of notifications and return the ids.
 
         Raises:
-            Unexpected: one of them was not accepted.
+            Unexpected: a notification was not accepted.
         """
         reply = self.ask(
             "POST",
@@ -109,11 +109,11 @@ class Service(Http):
         return [one["notification"]["notification_id"] for one in reply.body["results"]]
 
     def notification(self, notification_id: str) -> dict[str, Any]:
-        """A notification with its timeline."""
+        """Return a notification with its timeline."""
         return self.ask("GET", f"/v1/notifications/{notification_id}").body
 
     def statuses(self, *, type_: str, since: datetime) -> dict[str, str]:
-        """The status of each notification of a type since an instant, by its id."""
+        """Return the statuses of a type's notifications since an instant, by notification id."""
         found: dict[str, str] = {}
         query = {"type": type_, "since": since.isoformat(), "limit": _PAGE}
         while True:
@@ -124,29 +124,29 @@ class Service(Http):
             query["cursor"] = page["next"]
 
     def person(self, user_id: str, **fields: object) -> None:
-        """Make or replace a recipient."""
+        """Create or replace a recipient."""
         self.ask("PUT", f"/v1/recipients/{user_id}", fields)
 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox(Http):
-    """The provider's other side: what people got."""
+    """The sandbox server, which shows the messages that recipients got."""
 
     def messages(self, **query: str) -> list[dict[str, Any]]:
-        """One entry a delivery, with all calls about it, oldest first."""
+        """Return an entry for each delivery, with all calls of the delivery, oldest first."""
         found: list[dict[str, Any]] = self.ask("GET", f"/messages.json?{urlencode(query)}").body[
             "messages"
         ]
         return found
 
     def steer(self, words: str, *channels: str) -> None:
-        """Make every address on these channels behave like these words; none: as they are."""
+        """Make every address of the channels behave like `words`; empty: the usual behaviour."""
         self.ask("POST", "/steer", {"words": words, "channels": channels})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoEnvironment:
-    """Everything that a story may touch."""
+    """Clients and settings for the stories."""
 
     orders: Service
     auth: Service
@@ -155,13 +155,13 @@ class DemoEnvironment:
     sandbox: Sandbox
     broker_url: str
     run_folder: Path
-    """Where the supervisor keeps the workers' process ids."""
+    """Folder of the workers' process ids, which the supervisor writes."""
     run: str
-    """Makes this run's idempotency keys differ from yesterday's."""
+    """Part of the idempotency keys that distinguishes this run from other runs."""
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> DemoEnvironment:
-        """The scene that `make demo` has set.
+        """Read the environment that `make demo` has prepared.
 
         Raises:
             KeyError: a variable or a service's key is missing.
@@ -185,33 +185,33 @@ class DemoEnvironment:
         )
 
     def signal_worker(self, name: str, number: signal.Signals) -> int:
-        """Send a signal to a worker; returns its process id.
+        """Send a signal to a worker and return the worker's process id.
 
         Raises:
-            OSError: it does not run.
+            OSError: the worker does not run.
         """
         pid = int((self.run_folder / f"{name}.pid").read_text())
         os.killpg(pid, number)
         return pid
 
     def wipe_broker(self) -> None:
-        """FLUSHALL: every queue and everything that a worker had not acknowledged is gone."""
+        """Delete every queue and every unacknowledged message with FLUSHALL."""
         with redis.Redis.from_url(self.broker_url) as client:
             client.flushall()
 
 
 def now() -> datetime:
-    """This machine's clock, which the API's instants come from as well."""
+    """Return the time of this machine's clock, which is also the clock of the API's instants."""
     return datetime.now(UTC)  # noqa: TID251 - a producer's clock, not the product's
 
 
 def until(
     look: Callable[[], Found | None], *, what: str, within: timedelta = timedelta(seconds=30)
 ) -> Found:
-    """Look again and again until there is something true; returns it.
+    """Call `look` until the result is true and return the result.
 
     Raises:
-        TooLate: nothing came.
+        TooLate: no true result came within the time `within`.
     """
     deadline = time.monotonic() + within.total_seconds()
     while not (found := look()):
@@ -222,5 +222,5 @@ def until(
 
 
 def pause(seconds: float = _LOOK_SECONDS) -> None:
-    """Let time pass."""
+    """Wait for a number of seconds."""
     threading.Event().wait(seconds)

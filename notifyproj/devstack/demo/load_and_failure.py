@@ -1,4 +1,4 @@
-"""Stories 5 and 6: many notifications at once, and what breaks while they are under way."""
+"""Stories 5 and 6: many notifications at once, and a failure of workers and broker."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _BATCH: Final = 1_000
 _OTP_SECONDS: Final = 3.0
 """The service level of P0."""
 _KILLED: Final = 200
-"""Of each kind in the story of the killed workers: one message's worth of work."""
+"""Notifications of each channel in story 6, which fit in one broker message."""
 _LEASE: Final = timedelta(seconds=60)
-"""After which an e-mail in a dead worker's hands is looked at again."""
+"""Lease of an e-mail: a dead worker's e-mail is processed again after the lease."""
 _OPEN: Final = frozenset({"scheduled", "queued", "sending", "retrying"})
 
 
 def otp_passes(scene: DemoEnvironment, tell: Report) -> None:
-    """2,000 newsletters in two calls, and an OTP that passes them."""
+    """Check that an OTP passes 2,000 newsletters from two calls."""
     began = now()
     dishes = [{"name": "Smash burger", "price": "9.90"}]
     newsletter: dict[str, object] = {
@@ -66,7 +66,7 @@ def otp_passes(scene: DemoEnvironment, tell: Report) -> None:
 
 
 def kill_workers_and_wipe_broker(scene: DemoEnvironment, tell: Report) -> None:
-    """All workers are killed while they send, and the broker is wiped."""
+    """Kill all workers during calls, wipe the broker, and check that no message is lost."""
     began = now()
     scene.sandbox.steer("slow-800ms", "email")
     scene.sandbox.steer("slow-800ms receipt-never", "sms")
@@ -107,7 +107,7 @@ def kill_workers_and_wipe_broker(scene: DemoEnvironment, tell: Report) -> None:
 
 
 def _hand_in(scene: DemoEnvironment) -> dict[str, set[str]]:
-    """Codes by SMS and order mails; their ids by channel."""
+    """Send codes by SMS and order mails; return the notification ids by channel."""
     code: dict[str, object] = {"type": "OTP", "template_id": "otp_v2", "channels": ["sms"]}
     code |= {"user_id": "u_lisa", "variables": {"code": "162342"}}
     mail: dict[str, object] = {"type": "ORDER_SHIPPED", "template_id": "order_shipped"}
@@ -121,7 +121,7 @@ def _hand_in(scene: DemoEnvironment) -> dict[str, set[str]]:
 def _tell_arrivals(
     service: Service, tell: Report, got: list[dict[str, Any]], *, killed_at: datetime
 ) -> None:
-    """What became of the calls that nobody waited for any more, and who saw a message twice."""
+    """Report the results of the interrupted calls and the messages that were shown twice."""
     channel = got[0]["channel"]
     in_flight = [message for message in got if instant(message["first_at"]) < killed_at]
     saved = Counter(_proof_of_acceptance(service, message) for message in in_flight)
@@ -139,7 +139,7 @@ def _tell_arrivals(
 
 
 def _proof_of_acceptance(service: Service, message: dict[str, Any]) -> str:
-    """How we came to know that the provider had taken it."""
+    """Return the way in which the service learned that the provider had accepted a message."""
     if len(message["calls"]) > 1:
         return "sent again with the same key, which the provider knew"
     timeline = service.notification(message["notification_id"])["timeline"]
@@ -160,7 +160,7 @@ def _count_of(
 def _final_statuses(
     scene: DemoEnvironment, *, since: datetime, ids: Collection[str]
 ) -> dict[str, str] | None:
-    """The statuses of these, once none of them can still leave."""
+    """Return the statuses of `ids` as soon as every delivery is settled, else None."""
     found = scene.orders.statuses(type_="ORDER_SHIPPED", since=since)
     found |= scene.auth.statuses(type_="OTP", since=since)
     mine = {each: found[each] for each in ids if each in found}

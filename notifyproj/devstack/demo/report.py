@@ -1,4 +1,4 @@
-"""What a story says: what happened, as a table, and whether its promise held."""
+"""Output of a story: sentences, tables and the results of checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Line = Sequence[object]
 
 
 class Report:
-    """Prints a story as it goes and remembers what did not hold."""
+    """Prints a story line by line and collects the failed checks."""
 
     def __init__(self, title: str, *, say: Callable[[str], None]) -> None:
         self._say = say
@@ -20,21 +20,21 @@ class Report:
 
     @property
     def broken(self) -> list[str]:
-        """What did not hold; empty when all did."""
+        """The failed checks; empty: every check held."""
         return self._broken
 
     def say(self, text: str) -> None:
-        """Tell a sentence."""
+        """Print an indented sentence."""
         self._say(f"  {text}")
 
     def check(self, promise: str, *, held: bool) -> None:
-        """Tell a promise and whether it held."""
+        """Print a promise and its result; collect the promise if the check failed."""
         self.say(f"{'ok ' if held else 'NOT'} {promise}")
         if not held:
             self._broken.append(promise)
 
     def table(self, heads: Sequence[str], lines: Sequence[Line]) -> None:
-        """Print aligned columns."""
+        """Print a table with aligned columns."""
         rows = [list(heads), *([str(cell) for cell in line] for line in lines)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
@@ -42,7 +42,7 @@ class Report:
             self.say("  " + "  ".join(cells).rstrip())
 
     def timeline(self, notification: dict[str, Any]) -> None:
-        """Print a notification's events: status, reason, seconds since it was accepted."""
+        """Print a notification's events: seconds since the acceptance, status, reason."""
         born = instant(notification["created_at"])
         self.table(
             ("after", "status", "reason"),
@@ -58,5 +58,5 @@ class Report:
 
 
 def instant(text: str) -> datetime:
-    """An instant as the API and the sandbox spell it."""
+    """Read an instant in the format of the API and the sandbox."""
     return datetime.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""Stories 1 to 4: what becomes of one notification."""
+"""Stories 1 to 4: the course of single notifications."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from notifyproj.devstack.demo.environment import (
 from notifyproj.devstack.demo.report import Report, instant
 
 _SLACK_SECONDS: Final = 1.5
-"""What a wait may be longer than drawn: rounded up to share a message, and a busy machine."""
+"""Tolerance of a wait, which is rounded up to share a message and grows on a busy machine."""
 _OVER_A_SECOND: Final = 1.2
 _FINAL: Final = frozenset({"delivered", "failed", "suppressed", "expired", "cancelled"})
 
@@ -153,7 +153,7 @@ def not_now(scene: DemoEnvironment, tell: Report) -> None:
 
 
 def _expire(scene: DemoEnvironment, tell: Report, mail: dict[str, object]) -> str:
-    """A notification whose second of life passes while the workers stand still."""
+    """Send a notification that expires after a second while the workers are paused."""
     pids = [scene.signal_worker(name, signal.SIGSTOP) for name in PATIENT]
     try:
         asked = scene.orders.notify(mail | {"ttl_seconds": 1})
@@ -168,7 +168,7 @@ def _expire(scene: DemoEnvironment, tell: Report, mail: dict[str, object]) -> st
 def _wait_until_final(
     service: Service, notification_id: str, *, status: str = ""
 ) -> dict[str, Any]:
-    """The notification as soon as nothing more will come (or it has the status asked for)."""
+    """Return the notification as soon as its status is final, or is `status` if given."""
     wanted = {status} if status else _FINAL
 
     def look() -> dict[str, Any] | None:

@@ -1,18 +1,19 @@
-"""Real servers without an installation: PostgreSQL 18 and two Valkey 9 out of Python wheels.
+"""Real servers without an installation: PostgreSQL 18 and two Valkey 9 from Python wheels.
 
-They serve the demo, the tests and the benchmarks; production brings its own (set DATABASE_URL,
-REDIS_URL and CELERY_BROKER_URL, and nothing here is started).
+The servers are for the demo, the tests and the benchmarks. Production has separate servers: with
+DATABASE_URL, REDIS_URL and CELERY_BROKER_URL set, this package starts no server.
 
-    Stack ── place      where the data lies, whose processes they are, where the programs come from
+    Stack ── location   folder of the data, account of the processes, paths of the programs
       ├── Postgres ─┐
-      ├── Valkey    ├── Server   start, wait, stop, kill, restart; clears what a killed run left
+      ├── Valkey    ├── Server   start, wait, stop, kill, restart; end of a killed run's processes
       └── Valkey   ─┘
 
     with Stack("demo", root=checkout) as stack:
         run(environ=stack.urls())
 
-The wheel's own Python layer is not used: run as root it opens every parent folder to the world. By
-hand: `python -m notifyproj.devstack.servers test` starts one in the foreground and prints its URLs.
+The package does not use the wheel's Python layer, which as root makes every parent folder readable
+for all users. `python -m notifyproj.devstack.servers test` starts a stack in the foreground and
+prints the stack's URLs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Runs one stack in the foreground: `python -m notifyproj.devstack.servers PURPOSE`.
+"""Runs a stack in the foreground: `python -m notifyproj.devstack.servers PURPOSE`.
 
-Prints its URLs as lines that a shell can read. Ctrl-C or SIGTERM stops it.
+The program prints the stack's URLs as `export` lines for a shell. Ctrl-C or SIGTERM stops the
+stack.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def main(arguments: list[str]) -> int:
-    """Run one stack until a signal; returns the exit code."""
+    """Run a stack until a signal and return the exit code."""
     if len(arguments) != 1:
         print("usage: python -m notifyproj.devstack.servers PURPOSE", file=sys.stderr)
         return 2

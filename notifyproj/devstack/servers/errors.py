@@ -1,4 +1,4 @@
-"""What can go wrong with the embedded servers: one class, for the caller can only show it."""
+"""The error of the embedded servers: a single class, because callers only show the message."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _CURES: Final = {
 
 
 class EmbeddedError(Exception):
-    """An embedded server cannot run. The message is one line: what is wrong and how to mend it."""
+    """An embedded server cannot run; the message is a line with the fault and the correction."""
 
 
 def plain_words(error: OSError, *, path: Path) -> str:
-    """The operating system's refusal in one line; `path` stands in where it names none."""
+    """Return an OSError as a line; `path` replaces a missing file name."""
     where = error.filename or path
     cure = _CURES.get(error.errno or 0)
     return cure.format(path=where) if cure else f"{where}: {error.strerror or error}."

