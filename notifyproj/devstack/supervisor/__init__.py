@@ -1,12 +1,12 @@
-"""Runs the whole product on one machine: for the demo, and piece by piece for scenario tests.
+"""Runs the product's processes on one machine, for the demo and for scenario tests.
 
-    programs   what there is to run: one table, names, commands, ports, how each shows it is ready
-    process    one running program: start, wait until ready, signal, kill, its log
-    leftovers  what an earlier supervisor left running when it was killed
-    crew       all of them: kept alive while we run, stopped in order at the end
-    keys       the demo's secrets, made once
-    handle     what a second terminal needs: stop it, its environment
-    demo       the story of `make demo`, from nothing to the URLs
+    programs       table of the programs: names, commands, ports, signs of readiness
+    process        a running program: start, wait until ready, signal, kill, log
+    leftovers      end of the processes of an earlier, killed supervisor
+    process_group  restart of dead processes, and the stop of all processes in order
+    keys           the demo's secrets, which the first run creates
+    handle         stop and environment of the demo for a second terminal
+    demo           the course of `make demo`
 
-Production uses the table's commands under an orchestrator instead (docker-compose.yml).
+Production runs the commands of the table under an orchestrator (docker-compose.yml).
 """

@@ -11,7 +11,7 @@ from notifyproj.devstack.supervisor.programs import Ports
 
 
 def main() -> int:
-    """Read the command line and run the demo; returns its exit code."""
+    """Read the command line, run the demo and return the exit code."""
     standard = Ports()
     parser = argparse.ArgumentParser(prog="make demo", description="Run the whole product here.")
     parser.add_argument("--exit", action="store_true", help="end after the stories")

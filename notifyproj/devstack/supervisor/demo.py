@@ -1,9 +1,9 @@
-"""The demo: from an empty checkout to a running product, in one terminal.
+"""The demo: starts the product from an empty checkout in one terminal.
 
     servers -> migrate -> demo data -> processes -> all ready -> stories -> stay until Ctrl-C
 
-The terminal shows progress and problems; everything else is in `var/log`. Ctrl-C or SIGTERM at any
-point stops every process, the servers last. Only what is at fault is told, in one line.
+The terminal shows progress and problems; the processes' output is in `var/log`. Ctrl-C or SIGTERM
+at any point stops every process, the servers last. A failure is a line with the cause.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ from notifyproj.devstack.supervisor.programs import PROGRAMS, Answers, Ports
 
 VAR: Final = ROOT / "var"
 _WATCH_SECONDS: Final = 0.3
-"""Between two looks at the processes: a killed worker is back before anybody misses it."""
+"""Pause between two checks of the processes."""
 _INTERRUPTED: Final = 130
 
 
 def run(ports: Ports, *, stay: bool, stories: bool = True) -> int:
-    """Run the demo and return its exit code: that of the stories, or 1 when it could not run.
+    """Run the demo; return the exit code of the stories, or 1 if the demo could not run.
 
-    With `stay` it goes on after the stories until Ctrl-C or `make stop`; else it ends with them.
-    Without `stories` no message is handed in.
+    Ctrl-C during the start or the stories gives the exit code 130.
+    With `stay` the demo continues after the stories until Ctrl-C or `make stop`; without `stay`
+    the demo ends after the stories. Without `stories` the demo sends no message.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -70,7 +71,7 @@ def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool, stories: bool)
         report=_tell,
     )
     for process in crew.processes:
-        process.log.unlink(missing_ok=True)  # a log per run, so that it stays small
+        process.log.unlink(missing_ok=True)  # a log per run, so that logs stay small
     try:
         crew.start()
         _wait_healthy(crew)
@@ -82,7 +83,7 @@ def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool, stories: bool)
             _stay(crew)
     finally:
         handle.hide(var=VAR)
-        # From here on another Ctrl-C would only leave processes behind.
+        # Another Ctrl-C from here on would leave processes behind.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _tell("Stopping every process")
@@ -91,7 +92,7 @@ def _run_on(urls: Mapping[str, str], *, ports: Ports, stay: bool, stories: bool)
 
 
 def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:
-    """The environment of every process: what the caller has set wins over the demo's defaults."""
+    """Return the environment of every process; the caller's variables override the defaults."""
     public_url = f"http://{LOOPBACK}:{ports.web}"
     defaults = {
         "NOTIFY_PUBLIC_URL": public_url,
@@ -100,7 +101,7 @@ def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:
         "NOTIFY_SANDBOX_URL": f"http://{LOOPBACK}:{ports.sandbox}",
         "NOTIFY_ROUTES": "push=sandbox,sms=sandbox,email=sandbox,in_app=sandbox,webhook=sandbox,"
         "chat=sandbox",
-        # The stories send one person more in a minute than anybody should get in a day.
+        # The stories send a recipient more messages in a minute than the default caps of a day.
         "NOTIFY_CAPS": "none",
         "DEMO_VAR": str(VAR),
         **demo_secrets(VAR),
@@ -109,10 +110,10 @@ def _settings(urls: Mapping[str, str], *, ports: Ports) -> dict[str, str]:
 
 
 def _check_ports(ports: Ports) -> None:
-    """Refuse ports that somebody else listens on.
+    """Check that every port is free.
 
     Raises:
-        ProcessFailed: one is taken.
+        ProcessFailed: another program listens on a port.
     """
     for name, port in asdict(ports).items():
         if not is_free(port):
@@ -123,10 +124,10 @@ def _check_ports(ports: Ports) -> None:
 
 
 def _manage(command: str, settings: Mapping[str, str]) -> None:
-    """Run a management command, its output in a log.
+    """Run a management command with its output in a log.
 
     Raises:
-        ProcessFailed: it failed.
+        ProcessFailed: the command failed.
     """
     _tell(f"manage.py {command}")
     log = VAR / "log" / f"{command}.log"
@@ -146,13 +147,13 @@ def _manage(command: str, settings: Mapping[str, str]) -> None:
 
 
 def _wait_healthy(crew: ProcessGroup) -> None:
-    """Wait until the web process sees a database, a broker and sweeps that run."""
+    """Wait until the web process reports a database, a broker and running sweeps as ready."""
     web = next(process for process in crew.processes if process.name == "web")
     web.wait_ready(sign=Answers("web", "/readyz"))
 
 
 def _play_stories(crew: ProcessGroup, settings: Mapping[str, str]) -> int:
-    """Play the stories on this terminal while the crew is kept alive; returns their exit code."""
+    """Play the stories on this terminal, restart dead processes, and return the exit code."""
     with subprocess.Popen(
         [sys.executable, "-m", "notifyproj.devstack.demo"], cwd=ROOT, env=settings
     ) as stories:
@@ -167,7 +168,7 @@ def _play_stories(crew: ProcessGroup, settings: Mapping[str, str]) -> int:
 
 
 def _stay(crew: ProcessGroup) -> None:
-    """Keep the crew alive until somebody stops us."""
+    """Restart dead processes until Ctrl-C or SIGTERM."""
     _tell("The demo goes on. Ctrl-C or `make stop` stops it; `make shell` is for manage.py.")
     try:
         while True:

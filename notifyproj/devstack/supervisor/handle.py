@@ -1,7 +1,8 @@
-"""What a second terminal needs of a running demo: how to stop it, and its environment.
+"""Stop and environment of a running demo, for a second terminal.
 
-While the demo runs, `var/demo.env` has the variables of its processes, readable by their owner
-alone: `make shell` opens a shell with them. The demo removes the file when it ends.
+While the demo runs, `var/demo.env` has the variables of the demo's processes, readable by the
+file's owner alone. `make shell` opens a shell with the variables. The demo removes the file at the
+end.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from notifyproj.service_urls import PASSWORDS
 
 _PREFIXES: Final = ("NOTIFY_", "DEMO_")
 _STOP_SECONDS: Final = 90.0
-"""Workers answer what is in flight, then the servers write to the disk."""
+"""Longest stop: workers finish the calls in flight, then the servers write to the disk."""
 
 
 def env_file(var: Path) -> Path:
-    """Where the variables are."""
+    """Return the path of the file with the variables."""
     return var / "demo.env"
 
 
 def show(settings: Mapping[str, str], *, var: Path) -> None:
-    """Write the variables, as `sh` reads them, and this process's id. Raises OSError."""
+    """Write the variables and this process's id as lines for `sh`; raises OSError."""
     path = env_file(var)
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
@@ -41,12 +42,12 @@ def show(settings: Mapping[str, str], *, var: Path) -> None:
 
 
 def hide(*, var: Path) -> None:
-    """Take the variables away: the servers that they name are gone."""
+    """Remove the file with the variables, because the named servers are down."""
     env_file(var).unlink(missing_ok=True)
 
 
 def stop(*, var: Path) -> str:
-    """Ask the running demo to end and wait for its end; returns what came of it, as a sentence."""
+    """Stop the running demo, wait for the end, and return the result as a sentence."""
     process = _running(var)
     if process is None:
         return "No demo runs here."
@@ -62,7 +63,7 @@ def _running(var: Path) -> psutil.Process | None:
     try:
         last = env_file(var).read_text().splitlines()[-1]
         process = psutil.Process(int(last.rpartition("=")[2]))
-        # Its number may be another program's by now: the demo was killed.
+        # After a kill of the demo another program may have the same process id.
         is_demo = "notifyproj.devstack.supervisor" in process.cmdline() and process.cwd() == str(
             var.parent
         )

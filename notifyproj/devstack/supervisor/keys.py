@@ -1,6 +1,6 @@
-"""The demo's secrets: made once, kept in `var/demo.json`, readable by its owner alone.
+"""The demo's secrets, in `var/demo.json`, readable by the file's owner alone.
 
-They are kept because the demo's data is: a new encryption key could not read what an old one wrote.
+The secrets last as long as the demo's data, because a new encryption key cannot decrypt old data.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cryptography.fernet import Fernet
 
 
 def demo_secrets(var: Path) -> dict[str, str]:
-    """The secrets by their environment names; raises OSError where `var` cannot be written."""
+    """Return the secrets by variable, and create missing secrets; raises OSError for no access."""
     path = var / "demo.json"
     try:
         known: dict[str, str] = json.loads(path.read_text())

@@ -1,8 +1,9 @@
-"""Processes that an earlier supervisor of the same folder left running, because it was killed.
+"""Processes that an earlier, killed supervisor of the same folder left running.
 
-Most end with their supervisor (see `child`). What does not: the child of a web server whose main
-process was killed in the same moment, and everything on a kernel other than Linux. A leftover holds
-a port, or works on the data of the next run, so it is killed before that run starts.
+Most processes end with the supervisor (see `child_process`). Exceptions are the child of a web
+server whose main process was killed in the same moment, and all processes on a kernel other than
+Linux. A leftover holds a port, or changes the data of the next run, so the supervisor kills
+leftovers before a run.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ _KILL_SECONDS: Final = 10.0
 
 
 def mark(environ: Mapping[str, str], *, var: Path) -> dict[str, str]:
-    """The environment of a process of ours, with the marks by which a leftover is known."""
+    """Return the environment of a child process, with the marks that identify a leftover."""
     return {**environ, _VAR: str(var), _SUPERVISOR: str(os.getpid())}
 
 
 def kill_leftovers(var: Path) -> None:
-    """Kill the processes of this folder whose supervisor is gone; those of a living one stay.
+    """Kill the processes of this folder without a living supervisor.
 
     Raises:
-        ProcessFailed: one of them does not end.
+        ProcessFailed: a process does not end.
     """
     found = [process for process in psutil.process_iter() if _is_leftover(process, var=var)]
     for process in found:
         try:
             process.kill()
         except psutil.NoSuchProcess:
-            continue  # it ended by itself
+            continue  # the process has ended
     _, alive = psutil.wait_procs(found, timeout=_KILL_SECONDS)
     if alive:
         raise ProcessFailed(f"Process {alive[0].pid} of an earlier run does not end: stop it.")
@@ -48,10 +49,10 @@ def _is_leftover(process: psutil.Process, *, var: Path) -> bool:
         environ = process.environ()
         if environ.get(_VAR) != str(var) or _SUPERVISOR not in environ:
             return False
-        # Each program leads a session of its own, and its supervisor is the leader's parent.
+        # Each program leads a session, and the supervisor is the leader's parent.
         leader = os.getsid(process.pid)
     except (psutil.Error, ProcessLookupError, PermissionError):
-        return False  # it is gone, or it is another user's
+        return False  # the process has ended, or belongs to another user
     try:
         return psutil.Process(leader).ppid() != int(environ[_SUPERVISOR])
     except psutil.NoSuchProcess:

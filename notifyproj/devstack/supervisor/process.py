@@ -1,4 +1,4 @@
-"""One running program: start it, wait until it is ready, signal or kill it, read its log."""
+"""A running program: start, wait until ready, signal, kill, log."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from notifyproj.devstack.supervisor.programs import Answers, OutputShows, Ports,
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 _PAUSE_SECONDS: Final = 0.1
-"""Between two questions whether it is ready."""
+"""Pause between two checks for readiness."""
 _ANSWER_SECONDS: Final = 2.0
 _OK: Final = 200
 
 
 class ProcessFailed(Exception):
-    """A process ended, or did not become ready in time; the message says which, and its log."""
+    """A process ended or was not ready in time; the message names the process and the log."""
 
 
 class Process(Child):
-    """A program of the table, running with a given environment and ports.
+    """A program of the table with an environment and ports.
 
-    Its log is `<var>/log/<name>.log`; while it runs, its process id is in `<var>/run/<name>.pid`.
+    The log of the process is `<var>/log/<name>.log`; the process id of the latest start is in
+    `<var>/run/<name>.pid`.
     """
 
     stop_seconds = 30.0  # a provider's longest deadline and the settling after it, twice
@@ -44,7 +45,7 @@ class Process(Child):
         self._log_start = 0
 
     def start(self) -> None:
-        """Start it without waiting; does nothing when it runs."""
+        """Start the program without waiting; a running program stays."""
         if self.pid is not None:
             return
         for folder in (self.log.parent, self._pid_file.parent):
@@ -54,7 +55,7 @@ class Process(Child):
         self._pid_file.write_text(str(self.pid))
 
     def shows(self, sign: Answers | OutputShows) -> bool:
-        """Whether this sign can be seen now."""
+        """Return True if the process shows `sign` now."""
         match sign:
             case Answers(port=name, path=path):
                 return _answers(getattr(self._ports, name), path)
@@ -69,10 +70,10 @@ class Process(Child):
         sign: Answers | OutputShows | None = None,
         within: timedelta = timedelta(seconds=60),
     ) -> None:
-        """Wait until it is ready, which its program's own sign shows, or the one given.
+        """Wait until the process shows `sign`, by default the program's sign of readiness.
 
         Raises:
-            ProcessFailed: it ended, or took longer.
+            ProcessFailed: the process ended, or did not show the sign within the time `within`.
         """
         deadline = time.monotonic() + within.total_seconds()
         while not self.shows(sign or self.program.ready):
@@ -82,7 +83,7 @@ class Process(Child):
                 raise ProcessFailed(f"{self.name} is not ready after {within}: see {self.log}")
 
     def text(self) -> str:
-        """What it has logged since its latest start."""
+        """Return the log since the latest start."""
         with self.log.open("rb") as log:
             log.seek(self._log_start)
             return log.read().decode(errors="replace")

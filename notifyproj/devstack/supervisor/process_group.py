@@ -1,4 +1,4 @@
-"""All processes of a run, kept alive while we run and stopped in order at the end."""
+"""The processes of a run: restart of dead processes, and the stop in order."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from notifyproj.devstack.supervisor.process import Process, ProcessFailed
 
 _MOST_RESTARTS: Final = 5
 _RESTART_SECONDS: Final = 60.0
-"""A process that ends more often than this within a minute will not get well by itself."""
+"""Period of the counted restarts: a process with more restarts in a period has failed."""
 
 
 class ProcessGroup:
-    """Starts, mends and stops processes. `report` gets one line for each thing worth telling.
+    """Starts, restarts and stops processes; `report` gets a line for each change of a process.
 
-    The first process serves the others: it is stopped when they are gone.
+    The first process serves the others, so the first process is stopped last.
     """
 
     def __init__(self, processes: Sequence[Process], *, report: Callable[[str], None]) -> None:
@@ -26,7 +26,11 @@ class ProcessGroup:
         self._restarts: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=_MOST_RESTARTS))
 
     def start(self) -> None:
-        """Start all and wait until each is ready; raises what `Process.wait_ready` raises."""
+        """Start all processes and wait until each process is ready.
+
+        Raises:
+            ProcessFailed: a process ended, or was not ready in time.
+        """
         for process in self.processes:
             process.start()
         for process in self.processes:
@@ -34,10 +38,10 @@ class ProcessGroup:
             self._report(f"{process.name} is ready (log: {process.log})")
 
     def restart_dead(self) -> None:
-        """Start again what has ended.
+        """Restart the processes that have ended.
 
         Raises:
-            ProcessFailed: one of them ends again and again.
+            ProcessFailed: a process ended a sixth time within a minute.
         """
         for process in self.processes:
             if process.pid is not None:
@@ -53,7 +57,7 @@ class ProcessGroup:
             process.start()
 
     def stop(self) -> None:
-        """Stop all at once, then the first; what does not end in time is killed."""
+        """Stop the others at once, then the first process; kill a process after its timeout."""
         first, *others = self.processes
         for process in others:
             process.ask_to_stop()

@@ -1,9 +1,10 @@
-"""What there is to run: the product's processes as data.
+"""The table of the product's processes.
 
-The first entry serves the others, so it is started first and stopped last. `{web}`, `{flower}` and
-`{sandbox}` stand for ports. Queues: P0 has a worker of its own, so that no flood can delay an OTP;
-the other lanes share two here, where production gives each channel its own. One of the two leaves
-marketing to the other: a campaign then uses one processor, and an OTP finds the other free.
+The first program serves the others, so the supervisor starts the first program first and stops the
+first program last. `{web}`, `{flower}` and `{sandbox}` stand for ports. A separate worker consumes
+P0, so that no flood can delay an OTP. Two workers share the other lanes; production has a worker
+for each channel. The worker `transactional` consumes no marketing (P3): a campaign then uses one
+processor, and the other processor is free for an OTP.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from notifyproj.devstack.ports import LOOPBACK
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """The loopback ports of what can be opened in a browser."""
+    """Loopback ports of the programs with pages for a browser."""
 
     web: int = 8000
     flower: int = 5555
@@ -29,7 +30,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Ready when `GET path` on this port answers 200."""
+    """Sign of readiness: `GET path` on the port answers 200; `port`: a field of `Ports`."""
 
     port: str
     path: str
@@ -37,35 +38,35 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class OutputShows:
-    """Ready when this text is in its log."""
+    """Sign of readiness: the text is in the log of the latest start."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """One entry of the table."""
+    """A program of the table."""
 
     name: str
     arguments: tuple[str, ...]
-    """After the Python interpreter."""
+    """Arguments of the Python interpreter."""
     ready: Answers | OutputShows
 
     yields: bool = False
-    """Gives way to the others for the processor: bulk work beside an OTP on one machine."""
+    """Low scheduling priority: bulk work beside an OTP on one machine."""
 
     leash: signal.Signals = signal.SIGKILL
-    """What it gets when its supervisor is killed. Postgres and the broker end in the same moment:
-    a worker could settle nothing more, and would wait for them instead of ending."""
+    """Signal at the supervisor's death. Postgres and the broker end in the same moment: a worker
+    could settle no delivery and would wait for Postgres and the broker instead of ending."""
 
     def command(self, ports: Ports) -> list[str]:
-        """The command line with its ports filled in."""
+        """Return the command line with the values of `ports`."""
         polite = ["/usr/bin/env", "nice", "-n", _NICENESS] if self.yields else []
         return [*polite, sys.executable, *(part.format(**asdict(ports)) for part in self.arguments)]
 
 
 _NICENESS: Final = "10"
-"""Of 19: a P0 worker gets about ten times the processor of a bulk worker that wants all of it."""
+"""Niceness, at most 19: a P0 worker gets about ten times the processor time of a bulk worker."""
 _CELERY: Final = ("-m", "celery", "-A", "notifyproj")
 
 
@@ -105,7 +106,7 @@ PROGRAMS: Final = (
         name="web",
         arguments=(*("-m", "notifyproj.web", "--port={web}"),),
         ready=Answers("web", "/healthz"),
-        leash=signal.SIGTERM,  # it must end the process that it has made for the requests
+        leash=signal.SIGTERM,  # the main process must end its process for the requests
     ),
     _worker("p0", queues=_P0, concurrency=16),
     _worker("channels", queues=_OTHERS, concurrency=4, yields=True),
@@ -114,12 +115,12 @@ PROGRAMS: Final = (
     Program(
         name="beat",
         arguments=(*_CELERY, "beat", "--loglevel=INFO"),
-        ready=OutputShows("is starting."),  # that it ticks is seen in the web's /readyz
+        ready=OutputShows("is starting."),  # the web's /readyz shows that beat ticks
     ),
     Program(
         name="flower",
         arguments=(
-            # It reads queues and events, so it needs the configuration and no Django: 50 MiB less.
+            # Flower needs the configuration and no Django, which saves 50 MiB.
             *("-m", "celery", "--config=celeryconfig", "flower"),
             *(f"--address={LOOPBACK}", "--port={flower}"),
             "--conf=notifyproj/flowerconfig.py",
@@ -130,5 +131,5 @@ PROGRAMS: Final = (
 
 
 def program(name: str) -> Program:
-    """The entry of this name; raises KeyError for one that is not in the table."""
+    """Return the program of a name; raises KeyError for an unknown name."""
     return {entry.name: entry for entry in PROGRAMS}[name]
