@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from providers.errors import InvalidSignature
 
 HASHES: Final[Mapping[str, hashes.HashAlgorithm]] = {
-    "1": hashes.SHA1(),  # noqa: S303 - what topics sign with until they are told otherwise
+    "1": hashes.SHA1(),  # noqa: S303 - the default of topics
     "2": hashes.SHA256(),
 }
 """By SignatureVersion."""

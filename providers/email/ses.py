@@ -96,7 +96,7 @@ TABLE: Final[verdicts.Table] = {
 SAID: Final[Mapping[str, str]] = {
     # https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
     "Daily message quota exceeded": DAILY_QUOTA,
-    # Our From, or in an account that may not send to everybody yet, any To: neither is the
+    # The From, or any To of an account in SES's sandbox: neither is the
     # recipient's fault.
     "Email address is not verified": NOT_VERIFIED,
 }

@@ -2,7 +2,7 @@
 
 The content's final dot divides "nothing was sent" from "perhaps sent": a server must not deliver
 before the dot, and only the answer tells the result after the dot. `Delivery.commit` marks the
-boundary. A lock in `commit` orders the sending thread and a caller whose deadline passed, so a
+boundary. A lock orders the sending thread and a caller whose deadline passed, so a
 message that was reported as not sent is never sent afterwards.
 """
 
@@ -109,7 +109,7 @@ class Delivery:
         return max(0.001, self.expires_at - monotonic())
 
     def finish(self, outcome: Outcome) -> Result:
-        """Return the thread's outcome with the message's place in the batch."""
+        """Store the thread's outcome and return the result."""
         with self._lock:
             self._outcome = outcome
         return self._result(outcome)

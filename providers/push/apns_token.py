@@ -57,7 +57,7 @@ class ProviderTokens:
         del deadline
         with self._signing:
             if self._held and self._held.token != refused:
-                return self._held.token  # somebody else was quicker
+                return self._held.token  # another thread was quicker
             return self._younger_than(SOONEST)
 
     def _younger_than(self, age: timedelta) -> str:

@@ -122,7 +122,7 @@ class AccessTokens:
         try:
             held = self._held
             if held and held.token != refused and held.expires_at - self._now() > LAST_USE:
-                return held.token  # somebody else was quicker
+                return held.token  # another thread was quicker
             left = deadline - timedelta(seconds=monotonic() - began)
             self._held = held = self._fetch(deadline=left)
             return held.token

@@ -1,6 +1,6 @@
 """aes128gcm for Web Push: RFC 8291 over RFC 8188, one record.
 
-    salt 16 | record size 4 | key length 1 | our public key 65 | ciphertext | tag 16
+    salt 16 | record size 4 | key length 1 | sender's public key 65 | ciphertext | tag 16
 
 Each message has a new key pair and salt, as the RFC demands. Most of the 140 us are the two
 operations on the curve; http_ece, which pywebpush uses, takes 210 us and decrypts in the tests.

@@ -1,6 +1,6 @@
 """The sandbox's behaviour, chosen by words in the address.
 
-| word | what happens |
+| word | effect |
 | --- | --- |
 | (none) | 202, and a `delivered` receipt at once |
 | `400` `401` `410` `421` `429` `500` `503` | that answer, on every call |

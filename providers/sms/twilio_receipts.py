@@ -82,7 +82,7 @@ class Reader:
         Raises:
             InvalidSignature: the signature does not match.
         """
-        from twilio.request_validator import (  # noqa: PLC0415 - only who takes receipts needs it
+        from twilio.request_validator import (  # noqa: PLC0415 - only receipts need twilio
             RequestValidator,
             get_signature_algorithm,
         )
