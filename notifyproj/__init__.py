@@ -1,5 +1,5 @@
 """Wiring of the product; the rules about notifications are in `notifications`.
 
-Environment, Django settings, the Celery app, URLs, WSGI, logging; `esp`, the one provider whose
-package needs Django; `devstack`, which runs the whole product on one machine.
+Environment, Django settings, the Celery app, URLs, WSGI, logging; `devstack`, which runs the whole
+product on one machine.
 """

@@ -21,7 +21,6 @@ from notifications.rules.lane import DEFAULT_TIME_TO_LIVE
 from notifications.rules.rate_limits.circuit_breaker import STREAKS
 from notifications.rules.rate_limits.concurrency import CEILING
 from notifications.rules.rate_limits.frequency_caps import DEFAULTS
-from notifyproj.esp import anymail_vendor
 from notifyproj.service_urls import with_passwords
 from notifyproj.values import (
     BrokerUrl,
@@ -42,8 +41,6 @@ from notifyproj.values import (
 from notifyproj.web_environment import WebEnvironment
 from providers import registry
 from providers.errors import ConfigurationError
-
-registry.add(anymail_vendor.VENDOR)
 
 PREFIX: Final = "NOTIFY_"
 _DEFAULT_PORTS: Final = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}

@@ -14,7 +14,9 @@
     sandbox_server   a local provider, for demonstrations and tests
 
 A vendor may import the modules beside the arrows; never another vendor, never Django, Celery or a
-database driver. Example in a shell:
+database driver. One exception: `email.anymail` imports Django at the first message or callback.
+
+Example in a shell:
 
     from providers import registry
     provider = registry.build_all(os.environ)["sandbox"]

@@ -2,8 +2,8 @@
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Config:
-        url: str = field(metadata=read_by(http_url))                # NOTIFY_<VENDOR>_URL, required
-        dedup: bool = field(default=True, metadata=read_by(yes_no)) # optional
+        url: str = field(metadata=parse_with(http_url))  # NOTIFY_VENDOR_URL, required
+        dedup: bool = field(default=True, metadata=parse_with(yes_no))  # optional
 
 A reader turns text into a value or raises ValueError with a sentence that does not repeat the
 text, because the text may be a secret. The Config's `__post_init__` checks several fields together

@@ -13,6 +13,7 @@ from providers import sandbox
 from providers.chat import apprise_chat
 from providers.contract import Provider
 from providers.email import ses, smtp
+from providers.email.anymail import adapter as anymail
 from providers.push import apns, fcm, web_push
 from providers.sms import aws_eum, aws_sns, twilio, vonage
 from providers.transport import Transport
@@ -21,6 +22,7 @@ from providers.webhook import standard as webhook
 
 VENDORS: Final[tuple[Vendor[Any], ...]] = (
     sandbox.VENDOR,
+    anymail.VENDOR,
     apns.VENDOR,
     apprise_chat.VENDOR,
     aws_eum.VENDOR,
@@ -34,25 +36,12 @@ VENDORS: Final[tuple[Vendor[Any], ...]] = (
     webhook.VENDOR,
 )
 
-_GUESTS: Final[list[Vendor[Any]]] = []
-"""Vendors from outside the package, because a vendor with Django may not be in `providers`."""
-
 _SHARED: Final = Transport()
-
-
-def add(vendor: Vendor[Any]) -> None:
-    """Register a vendor from outside. Call the function before any settings are read."""
-    _GUESTS.append(vendor)
-
-
-def everyone() -> tuple[Vendor[Any], ...]:
-    """Return every vendor, of the package and from outside."""
-    return (*VENDORS, *_GUESTS)
 
 
 def settings_names() -> frozenset[str]:
     """Name every environment variable that any vendor reads; start-up refuses all others."""
-    return frozenset[str]().union(*(vendor.settings for vendor in everyone()))
+    return frozenset[str]().union(*(vendor.settings for vendor in VENDORS))
 
 
 def build_all(environ: Mapping[str, str], *, transport: Transport = _SHARED) -> dict[str, Provider]:
@@ -63,6 +52,6 @@ def build_all(environ: Mapping[str, str], *, transport: Transport = _SHARED) -> 
     """
     return {
         vendor.name: vendor.configure(environ, transport=transport)
-        for vendor in everyone()
+        for vendor in VENDORS
         if any(environ.get(name, "").strip() for name in vendor.settings)
     }

@@ -172,7 +172,7 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
         for provider in routing.live_providers(channel):
             routed.setdefault(provider.name, []).append(channel.label)
     lines = []
-    for vendor in sorted(registry.everyone(), key=lambda each: each.name):
+    for vendor in sorted(registry.VENDORS, key=lambda each: each.name):
         found = routing.providers_by_name().get(vendor.name)
         channels = found.capabilities.channels if found else ()
         lines.append(

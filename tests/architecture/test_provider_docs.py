@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-import notifyproj.environment
 from providers import registry
 from providers.configuration import setting_name
 
-PAGE = (Path(notifyproj.environment.__file__).parents[1] / "docs" / "providers.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "providers.md").read_text()
 SECTION = PAGE.partition("## Settings")[2].partition("\n## ")[0]
 ROWS: dict[str, str] = dict(
     re.findall(r"^\| (?:`(\w+)`|each of AWS) \| (.*) \|$", SECTION, re.MULTILINE)
 )
-VENDORS = {vendor.name: vendor for vendor in registry.everyone()}
+VENDORS = {vendor.name: vendor for vendor in registry.VENDORS}
 
 
 def _row(name: str) -> str:

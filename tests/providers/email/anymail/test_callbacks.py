@@ -13,11 +13,11 @@ from uuid import UUID
 import orjson
 import pytest
 
-from notifyproj.esp.anymail_vendor import Anymail
 from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.email.anymail.adapter import Anymail
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.transport import Transport
-from tests.esp.vendors import PASSWORD, TOKEN, adapter
+from tests.providers.email.anymail.services_fake import PASSWORD, TOKEN, adapter
 
 DELIVERY = UUID(int=7)
 BOUNCED, FAILED = ReceiptKind.BOUNCED, ReceiptKind.FAILED

@@ -21,7 +21,6 @@ from uuid import UUID
 
 import orjson
 
-from notifyproj.esp.services import SERVICES, Service
 from providers import configuration, http_outcomes, rounds, verdicts
 from providers.configuration import InvalidValue, parse_with
 from providers.contract import (
@@ -37,13 +36,14 @@ from providers.contract import (
     Result,
 )
 from providers.email import mime
+from providers.email.anymail.services import SERVICES, Service
 from providers.errors import NoReceipts
 from providers.transport import Reply, Request, Transport
 from providers.vendor import Vendor
 
 if TYPE_CHECKING:
-    from notifyproj.esp.callbacks import Reader
-    from notifyproj.esp.encoding import Backend, EncodedRequest
+    from providers.email.anymail.callbacks import Reader
+    from providers.email.anymail.encoding import Backend, EncodedRequest
 
 NAME: Final = "anymail"
 
@@ -188,7 +188,7 @@ class Anymail:
 
     @cached_property
     def _backend(self) -> Backend:
-        from notifyproj.esp.encoding import Backend  # noqa: PLC0415 - needs Django's settings
+        from providers.email.anymail.encoding import Backend  # noqa: PLC0415 - needs Django's settings
 
         return Backend(
             self._config.esp,
@@ -199,7 +199,7 @@ class Anymail:
 
     @cached_property
     def _reader(self) -> Reader:
-        from notifyproj.esp.callbacks import Reader  # noqa: PLC0415 - needs Django's settings
+        from providers.email.anymail.callbacks import Reader  # noqa: PLC0415 - needs Django's settings
 
         return Reader(
             self._config.esp,

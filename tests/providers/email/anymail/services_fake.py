@@ -9,9 +9,9 @@ from urllib.parse import parse_qs
 
 import orjson
 
-from notifyproj.esp.anymail_vendor import NAME, Anymail, Config
 from providers import configuration
 from providers.conformance import Act
+from providers.email.anymail.adapter import NAME, Anymail, Config
 from providers.sandbox_server.wire import Answer, Request
 from providers.transport import Transport
 from tests.providers.fakes import HttpFake, cut, never

@@ -13,7 +13,7 @@ from providers.conformance import Subject
 from providers.contract import Accepted, Channel, Misconfigured, Outcome, Rejected, Unanswered
 from providers.sandbox_server.wire import Answer
 from providers.transport import Transport
-from tests.esp.vendors import PASSWORD, TOKEN, Mailgun, Postmark, adapter
+from tests.providers.email.anymail.services_fake import PASSWORD, TOKEN, Mailgun, Postmark, adapter
 from tests.providers.messages import message
 
 SOON = timedelta(seconds=5)

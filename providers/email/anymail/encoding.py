@@ -17,10 +17,10 @@ from anymail.message import AnymailMessage
 from requests import Request as PlainRequest
 from requests import Response as PlainResponse
 
-from notifyproj.esp import answers
 from providers import mailboxes, verdicts
 from providers.contract import Message, Misconfigured, Outcome, Unanswered
 from providers.email import mime
+from providers.email.anymail import answers
 from providers.rounds import HALF_A_CHARACTER, Unsendable, is_unicode
 from providers.transport import Reply, Request, Response
 

@@ -29,10 +29,10 @@ from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.wsgi import WSGIRequest
 from django.http.multipartparser import MultiPartParserError
 
-from notifyproj.esp.answers import hide_addresses
-from notifyproj.esp.encoding import DELIVERY_ID
-from notifyproj.esp.services import Service, value_at
 from providers.contract import Receipt, ReceiptKind, ReceiptRequest
+from providers.email.anymail.answers import hide_addresses
+from providers.email.anymail.encoding import DELIVERY_ID
+from providers.email.anymail.services import Service, value_at
 from providers.errors import InvalidSignature, MalformedReceipt
 
 _DETAIL_LIMIT: Final = 200

@@ -15,12 +15,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from django.core.mail.backends.base import BaseEmailBackend
 from django.views.generic import View
 
-from notifyproj.esp.callbacks import Reader
-from notifyproj.esp.encoding import Backend, EncodedRequest
-from notifyproj.esp.services import SERVICES, Service, code_in, value_at
 from providers.contract import Channel, ReceiptRequest
+from providers.email.anymail.callbacks import Reader
+from providers.email.anymail.encoding import Backend, EncodedRequest
+from providers.email.anymail.services import SERVICES, Service, code_in, value_at
 from providers.errors import InvalidSignature
-from tests.esp.vendors import PASSWORD
+from tests.providers.email.anymail.services_fake import PASSWORD
 from tests.providers.messages import message
 
 KEY = "".join(

@@ -7,11 +7,11 @@ from datetime import timedelta
 import orjson
 import pytest
 
-from notifyproj.esp import answers
-from notifyproj.esp.answers import TABLE
-from notifyproj.esp.services import SERVICES, Path
 from providers import verdicts
 from providers.contract import Accepted, Misconfigured, Outcome, Rejected, Throttled, Unavailable
+from providers.email.anymail import answers
+from providers.email.anymail.answers import TABLE
+from providers.email.anymail.services import SERVICES, Path
 from providers.transport import Response
 
 WAIT = timedelta(seconds=9)

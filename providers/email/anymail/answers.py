@@ -18,9 +18,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from notifyproj.esp.services import SERVICES, code_in
 from providers import http_outcomes, verdicts
 from providers.contract import Accepted, Outcome
+from providers.email.anymail.services import SERVICES, code_in
 from providers.transport import Reply, Response
 from providers.verdicts import Verdict
 
