@@ -3,6 +3,8 @@
 # PYTHON=python3.12 chooses the interpreter that .venv is made with.
 
 PYTHON ?= python3
+# Tests run in as many processes, each with its own servers. Servers of the environment cannot be shared.
+PROCESSES ?= $(if $(REDIS_URL),0,2)
 VENV := .venv
 RUN := $(VENV)/bin/python
 AT := $(if $(CLOCK),.ci/at '$(CLOCK)')
@@ -27,6 +29,7 @@ help:
 	@echo 'make stop    stop the demo that runs here'
 	@echo "make shell   a shell for manage.py beside the demo; RUN_THIS='manage.py ...' runs one command"
 	@echo 'make test    all tests, on servers of their own; ONLY=tests/rules runs a part;'
+	@echo '             PROCESSES=0 runs them in one process, as a debugger needs it;'
 	@echo "             CLOCK='2026-03-08 06:58' runs them at that time in UTC (needs a C compiler)"
 	@echo 'make check   lint, format, types, arrows, compose file, licences'
 	@echo 'make api     write docs/openapi.json from the code and check it with Redocly CLI and Spectral'
@@ -54,7 +57,7 @@ shell:
 		$(if $(RUN_THIS),python $(RUN_THIS),exec "$${SHELL:-/bin/sh}")
 
 test: $(VENV)/tools
-	@$(AT) $(RUN) -m pytest $(ONLY)
+	@TEST_PROCESSES=$(PROCESSES) $(AT) $(RUN) -m pytest --numprocesses=$(PROCESSES) --dist=loadfile $(ONLY)
 
 check: $(VENV)/tools
 	$(VENV)/bin/ruff check .

@@ -42,10 +42,11 @@ def stack(
     environ: Mapping[str, str] = os.environ,
     postgres_settings: Mapping[str, str] | None = None,
 ) -> Stack:
-    """The servers of `purpose` in this checkout, not started; they have the clock of this run."""
+    """The servers of `purpose` for this process of the run, not started; with the run's clock."""
     is_moved = "CLOCK_OFFSET" in os.environ
+    process = os.environ.get("PYTEST_XDIST_WORKER")
     return Stack(
-        f"{purpose}-clock" if is_moved else purpose,
+        "-".join(filter(None, [purpose, process, "clock" if is_moved else None])),
         root=ROOT,
         environ=environ,
         postgres_settings=postgres_settings,

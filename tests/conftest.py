@@ -1,9 +1,12 @@
 """Servers and settings for the whole test run, ready before anything imports Django's settings.
 
-Every test that talks to a database or to Valkey talks to a real one: the stack `test`, or what
-DATABASE_URL, REDIS_URL and CELERY_BROKER_URL name. It has its own data and ports, so a demo may run
-beside it; TEST_STACK=name gives a second run in the same checkout servers of its own. Postgres runs
-without fsync: a crash of the machine may lose a test's rows, which nobody would miss.
+Tests use real servers: the stack `test`, or the servers of DATABASE_URL, REDIS_URL and
+CELERY_BROKER_URL. The stack has its own data and ports, so a demo may run beside the tests;
+TEST_STACK=name gives a second run in the same checkout its own stack. Postgres runs without fsync:
+a crash of the machine may lose the rows of a test.
+
+`make test` runs two processes of pytest-xdist, each with its own stack. xdist's controller runs no
+test and starts no server.
 """
 
 from __future__ import annotations
@@ -33,28 +36,41 @@ _SETTINGS: Final = {
     "NOTIFY_SANDBOX_URL": "http://127.0.0.1:1",  # nobody listens there: a test starts its own
     "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
 }
+_UNREACHABLE: Final = {
+    "DATABASE_URL": "postgresql://none@127.0.0.1:1/none",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+    "CELERY_BROKER_URL": "redis://127.0.0.1:2/0",
+}
+"""Servers of xdist's controller, which imports Django's models but runs no test."""
+_IS_CONTROLLER: Final = (
+    int(os.environ.get("TEST_PROCESSES", "0")) > 0 and "PYTEST_XDIST_WORKER" not in os.environ
+)
 
 
-def _start() -> Stack:
-    """Start the servers and put all settings into the environment, free of the caller's own."""
+def _set_up() -> Stack:
+    """Start the servers, set the environment and set Django up; the controller starts no server."""
     stack = clock.stack(os.environ.get("TEST_STACK", "test"), postgres_settings={"fsync": "off"})
+    given = dict(os.environ)
     try:
-        urls = stack.start()
+        urls = _UNREACHABLE if _IS_CONTROLLER else stack.start()
     except EmbeddedError as error:
         pytest.exit(str(error), returncode=1)
     for name in [name for name in os.environ if name.startswith(PREFIX)]:
         del os.environ[name]
     os.environ.update(_SETTINGS, **urls)
+    django.setup()
+    if _IS_CONTROLLER:  # the processes that it starts inherit its environment
+        os.environ.clear()
+        os.environ.update(given)
     return stack
 
 
-# A busy machine is no fault: examples have no deadline, and may take long to draw.
+# Examples have no deadline and may take long to draw, because the machine may be busy.
 settings.register_profile(
     "busy", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("busy")
-_STACK: Final = _start()
-django.setup()
+_STACK: Final = _set_up()
 
 
 def pytest_unconfigure() -> None:
