@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from notifications.models import (
 from notifications.rules import request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
+from notifications.rules.states import Status
 from notifications.store.cached import notification_types
 from notifications.store.redis import state
 from notifications.store.templates import template_cache
@@ -172,3 +174,26 @@ def deliveries_of(answer: AcceptedRequest | Refused) -> list[Delivery]:
     assert isinstance(answer, AcceptedRequest), answer
     born = [UUID(each["delivery_id"]) for each in answer.response["deliveries"]]
     return list(Delivery.objects.filter(id__in=born).order_by("id"))
+
+
+def take_rows(take: Accept, count: int, **fields: object) -> list[UUID]:
+    """Accept so many notifications; returns the deliveries' ids in the order of a claim."""
+    return sorted(deliveries_of(take(**fields))[0].id for _ in range(count))
+
+
+def statuses(ids: Sequence[UUID]) -> list[Status]:
+    found = dict(Delivery.objects.filter(id__in=ids).values_list("id", "status"))
+    return [Status(found[each]) for each in ids]
+
+
+def status_and_reason(delivery_id: UUID) -> tuple[Status, str]:
+    row = Delivery.objects.get(id=delivery_id)
+    return Status(row.status), row.reason
+
+
+def lapse(delivery_id: UUID) -> dict[str, Any]:
+    """End a lease; returns the row as the sweep reads it."""
+    past = clock.now() - dt.timedelta(minutes=5)
+    Delivery.objects.filter(id=delivery_id).update(due_at=past)
+    [columns] = Delivery.objects.filter(id=delivery_id).values()
+    return {**columns, "retry_preset": ""}

@@ -12,7 +12,7 @@ from notifications.rules.templates import contents
 from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
-from tests.rules.test_faults import PYTHON
+from tests.rules.test_request_faults import PYTHON
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Reply

@@ -12,9 +12,9 @@ import redis
 
 from celeryconfig import KEY_PREFIX
 from notifications import clock, conf
-from notifications.models import Delivery, Notification
+from notifications.models import DeadLetter, Delivery, Notification, ReplayJob
 from notifications.rules import ids
-from notifications.rules.lane import LANES, Mode, Priority
+from notifications.rules.lane import LANES, Lane, Mode, Priority
 from notifications.rules.states import Status
 from notifications.store.postgres import id_ranges
 from notifications.store.redis import state
@@ -77,3 +77,27 @@ def store_row(
     row = partial(Delivery.objects.create, mode=Mode.LIVE, priority=priority, status=status)
     made: Delivery = row(id=ids.delivery_id(notification_id, 1), **fields)
     return made.id
+
+
+PUSH_LANE = Lane(Mode.LIVE, Priority.P2, Channel.PUSH)
+
+
+def replay_job(count: int, *, producer_id: int = 1) -> tuple[ReplayJob, list[UUID]]:
+    """A job with so many letters."""
+    job = ReplayJob.objects.create(requested_by="tests", total=count)
+    rows = [store_row(Status.FAILED, due_at=None) for _ in range(count)]
+    for row in rows:
+        DeadLetter.objects.create(
+            delivery_id=row,
+            mode=PUSH_LANE.mode,
+            priority=PUSH_LANE.priority,
+            channel=PUSH_LANE.channel,
+            producer_id=producer_id,
+            recipient_id=1,
+            contact_id=1,
+            reason="exhausted",
+            snapshot={},
+            created_at=clock.now(),
+            replay_job=job,
+        )
+    return job, rows

@@ -2,57 +2,26 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from uuid import UUID
 
 import pytest
 from celery import Task
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django_celery_beat.models import PeriodicTask
 
 from notifications import clock, sweeps
-from notifications.models import DeadLetter, Delivery, Event, ReplayJob
+from notifications.models import Event, ReplayJob
 from notifications.operations import replay
-from notifications.rules.lane import Lane, Mode, Priority
-from notifications.rules.states import Status
-from notifications.store.postgres import fair_queue
-from notifications.store.postgres.fair_queue import Ask
 from notifications.store.redis import state
 from notifications.sweeps import replays, rounds
 from notifications.tasks import sweep as tasks
-from providers.contract import Channel
-from tests.sweeps.conftest import store_row
-
-_LANE = Lane(Mode.LIVE, Priority.P2, Channel.PUSH)
+from tests.sweeps.conftest import replay_job
 
 
 @pytest.fixture(autouse=True)
 def _empty_state() -> None:
     state.client().flushdb()
-
-
-def _job(count: int, *, producer_id: int = 1) -> tuple[ReplayJob, list[UUID]]:
-    """A job with so many letters."""
-    job = ReplayJob.objects.create(requested_by="tests", total=count)
-    rows = [store_row(Status.FAILED, due_at=None) for _ in range(count)]
-    for row in rows:
-        DeadLetter.objects.create(
-            delivery_id=row,
-            mode=_LANE.mode,
-            priority=_LANE.priority,
-            channel=_LANE.channel,
-            producer_id=producer_id,
-            recipient_id=1,
-            contact_id=1,
-            reason="exhausted",
-            snapshot={},
-            created_at=clock.now(),
-            replay_job=job,
-        )
-    return job, rows
 
 
 def _run(limit: int = 5) -> rounds.Swept:
@@ -63,7 +32,7 @@ def _run(limit: int = 5) -> rounds.Swept:
 def test_jobs_take_turns_and_a_run_that_has_no_time_left_says_that_there_is_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    jobs = [_job(12)[0], _job(3)[0]]
+    jobs = [replay_job(12)[0], replay_job(3)[0]]
     monkeypatch.setattr(rounds, "SECONDS", 0.0)
     assert _run() == rounds.Swept(8, more=True)
     counts = ReplayJob.objects.order_by("id").values_list("replayed", flat=True)
@@ -75,7 +44,7 @@ def test_jobs_take_turns_and_a_run_that_has_no_time_left_says_that_there_is_more
 
 @pytest.mark.django_db
 def test_a_job_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    bad, good = _job(3)[0], _job(3)[0]
+    bad, good = replay_job(3)[0], replay_job(3)[0]
     worked = replay.run
 
     def run(job: ReplayJob, *, limit: int) -> int:
@@ -90,31 +59,9 @@ def test_a_job_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> Non
     assert good.replayed == 3
 
 
-@pytest.mark.django_db
-def test_a_batch_costs_as_many_queries_as_a_single_letter() -> None:
-    costs = []
-    for count in (1, 40):
-        job, _ = _job(count)
-        with CaptureQueriesContext(connection) as queries:
-            assert replay.run(job, limit=100) == count
-        costs.append(len(queries))
-    assert costs[0] == costs[1]
-
-
-@pytest.mark.django_db
-def test_a_replay_does_not_delay_another_producers_row() -> None:
-    hour_ago = clock.now() - dt.timedelta(hours=1)
-    fair_queue.note_published(_LANE, last=hour_ago)  # the lane has a backlog of an hour
-    job, rows = _job(30)
-    replay.run(job, limit=100)
-    [other] = fair_queue.places([Ask(_LANE, 2)], now=clock.now())
-    before = Delivery.objects.filter(id__in=rows, due_at__lt=other)
-    assert before.count() <= 1
-
-
 @pytest.mark.django_db(transaction=True)
 def test_two_processes_share_a_job_and_replay_each_letter_once() -> None:
-    job, rows = _job(60)
+    job, rows = replay_job(60)
     start = Barrier(2)
 
     def sweep() -> int:
@@ -146,7 +93,7 @@ def test_a_run_that_leaves_rows_asks_for_a_further_one_beside_beats(
     further: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rounds, "SECONDS", 0.0)
-    _job(1_100)
+    replay_job(1_100)
     tasks.TASKS["replays"]()
     assert [options["kwargs"] for options in further] == [{"helps": True}]
     assert tasks.TASKS["replays"](helps=True) == "500 moved, 0 failed"  # its interval is not over
@@ -159,7 +106,7 @@ def test_a_run_that_leaves_rows_asks_for_a_further_one_beside_beats(
 def test_a_further_run_does_nothing_while_its_sweep_is_off_or_its_process_helps_already() -> None:
     sweeps.create_periodic_tasks()
     PeriodicTask.objects.filter(name="replays").update(enabled=False)
-    _job(2)
+    replay_job(2)
     assert sweeps.help_out("replays") == rounds.Swept()
     PeriodicTask.objects.filter(name="replays").update(enabled=True)
     with sweeps._helping:

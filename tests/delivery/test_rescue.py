@@ -1,0 +1,127 @@
+"""Deliveries whose lease ended are settled by the sent-ledger, queued again or closed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db.models import F
+
+from notifications import clock
+from notifications.delivery import deliver, rescue
+from notifications.feedback import delivery_receipts
+from notifications.models import (
+    Attempt,
+    DeadLetter,
+    Delivery,
+)
+from notifications.operations import replay
+from notifications.rules.dead_letter_filter import LetterFilter
+from notifications.rules.states import Status
+from notifications.store.postgres import claims
+from notifications.store.redis import sent_ledger
+from notifications.store.redis.sent_ledger import Entry
+from providers.contract import (
+    Accepted,
+    Receipt,
+    ReceiptKind,
+    Unanswered,
+)
+from tests.journey import (
+    Accept,
+    Reach,
+    deliveries_of,
+    lapse,
+    status_and_reason,
+    statuses,
+    take_rows,
+)
+from tests.vendors import Scripted
+
+Outbox = Callable[[UUID], list[Any]]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "priority", "begun", "expected"),
+    [
+        ("ledger", "P2", True, (Status.SENT, "ghost_healed")),
+        ("", "P2", False, (Status.QUEUED, "worker_lost")),
+        ("", "P2", True, (Status.QUEUED, "worker_lost")),
+    ],
+)
+def test_a_lease_that_ran_out_is_settled_by_evidence(  # noqa: PLR0913 - a table's columns
+    reach: Reach,
+    take: Accept,
+    outbox: Outbox,  # noqa: ARG001 - routes to the sandbox, which deduplicates
+    *,
+    evidence: str,
+    priority: str,
+    begun: bool,
+    expected: tuple[Status, str],
+) -> None:
+    reach(email="maria@sandbox.example")
+    [row] = deliveries_of(take(priority=priority))
+    past = clock.now() - dt.timedelta(seconds=1)
+    Delivery.objects.filter(id=row.id).update(
+        status=Status.SENDING,
+        due_at=past,
+        claims=1,
+        attempts=int(begun),
+        call_started_at=past if begun else None,
+        provider="sandbox" if begun else "",
+    )
+    if evidence:
+        sent_ledger.write([Entry(row.id, int(begun), "sandbox", Accepted(message_id="sbx-1"))])
+    [columns] = Delivery.objects.filter(id=row.id).values()
+    assert rescue.rescue([{**columns, "retry_preset": ""}]) == 1
+    assert status_and_reason(row.id) == expected
+    assert Attempt.objects.filter(delivery_id=row.id).count() == int(begun)
+
+
+def test_a_replay_that_never_left_is_not_healed_by_the_answer_to_an_earlier_call(
+    scripted: Scripted, take: Accept
+) -> None:
+    [row] = take_rows(take, 1)
+    deliver.deliver([row])
+    receipt = Receipt(kind=ReceiptKind.FAILED, delivery_id=row, code="30003")
+    assert delivery_receipts.record(scripted.name, [receipt]) == 1
+    job = replay.start(LetterFilter(), requested_by="tests", forced=True, renews_ttl=False)
+    replay.run(job, limit=10)
+    claims.claim([row], now=clock.now())
+    rescue.rescue([lapse(row)])
+    assert statuses([row]) == [Status.QUEUED]
+
+
+@pytest.mark.parametrize(
+    ("priority", "expected"),
+    [
+        ("P0", [(Status.QUEUED, True), (Status.UNKNOWN, True)]),
+        ("P1", [(Status.QUEUED, True), (Status.UNKNOWN, True)]),
+        ("P2", [(Status.UNKNOWN, False)]),
+    ],
+)
+def test_a_call_of_a_killed_worker_is_resent_as_soon_as_its_lease_ends(
+    scripted: Scripted, take: Accept, priority: str, expected: list[tuple[Status, bool]]
+) -> None:
+    [row] = take_rows(take, 1, priority=priority)
+    for status, is_resent in expected:
+        assert claims.claim([row], now=clock.now()).deliveries
+        called = {"call_started_at": clock.now(), "provider": scripted.name}
+        Delivery.objects.filter(id=row).update(**called, attempts=F("attempts") + 1)
+        rescue.rescue([lapse(row)])
+        found = Delivery.objects.get(id=row)
+        assert (found.status, found.resent) == (status, is_resent)
+
+
+def test_silence_that_no_receipt_ends_becomes_a_dead_letter(
+    scripted: Scripted, take: Accept
+) -> None:
+    [row] = take_rows(take, 1)
+    scripted.answer = lambda batch: ((each, Unanswered(code="timeout")) for each in batch)
+    deliver.deliver([row])
+    rescue.resend_or_close([lapse(row)])
+    assert statuses([row]) == [Status.UNKNOWN]
+    assert DeadLetter.objects.get().reason == "closed_unanswered"

@@ -1,0 +1,124 @@
+"""The outcomes of calls are written to Postgres, each by itself and as soon as it is known."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import psycopg
+import pytest
+from django.db import connection
+
+from notifications.delivery import deliver, rescue, settle
+from notifications.delivery.batch import Batch
+from notifications.delivery.withholding import CallFailed
+from notifications.rules.states import Status
+from notifications.store.postgres import attempts
+from providers.contract import (
+    Accepted,
+    Message,
+    Outcome,
+    Provider,
+    Throttled,
+)
+from tests.journey import Accept, lapse, statuses, take_rows
+from tests.vendors import Scripted
+
+
+def _break_connections() -> None:
+    """As a restart or a failover of Postgres does."""
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as own:
+        own.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answers_survive_a_postgres_that_drops_its_connections(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = take_rows(take, 20)
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        half = len(batch) // 2
+        for each in batch[:half]:
+            yield each, Throttled(code="429")
+        _break_connections()
+        for each in batch[half:]:
+            yield each, Accepted(message_id=f"id-{each.delivery_id}")
+
+    scripted.answer = answer
+    deliver.deliver(rows)
+    assert sorted(statuses(rows)) == [Status.RETRYING] * 10 + [Status.SENT] * 10
+
+
+def test_an_answer_is_settled_while_another_call_hangs(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 2)
+    is_settled = threading.Event()
+    write = settle.settle
+
+    def settle_and_tell(batch: Batch, pairs: Sequence[settle.Pair], *, provider: Provider) -> None:
+        write(batch, pairs, provider=provider)
+        is_settled.set()
+
+    seen: list[bool] = []
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        yield batch[0], Accepted()
+        seen.append(is_settled.wait(timeout=20))
+        yield batch[1], Accepted()
+
+    monkeypatch.setattr(settle, "settle", settle_and_tell)
+    scripted.answer = answer
+    deliver.deliver(rows)
+    assert seen == [True]
+    assert statuses(rows) == [Status.SENT] * 2
+
+
+def test_an_outcome_that_cannot_be_written_does_not_take_the_others_with_it(
+    scripted: Scripted, take: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = take_rows(take, 5)
+    record = attempts.record
+
+    def broken(calls: Sequence[attempts.AttemptRow], *, provider: str) -> None:
+        if any(call.delivery_id == rows[2] for call in calls):
+            raise ValueError("a bug that one row shows")
+        record(calls, provider=provider)
+
+    monkeypatch.setattr(attempts, "record", broken)
+    with pytest.raises(ValueError, match="a bug"):
+        deliver.deliver(rows)
+    assert scripted.name
+    expected = [Status.SENT] * 5
+    expected[2] = Status.SENDING
+    assert statuses(rows) == expected
+    monkeypatch.setattr(attempts, "record", record)
+    # The ledger kept the answer: the message is not sent again.
+    rescue.rescue([lapse(rows[2])])
+    assert statuses([rows[2]]) == [Status.SENT]
+
+
+def test_what_an_adapter_never_reported_may_have_been_sent(
+    scripted: Scripted, take: Accept
+) -> None:
+    rows = take_rows(take, 4)
+
+    def answer(batch: Sequence[Message]) -> Iterator[tuple[Message, Outcome]]:
+        yield batch[0], Accepted()
+        raise RuntimeError("a bug of an adapter")
+
+    scripted.answer = answer
+    with pytest.raises(CallFailed, match=r"^RuntimeError in .*test_settle.py:\d+ answer"):
+        deliver.deliver(rows)
+    assert statuses(rows) == [Status.SENT] + [Status.UNKNOWN] * 3
+
+
+def test_a_message_id_longer_than_its_column_is_cut(scripted: Scripted, take: Accept) -> None:
+    [row] = take_rows(take, 1)
+    scripted.answer = lambda batch: ((each, Accepted(message_id="x" * 999)) for each in batch)
+    deliver.deliver([row])
+    assert statuses([row]) == [Status.SENT]

@@ -1,0 +1,98 @@
+"""Dead letters are replayed: once, with a new idempotency key, and in turn with other producers."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from notifications import clock
+from notifications.delivery import deliver
+from notifications.models import (
+    Contact,
+    DeadLetter,
+    Delivery,
+    Notification,
+)
+from notifications.operations import replay
+from notifications.rules.dead_letter_filter import LetterFilter
+from notifications.rules.states import Status
+from notifications.store.postgres import fair_queue
+from notifications.store.postgres.fair_queue import Ask
+from notifications.store.redis import state
+from tests.journey import (
+    Accept,
+    Reach,
+    deliveries_of,
+    status_and_reason,
+)
+from tests.sweeps.conftest import PUSH_LANE, replay_job
+
+Outbox = Callable[[UUID], list[Any]]
+
+
+@pytest.fixture(autouse=True)
+def _empty_state() -> None:
+    state.client().flushdb()
+
+
+def test_a_dead_letter_is_replayed_once_with_a_new_key(
+    reach: Reach, take: Accept, outbox: Outbox
+) -> None:
+    reach(sms="+15550000")
+    [row] = deliveries_of(take(channels=["sms"]))
+    deliver.deliver([row.id])
+    Contact.objects.filter(address="+15550000").update(address="+15551234567")
+    everything = LetterFilter()
+    job = replay.start(everything, requested_by="tests", forced=False, renews_ttl=False)
+    other = replay.start(everything, requested_by="tests", forced=False, renews_ttl=False)
+    assert (job.total, other.total) == (1, 0)
+    assert replay.run(job, limit=10) == 1
+    assert replay.run(job, limit=10) == 0
+    deliver.deliver([row.id])
+    assert status_and_reason(row.id)[0] is Status.SENT
+    # The refused key must not come back: a provider may remember it as refused.
+    assert [each["idempotency_key"] for each in outbox(row.id)] == [f"{row.id}-1"]
+    job.refresh_from_db()
+    assert (job.replayed, job.skipped, job.finished_at is not None) == (1, 0, True)
+
+
+@pytest.mark.usefixtures("outbox")
+def test_a_replay_without_its_secrets_is_refused(reach: Reach, take: Accept) -> None:
+    reach(sms="+15550000")
+    [row] = deliveries_of(take(channels=["sms"]))
+    deliver.deliver([row.id])
+    letter = DeadLetter.objects.get()
+    assert Notification.objects.get(id=row.notification_id).secrets is not None
+    Notification.objects.filter(id=row.notification_id).update(secrets=None)
+    with pytest.raises(replay.ReplayRefused, match="wiped"):
+        replay.start(
+            LetterFilter(ids=(letter.pk,)), requested_by="tests", forced=False, renews_ttl=False
+        )
+
+
+@pytest.mark.django_db
+def test_a_batch_costs_as_many_queries_as_a_single_letter() -> None:
+    costs = []
+    for count in (1, 40):
+        job, _ = replay_job(count)
+        with CaptureQueriesContext(connection) as queries:
+            assert replay.run(job, limit=100) == count
+        costs.append(len(queries))
+    assert costs[0] == costs[1]
+
+
+@pytest.mark.django_db
+def test_a_replay_does_not_delay_another_producers_row() -> None:
+    hour_ago = clock.now() - dt.timedelta(hours=1)
+    fair_queue.note_published(PUSH_LANE, last=hour_ago)  # the lane has a backlog of an hour
+    job, rows = replay_job(30)
+    replay.run(job, limit=100)
+    [other] = fair_queue.places([Ask(PUSH_LANE, 2)], now=clock.now())
+    before = Delivery.objects.filter(id__in=rows, due_at__lt=other)
+    assert before.count() <= 1
