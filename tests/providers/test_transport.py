@@ -43,6 +43,7 @@ def test_each_request_gets_its_own_answer(transport: Transport) -> None:
         ("http://127.0.0.1:notaport/", (FailureKind.REFUSED, "malformed_request")),
         ("http://exämple/\0", (FailureKind.REFUSED, "malformed_request")),
     ],
+    ids=["no such host", "closed port", "no such scheme", "no port", "no URL"],
 )
 def test_what_cannot_start_was_never_sent(
     transport: Transport, url: str, expected: tuple[FailureKind, str]

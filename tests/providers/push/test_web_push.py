@@ -308,7 +308,11 @@ def test_a_check_tells_the_key_that_pages_must_subscribe_with(
 GOOD = {"NOTIFY_WEB_PUSH_PRIVATE_KEY": p256_raw(), "NOTIFY_WEB_PUSH_SUBJECT": SUBJECT}
 
 
-@pytest.mark.parametrize("text", [p256_raw(), p256_pem(), p256_pem().replace("\n", "\\n")])
+@pytest.mark.parametrize(
+    "text",
+    [p256_raw(), p256_pem(), p256_pem().replace("\n", "\\n")],
+    ids=["raw", "pem", "pem in one line"],
+)
 def test_the_key_may_be_raw_or_pem(text: str) -> None:
     environ = GOOD | {"NOTIFY_WEB_PUSH_PRIVATE_KEY": text}
     config = configuration.load(Config, vendor="web_push", environ=environ)
