@@ -199,6 +199,39 @@ def test_types_and_their_uses_compile(npm: str) -> None:
     _checked(npm, "run", "check")
 
 
+_GIVEN: Final = """\
+import type { NotificationRequest } from "notifications-client";
+declare const process: { env: Record<string, string | undefined> };
+declare const message: NotificationRequest;
+declare const order: { id: string };
+declare const signal: AbortSignal;
+declare const request: Request;
+"""
+"""The names that the examples take from the program of a reader."""
+
+
+@pytest.mark.parametrize("page", ["clients/typescript/README.md", "docs/api-guide.md"])
+def test_the_examples_of_a_page_compile(page: str, npm: str, tmp_path: Path) -> None:
+    del npm  # it has installed the compiler
+    examples = re.findall(
+        r"^```ts\n(.*?)^```", (clock.ROOT / page).read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert examples
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "examples.ts").write_text("\n".join([_GIVEN, *examples]))
+    options = {
+        "noEmit": True,
+        "noUnusedLocals": False,  # an example shows what an import gives
+        "rootDir": "/",
+        "paths": {"notifications-client": [str(_ROOT / "src" / "index.ts")]},
+    }
+    settings = {"extends": str(_ROOT / "tsconfig.json"), "compilerOptions": options}
+    settings |= {"include": [], "files": ["examples.ts"]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(settings))
+    compiler = _ROOT / "node_modules" / ".bin" / "tsc"
+    _checked(str(compiler), "--project", str(tmp_path / "tsconfig.json"))
+
+
 def test_the_types_are_those_of_the_service(
     node: str, npm: str, world: World, tmp_path: Path
 ) -> None:
