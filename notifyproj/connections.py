@@ -165,7 +165,7 @@ class Judge:
             return
         of_address: defaultdict[str, list[Peer]] = defaultdict(list)
         for peer in found:
-            of_address[clients.counted_as(peer[0])].append(peer)
+            of_address[clients.rate_limit_key(peer[0])].append(peer)
         for peers in of_address.values():
             if len(peers) > most and not self.limits.trusts(peers[0][0]):
                 # The oldest connections stay, so a new client learns of the limit at once.

@@ -52,7 +52,7 @@ class SignInForm(AuthenticationForm):
             ValidationError: too many tries, a wrong user name or password, or a wrong code.
         """
         account = str(self.cleaned_data.get("username", ""))
-        address = clients.counted_as(address_of(self.request))
+        address = clients.rate_limit_key(address_of(self.request))
         wait = sign_ins.wait(account=account, address=address)
         if wait:
             seconds = math.ceil(wait.total_seconds())

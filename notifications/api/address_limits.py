@@ -19,7 +19,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 
 from notifications.api import clients
-from notifications.api.problems import refuse, respond
+from notifications.api.problems import raise_problem, respond
 from notifications.rules.problems import Kind, Problem
 from notifications.store.rate_limits import address_limits
 from notifications.store.rate_limits.address_limits import Bucket
@@ -39,34 +39,34 @@ class AddressLimits:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer the request, or answer 429 when the address is over the limit."""
         if request.path_info.startswith(OPEN_PATHS):
-            waits = address_limits.take(Bucket.OPEN, _counted(request))
+            waits = address_limits.take(Bucket.OPEN, _client_key(request))
             if waits:
                 return respond(_problem(waits), request)
         return self._get_response(request)
 
 
-def refuse_failed(request: HttpRequest | Request, problem: Problem) -> NoReturn:
+def raise_failed(request: HttpRequest | Request, problem: Problem) -> NoReturn:
     """Refuse a request with a wrong key or signature, and count the failure.
 
     Raises:
-        Refusal: `problem`, or 429 when the address has failed too often.
+        ProblemError: `problem`, or 429 when the address has failed too often.
     """
-    waits = address_limits.take(Bucket.FAILED, _counted(request))
-    refuse(_problem(waits) if waits else problem)
+    waits = address_limits.take(Bucket.FAILED, _client_key(request))
+    raise_problem(_problem(waits) if waits else problem)
 
 
 def check_failures(request: HttpRequest | Request) -> None:
     """Refuse an address with too many failures before the database is queried.
 
     Raises:
-        Refusal: the address must wait (429).
+        ProblemError: the address must wait (429).
     """
-    if waits := address_limits.wait(Bucket.FAILED, _counted(request)):
-        refuse(_problem(waits))
+    if waits := address_limits.wait(Bucket.FAILED, _client_key(request)):
+        raise_problem(_problem(waits))
 
 
-def _counted(request: HttpRequest | Request) -> str:
-    return clients.counted_as(clients.address_of(request.META))
+def _client_key(request: HttpRequest | Request) -> str:
+    return clients.rate_limit_key(clients.address_of(request.META))
 
 
 def _problem(waits: dt.timedelta) -> Problem:

@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from notifications import clock
 from notifications.api import schema
 from notifications.api.authentication import actor_of
-from notifications.api.base_view import MAX_ID, Door, absent
+from notifications.api.base_view import MAX_ID, BaseView, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, asked, page
-from notifications.api.schemas import Answer
+from notifications.api.pagination import NumberedPageQuery, page, parse_query
+from notifications.api.schemas import ResponseModel
 from notifications.models import Alert
 from notifications.store.postgres import audit
 
@@ -26,7 +26,7 @@ class AlertQuery(NumberedPageQuery):
     """`true` lists resolved alerts instead of open alerts."""
 
 
-class AlertAnswer(Answer):
+class AlertAnswer(ResponseModel):
     """A condition which needs an operator."""
 
     id: int
@@ -38,7 +38,7 @@ class AlertAnswer(Answer):
     resolved_at: dt.datetime | None
 
 
-class Alerts(Door):
+class AlertListView(BaseView):
     """`/v1/alerts`: list alerts."""
 
     @extend_schema(
@@ -54,17 +54,17 @@ class Alerts(Door):
         A condition which lasts is listed once; `seen_at` is the time of the last check that found
         the condition.
         """
-        query = asked(request, AlertQuery)
+        query = parse_query(request, AlertQuery)
         found = Alert.objects.filter(resolved_at__isnull=not query.resolved)
         if query.cursor is not None:
             found = found.filter(pk__lt=query.cursor)
         alerts = list(found.order_by("-pk")[: query.limit + 1])
         shown = alerts[: query.limit]
-        answers = [AlertAnswer.model_validate(alert).wire() for alert in shown]
+        answers = [AlertAnswer.model_validate(alert).to_json() for alert in shown]
         return page(request, answers, following=shown[-1].pk if len(alerts) > query.limit else None)
 
 
-class Resolve(Door):
+class AlertResolveView(BaseView):
     """`/v1/alerts/{alert_id}/resolve`: resolve an alert."""
 
     @extend_schema(
@@ -85,5 +85,5 @@ class Resolve(Door):
             this.filter(resolved_at=None).update(resolved_at=clock.now())
         alert = this.first()
         if alert is None:
-            absent("alert")
-        return Response(AlertAnswer.model_validate(alert).wire())
+            raise_not_found("alert")
+        return Response(AlertAnswer.model_validate(alert).to_json())

@@ -12,8 +12,8 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from notifications.api.address_limits import check_failures, refuse_failed
-from notifications.api.problems import refuse
+from notifications.api.address_limits import check_failures, raise_failed
+from notifications.api.problems import raise_problem
 from notifications.intake.validation import Caller
 from notifications.rules import access
 from notifications.rules.access import Rule, Scope
@@ -36,13 +36,13 @@ class BearerKey(BaseAuthentication):
         """Recognise the key of the request.
 
         Raises:
-            Refusal: the key is missing or invalid (401); the producer is switched off (403); the
-                client's address sent too many wrong keys (429).
+            ProblemError: the key is missing or invalid (401); the producer is switched off (403);
+                the client's address sent too many wrong keys (429).
         """
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret:
             said = "send Authorization: Bearer <key>"
-            refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
+            raise_failed(request, Problem(Kind.UNAUTHENTICATED, said))
         secret = secret.strip()
         if not api_keys.is_known(secret):
             check_failures(request)
@@ -50,9 +50,9 @@ class BearerKey(BaseAuthentication):
         if key is None:
             said = "the key is unknown, expired or revoked"
             invalid = Problem(Kind.UNAUTHENTICATED, said, challenge='error="invalid_token"')
-            refuse_failed(request, invalid)
+            raise_failed(request, invalid)
         if not key.producer_is_active:
-            refuse(Problem(Kind.FORBIDDEN, f"producer {key.producer_name} is switched off"))
+            raise_problem(Problem(Kind.FORBIDDEN, f"producer {key.producer_name} is switched off"))
         request.META[CALLER] = key.prefix
         return None, key
 
@@ -68,7 +68,7 @@ class HasScope(BasePermission):
         """Check the key's scope and mode for the operation.
 
         Raises:
-            Refusal: the key may not call the operation (403).
+            ProblemError: the key may not call the operation (403).
         """
         # A method without a rule is forbidden (403), unless DRF answers 405 for the method.
         if _rule(request) is None:
@@ -81,19 +81,19 @@ def permit(request: Request, *, part: str = "") -> None:
     """Check the key's scope and mode for the operation, or for a part of the body.
 
     Raises:
-        Refusal: the key lacks the scope, or has the wrong mode (403).
+        ProblemError: the key lacks the scope, or has the wrong mode (403).
     """
     rule, key = _rule(request, part=part), key_of(request)
     if rule is None or not isinstance(rule.needs, Scope):
-        refuse(Problem(Kind.FORBIDDEN, "no key may call this operation"))
+        raise_problem(Problem(Kind.FORBIDDEN, "no key may call this operation"))
     if not key.grants(rule.needs):
         held = ", ".join(sorted(key.scopes)) or "no scope"
         challenge = f'error="insufficient_scope", scope="{rule.needs}"'
         said = f"the key lacks the scope {rule.needs}; the key has {held}"
-        refuse(Problem(Kind.FORBIDDEN, said, challenge=challenge))
+        raise_problem(Problem(Kind.FORBIDDEN, said, challenge=challenge))
     if key.mode not in rule.modes:
         said = f"a {key.mode.label} key may not call this operation: {rule.why_live}"
-        refuse(Problem(Kind.FORBIDDEN, said))
+        raise_problem(Problem(Kind.FORBIDDEN, said))
 
 
 def _rule(request: Request, *, part: str = "") -> Rule | None:

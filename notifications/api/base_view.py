@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from notifications import clock
 from notifications.api import throttle
-from notifications.api.problems import refuse
+from notifications.api.problems import raise_problem
 from notifications.rules import request_faults
 from notifications.rules.problems import Kind, Problem
 from notifications.store.postgres import host_clock
@@ -27,10 +27,10 @@ _CLOCK_AGAIN: Final = dt.timedelta(seconds=5)
 _READS: Final = frozenset({"GET", "HEAD"})
 
 
-class Door(APIView):
+class BaseView(APIView):
     """A view which requires an API key. `rules.access` has the scope of every method."""
 
-    costs_itself: ClassVar[frozenset[str]] = frozenset()
+    self_charging: ClassVar[frozenset[str]] = frozenset()
     """HTTP methods whose view charges the producer. Every other writing method costs 1."""
     needs_clock: ClassVar[bool] = True
     """Answer 503 while the host's clock differs too much from the database's clock."""
@@ -41,12 +41,12 @@ class Door(APIView):
         """Authenticate, check the scope and charge the producer before the body is read.
 
         Raises:
-            Refusal: the host's clock is wrong, or the producer is over the rate limit.
+            ProblemError: the host's clock is wrong, or the producer is over the rate limit.
         """
         if self.needs_clock and not clock.is_trusted():
-            refuse(Problem(Kind.UNAVAILABLE, host_clock.fault(), retry_after=_CLOCK_AGAIN))
+            raise_problem(Problem(Kind.UNAVAILABLE, host_clock.fault(), retry_after=_CLOCK_AGAIN))
         super().initial(request, *args, **kwargs)
-        if request.auth is None or request.method in self.costs_itself:
+        if request.auth is None or request.method in self.self_charging:
             return
         if request.method in _READS:
             throttle.peek(self, request)
@@ -54,25 +54,25 @@ class Door(APIView):
             throttle.charge(self, request, cost=1)
 
 
-class OpenDoor(Door):
+class OpenView(BaseView):
     """A view without authentication."""
 
     authentication_classes = ()
     permission_classes = ()
 
 
-def shaped(body: object, shape: type[Shape]) -> Shape:
+def parse_body(body: object, shape: type[Shape]) -> Shape:
     """Validate a decoded request body.
 
     Raises:
-        Refusal: the body is invalid (422); `errors` has every invalid field.
+        ProblemError: the body is invalid (422); `errors` has every invalid field.
     """
     try:
         return shape.model_validate(body)
     except ValidationError as error:
-        refuse(request_faults.invalid(error, shape))
+        raise_problem(request_faults.invalid(error, shape))
 
 
-def absent(what: str) -> NoReturn:
+def raise_not_found(what: str) -> NoReturn:
     """Answer 404. An unknown object and another producer's object get the same text."""
-    refuse(Problem(Kind.NOT_FOUND, f"there is no such {what}"))
+    raise_problem(Problem(Kind.NOT_FOUND, f"there is no such {what}"))

@@ -28,7 +28,7 @@ def address_of(environ: Mapping[str, Any]) -> str:
     return peer
 
 
-def counted_as(address: str) -> str:
+def rate_limit_key(address: str) -> str:
     """Return the key of an address for rate limits: an IPv4 address or an IPv6 /64 network."""
     try:
         ip = ip_address(address.partition("%")[0])

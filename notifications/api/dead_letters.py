@@ -14,11 +14,17 @@ from rest_framework.response import Response
 
 from notifications.api import schema
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import AnyOf, NumberedPageQuery, SmallId, asked, page
-from notifications.api.problems import refuse
-from notifications.api.schemas import Answer, Asked, ChannelWord, ModeWord, PriorityWord
+from notifications.api.pagination import AnyOf, NumberedPageQuery, SmallId, page, parse_query
+from notifications.api.problems import raise_problem
+from notifications.api.schemas import (
+    ChannelWord,
+    ModeWord,
+    PriorityWord,
+    RequestModel,
+    ResponseModel,
+)
 from notifications.models import DeadLetter, ReplayJob
 from notifications.operations import replay
 from notifications.rules import ids, request_faults
@@ -32,7 +38,7 @@ Reason = Annotated[Text, Field(min_length=1, max_length=64)]
 ProviderName = Annotated[Text, Field(min_length=1, max_length=32)]
 
 
-class LetterQuery(NumberedPageQuery):
+class DeadLetterQuery(NumberedPageQuery):
     """Filters of the list of dead letters. The default is the open dead letters."""
 
     reason: AnyOf[Reason] = Field(default_factory=list)
@@ -49,7 +55,7 @@ class LetterQuery(NumberedPageQuery):
     """`true` lists replayed and discarded dead letters instead of open ones."""
 
 
-class ReplayRequest(Asked):
+class ReplayRequest(RequestModel):
     """The dead letters to replay: `ids`, or all open dead letters which match the filters."""
 
     ids: Annotated[list[SmallId], Field(min_length=1, max_length=10_000)] | None = None
@@ -71,7 +77,7 @@ class ReplayRequest(Asked):
         return self
 
 
-class DeadLetterAnswer(Answer):
+class DeadLetterAnswer(ResponseModel):
     """A delivery which failed for good."""
 
     id: int
@@ -91,7 +97,7 @@ class DeadLetterAnswer(Answer):
     resolution: str
 
 
-class ReplayJobAnswer(Answer):
+class ReplayJobAnswer(ResponseModel):
     """The progress of a replay job."""
 
     id: int
@@ -105,29 +111,29 @@ class ReplayJobAnswer(Answer):
     finished_at: dt.datetime | None
 
 
-class DeadLetters(Door):
+class DeadLetterListView(BaseView):
     """`/v1/dead-letters`: list dead letters."""
 
     @extend_schema(
         operation_id="list_dead_letters",
         summary="List dead letters, newest first",
-        parameters=schema.parameters(LetterQuery),
+        parameters=schema.parameters(DeadLetterQuery),
         responses={200: schema.page_of(DeadLetterAnswer)},
         tags=["Operations"],
     )
     def get(self, request: Request) -> Response:
         """List the dead letters of all producers in the key's mode."""
-        query = asked(request, LetterQuery)
-        found = DeadLetter.objects.filter(mode=key_of(request).mode, **_narrowed(query))
+        query = parse_query(request, DeadLetterQuery)
+        found = DeadLetter.objects.filter(mode=key_of(request).mode, **_filters(query))
         letters = list(found.order_by("-pk")[: query.limit + 1])
         more = len(letters) > query.limit
         shown = letters[: query.limit]
         hashes = dead_letters.address_hashes(shown)
-        answers = [_letter(letter, hashes).wire() for letter in shown]
+        answers = [_to_dead_letter(letter, hashes).to_json() for letter in shown]
         return page(request, answers, following=shown[-1].pk if more else None)
 
 
-class OneDeadLetter(Door):
+class DeadLetterDetailView(BaseView):
     """`/v1/dead-letters/{letter_id}`: read a dead letter."""
 
     @extend_schema(
@@ -144,11 +150,11 @@ class OneDeadLetter(Door):
         mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key_of(request).mode)
         letter = mine.first()
         if letter is None:
-            absent("dead letter")
-        return Response(_letter(letter, dead_letters.address_hashes([letter])).wire())
+            raise_not_found("dead letter")
+        return Response(_to_dead_letter(letter, dead_letters.address_hashes([letter])).to_json())
 
 
-class Replay(Door):
+class DeadLetterReplayView(BaseView):
     """`/v1/dead-letters/replay`: replay dead letters."""
 
     @extend_schema(
@@ -165,7 +171,7 @@ class Replay(Door):
         Every delivery passes all checks again, with a new attempt budget. The job is paced, so that
         new traffic is not delayed.
         """
-        wanted, key = shaped(request.data, ReplayRequest), key_of(request)
+        wanted, key = parse_body(request.data, ReplayRequest), key_of(request)
         letters = LetterFilter(
             ids=None if wanted.ids is None else tuple(wanted.ids),
             reason=wanted.reason or "",
@@ -185,11 +191,11 @@ class Replay(Door):
                 )
                 made.append(job)
         except replay.ReplayRefused as refused:
-            refuse(refused.problem)
-        return Response(ReplayJobAnswer.model_validate(job).wire(), status=202)
+            raise_problem(refused.problem)
+        return Response(ReplayJobAnswer.model_validate(job).to_json(), status=202)
 
 
-class Discard(Door):
+class DeadLetterDiscardView(BaseView):
     """`/v1/dead-letters/{letter_id}/discard`: discard a dead letter."""
 
     @extend_schema(
@@ -208,17 +214,17 @@ class Discard(Door):
         key = key_of(request)
         mine = DeadLetter.objects.filter(pk=min(letter_id, MAX_ID), mode=key.mode)
         if not mine.exists():
-            absent("dead letter")
+            raise_not_found("dead letter")
         with audit.changes(actor_of(request), "discard_dead_letter", mine):
             discarded = replay.discard([letter_id], by=key.prefix)
         letter = mine.get()
         if not discarded:
             said = f"the dead letter is {letter.resolution or 'part of a running replay job'}"
-            refuse(Problem(Kind.CONFLICT, said))
-        return Response(_letter(letter, dead_letters.address_hashes([letter])).wire())
+            raise_problem(Problem(Kind.CONFLICT, said))
+        return Response(_to_dead_letter(letter, dead_letters.address_hashes([letter])).to_json())
 
 
-class ReplayJobs(Door):
+class ReplayJobListView(BaseView):
     """`/v1/replay-jobs`: list replay jobs."""
 
     @extend_schema(
@@ -230,18 +236,18 @@ class ReplayJobs(Door):
     )
     def get(self, request: Request) -> Response:
         """List the replay jobs of the key's mode, started by any caller."""
-        query = asked(request, NumberedPageQuery)
+        query = parse_query(request, NumberedPageQuery)
         found = ReplayJob.objects.filter(mode=key_of(request).mode).order_by("-pk")
         if query.cursor is not None:
             found = found.filter(pk__lt=query.cursor)
         jobs = list(found[: query.limit + 1])
         shown = jobs[: query.limit]
-        answers = [ReplayJobAnswer.model_validate(job).wire() for job in shown]
+        answers = [ReplayJobAnswer.model_validate(job).to_json() for job in shown]
         following = shown[-1].pk if len(jobs) > query.limit else None
         return page(request, answers, following=following)
 
 
-class OneReplayJob(Door):
+class ReplayJobDetailView(BaseView):
     """`/v1/replay-jobs/{job_id}`: read a replay job."""
 
     @extend_schema(
@@ -255,11 +261,11 @@ class OneReplayJob(Door):
         mine = ReplayJob.objects.filter(mode=key_of(request).mode)
         job = mine.filter(pk=min(job_id, MAX_ID)).first()
         if job is None:
-            absent("replay job")
-        return Response(ReplayJobAnswer.model_validate(job).wire())
+            raise_not_found("replay job")
+        return Response(ReplayJobAnswer.model_validate(job).to_json())
 
 
-def _narrowed(query: LetterQuery) -> dict[str, Any]:
+def _filters(query: DeadLetterQuery) -> dict[str, Any]:
     """Return the query as keyword arguments of `QuerySet.filter`."""
     filters = {
         "reason__in": query.reason or None,
@@ -273,7 +279,7 @@ def _narrowed(query: LetterQuery) -> dict[str, Any]:
     return given | {"resolved_at__isnull": not query.resolved}
 
 
-def _letter(letter: DeadLetter, hashes: Mapping[int, str]) -> DeadLetterAnswer:
+def _to_dead_letter(letter: DeadLetter, hashes: Mapping[int, str]) -> DeadLetterAnswer:
     read = {name: getattr(letter, name, None) for name in DeadLetterAnswer.model_fields}
     computed = {
         "notification_id": ids.notification_of(letter.delivery_id),

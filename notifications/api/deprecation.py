@@ -52,15 +52,15 @@ def deprecated(
         "Link": f'<{_DOCS}>; rel="deprecation"',
     }
 
-    def decorated(operation: Operation[View, Arguments]) -> Operation[View, Arguments]:
+    def decorate(operation: Operation[View, Arguments]) -> Operation[View, Arguments]:
         @functools.wraps(operation)
-        def announced(
+        def with_headers(
             view: View, request: Request, /, *args: Arguments.args, **kwargs: Arguments.kwargs
         ) -> Response:
             view.headers.update(headers)
             return operation(view, request, *args, **kwargs)
 
-        marked: Operation[View, Arguments] = extend_schema(deprecated=True)(announced)
+        marked: Operation[View, Arguments] = extend_schema(deprecated=True)(with_headers)
         return marked
 
-    return decorated
+    return decorate

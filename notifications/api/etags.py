@@ -19,7 +19,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api.problems import refuse
+from notifications.api.problems import raise_problem
 from notifications.rules.problems import FieldError, Kind, Problem, Source
 
 IF_MATCH: Final = OpenApiParameter(
@@ -43,7 +43,9 @@ def tag_of(told: Mapping[str, Any], *, without: Collection[str] = ()) -> str:
     return f'"{hashlib.blake2b(encoded, digest_size=12).hexdigest()}"'
 
 
-def tagged(request: Request, told: Mapping[str, Any], tag: str, *, status: int = 200) -> Response:
+def etag_response(
+    request: Request, told: Mapping[str, Any], tag: str, *, status: int = 200
+) -> Response:
     """Return the response with an ETag, or a 304 if the client has the current version."""
     known = request.headers.get("If-None-Match")
     if request.method == "GET" and known is not None and _matches(known, tag):
@@ -60,7 +62,7 @@ def check(request: Request, current: Callable[[], str | None]) -> None:
             request has a condition.
 
     Raises:
-        Refusal: the object has changed, or exists already (412).
+        ProblemError: the object has changed, or exists already (412).
     """
     wanted = request.headers.get("If-Match")
     unwanted = request.headers.get("If-None-Match")
@@ -68,12 +70,14 @@ def check(request: Request, current: Callable[[], str | None]) -> None:
         return
     tag = current()
     if wanted is not None and not _matches(wanted, tag):
-        refuse(_failed("If-Match", "the object has changed: read the object again"))
+        raise_problem(
+            _precondition_problem("If-Match", "the object has changed: read the object again")
+        )
     if unwanted is not None and _matches(unwanted, tag):
-        refuse(_failed("If-None-Match", "the object already exists"))
+        raise_problem(_precondition_problem("If-None-Match", "the object already exists"))
 
 
-def _failed(header: str, said: str) -> Problem:
+def _precondition_problem(header: str, said: str) -> Problem:
     return Problem(Kind.PRECONDITION_FAILED, said, (FieldError(f"/{header}", said, Source.HEADER),))
 
 

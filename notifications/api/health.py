@@ -21,7 +21,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import broker, clock
-from notifications.api.base_view import OpenDoor
+from notifications.api.base_view import OpenView
 from notifications.models import SweepRun
 from notifications.store.postgres import backlog, db, disk, host_clock, session_settings
 from notifications.store.rate_limits import breaker_status
@@ -32,7 +32,7 @@ BEHIND: Final = dt.timedelta(seconds=15)
 seconds."""
 
 
-class Alive(OpenDoor):
+class LivenessView(OpenView):
     """`/healthz`: liveness."""
 
     needs_clock = False
@@ -43,7 +43,7 @@ class Alive(OpenDoor):
         return Response({"status": "ok"})
 
 
-class Ready(OpenDoor):
+class ReadinessView(OpenView):
     """`/readyz`: readiness."""
 
     needs_clock = False
@@ -52,8 +52,8 @@ class Ready(OpenDoor):
     def get(self, request: Request) -> Response:  # noqa: ARG002 - DRF's signature
         """Return the state of database, broker, sweeps and queues; 503 if nothing can be stored."""
         try:
-            wrong = _what_stops()
-            told = {"status": "unavailable", **wrong} if wrong else _look()
+            wrong = _blocking_problems()
+            told = {"status": "unavailable", **wrong} if wrong else _status()
         except Error:
             connection.close()
             wrong = {"database": "away"}
@@ -61,7 +61,7 @@ class Ready(OpenDoor):
         return Response(told, status=503 if wrong else 200)
 
 
-def _what_stops() -> dict[str, str]:
+def _blocking_problems() -> dict[str, str]:
     """Return the causes for which no request can succeed; empty if there is none."""
     if said := host_clock.fault():
         return {"clock": said}
@@ -73,7 +73,7 @@ def _what_stops() -> dict[str, str]:
     return {}
 
 
-def _look() -> dict[str, Any]:
+def _status() -> dict[str, Any]:
     ages = sweep_ages()
     behind = {found.lane.name: found for found in backlog.of_lanes()}
     is_taking = broker.probe()

@@ -26,7 +26,7 @@ from rest_framework.views import APIView
 
 from notifications.api import schema
 from notifications.api.authentication import key_of
-from notifications.api.problems import refuse
+from notifications.api.problems import raise_problem
 from notifications.intake.idempotency_keys import IN_PROGRESS, KEY_REUSED
 from notifications.rules.problems import FieldError, Kind, Problem, Source
 from notifications.rules.request import MAX_KEY, RESERVED_KEYS
@@ -53,15 +53,17 @@ def header(request: Request) -> str | None:
     """Return the request's Idempotency-Key, None without the header.
 
     Raises:
-        Refusal: the key is too long, has invalid characters or a reserved prefix (422).
+        ProblemError: the key is too long, has invalid characters or a reserved prefix (422).
     """
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
     if not 1 <= len(key) <= MAX_KEY or not key.isascii() or not key.isprintable():
-        refuse(_wrong(f"must be 1 to {MAX_KEY} printable ASCII characters"))
+        raise_problem(_wrong(f"must be 1 to {MAX_KEY} printable ASCII characters"))
     if key.startswith(RESERVED_KEYS):
-        refuse(_wrong(f"must not begin with {RESERVED_KEYS}: the service reserves this prefix"))
+        raise_problem(
+            _wrong(f"must not begin with {RESERVED_KEYS}: the service reserves this prefix")
+        )
     return key
 
 
@@ -78,14 +80,14 @@ def canonical(body: object, *, before: str = "") -> Sensitive[bytes]:
         before: text placed before the encoded body.
 
     Raises:
-        Refusal: the JSON is nested too deeply (400).
+        ProblemError: the JSON is nested too deeply (400).
     """
     if isinstance(body, bytes):
         return Sensitive(before.encode() + body)
     try:
         encoded = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
-        refuse(Problem(Kind.MALFORMED, f"the body cannot be taken: {error}"))
+        raise_problem(Problem(Kind.MALFORMED, f"the body cannot be taken: {error}"))
     return Sensitive(before.encode() + encoded)
 
 
@@ -102,44 +104,44 @@ def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
         key = Key(key_of(request).producer_id, key_of(request).mode, name)
         fingerprint = Fingerprint(canonical(request.data, before=f"{request.path}\n"))
         with transaction.atomic():
-            earlier = _taken(key, fingerprint)
+            earlier = _claim_key(key, fingerprint)
             if earlier is not None:
-                return _again(earlier, fingerprint)
+                return _repeat_response(earlier, fingerprint)
             response = post(view, request, *args, **kwargs)
-            idempotency.keep(key, _kept(response))
+            idempotency.keep(key, _encrypt_response(response))
         return response
 
     documented: Post[View, Arguments] = extend_schema(parameters=[schema.IDEMPOTENCY_KEY])(once)
     return documented
 
 
-def _taken(key: Key, fingerprint: Fingerprint) -> Entry | None:
+def _claim_key(key: Key, fingerprint: Fingerprint) -> Entry | None:
     """Insert the key in the open transaction; return the stored entry of an earlier call.
 
     Raises:
-        Refusal: the earlier call is still running (409).
+        ProblemError: the earlier call is still running (409).
         OperationalError: the database is away.
     """
     try:
         return idempotency.take(key, fingerprint.kept)
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):
-            refuse(IN_PROGRESS)
+            raise_problem(IN_PROGRESS)
         raise
 
 
-def _kept(response: Response) -> dict[str, str]:
+def _encrypt_response(response: Response) -> dict[str, str]:
     headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
     answer = {"status": response.status_code, "body": response.data, "headers": headers}
     return {"sealed": secret_variables.encrypt(Sensitive(answer)).decode()}
 
 
-def _again(earlier: Entry, fingerprint: Fingerprint) -> Response:
+def _repeat_response(earlier: Entry, fingerprint: Fingerprint) -> Response:
     if not fingerprint.is_of(earlier.body_hash):
-        refuse(KEY_REUSED)
+        raise_problem(KEY_REUSED)
     try:
         answer = secret_variables.decrypt(earlier.response["sealed"].encode()).reveal()
     except InvalidToken:
-        refuse(_UNREADABLE)
+        raise_problem(_UNREADABLE)
     headers = {**answer["headers"], **REPLAYED}
     return Response(answer["body"], status=answer["status"], headers=headers)

@@ -13,7 +13,7 @@ import orjson
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
-from notifications.api.problems import refuse
+from notifications.api.problems import raise_problem
 from notifications.rules.problems import Kind, Problem
 
 
@@ -46,13 +46,13 @@ class JsonParser(RawParser):
         """Decode the body.
 
         Raises:
-            Refusal: the body is not valid JSON.
+            ProblemError: the body is not valid JSON.
         """
         raw = super().parse(stream, media_type, parser_context)
         try:
             return orjson.loads(raw)
         except orjson.JSONDecodeError as error:
-            refuse(Problem(Kind.MALFORMED, f"the body is not JSON: {error}"))
+            raise_problem(Problem(Kind.MALFORMED, f"the body is not JSON: {error}"))
 
 
 class JsonRenderer(BaseRenderer):

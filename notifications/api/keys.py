@@ -11,23 +11,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import Door, shaped
+from notifications.api.base_view import BaseView, parse_body
 from notifications.api.idempotency import idempotent
-from notifications.api.problems import refuse
-from notifications.api.schemas import Answer, Asked
+from notifications.api.problems import raise_problem
+from notifications.api.schemas import RequestModel, ResponseModel
 from notifications.models import ApiKey
 from notifications.rules.problems import Kind, Problem
 from notifications.store.postgres import api_keys, audit
 
 
-class RotateRequest(Asked):
+class RotateRequest(RequestModel):
     """The overlap in which the old key and the new key work."""
 
     overlap_hours: Annotated[int, Field(ge=0, le=720)] = 24
     """Hours for which the old key continues to work."""
 
 
-class KeyRotated(Answer):
+class KeyRotated(ResponseModel):
     """The new key.
 
     The response shows the key once; a repeat with the same Idempotency-Key shows the key again.
@@ -40,7 +40,7 @@ class KeyRotated(Answer):
     old_key_expires_at: dt.datetime | None
 
 
-class Rotate(Door):
+class KeyRotateView(BaseView):
     """`/v1/keys/rotate`: rotate the caller's key."""
 
     @extend_schema(
@@ -56,7 +56,7 @@ class Rotate(Door):
 
         The key used for the call expires after `overlap_hours`.
         """
-        wanted = shaped(request.data, RotateRequest)
+        wanted = parse_body(request.data, RotateRequest)
         rows = ApiKey.objects.filter(prefix=key_of(request).prefix)
         actor, overlap = actor_of(request), dt.timedelta(hours=wanted.overlap_hours)
         try:
@@ -64,7 +64,7 @@ class Rotate(Door):
                 made, secret = api_keys.rotate(rows.get(), overlap=overlap, by=actor)
                 news.append(made)
         except api_keys.NotRotatable as error:
-            refuse(Problem(Kind.CONFLICT, str(error)))
+            raise_problem(Problem(Kind.CONFLICT, str(error)))
         told = KeyRotated(
             key=secret,
             prefix=made.prefix,
@@ -72,6 +72,6 @@ class Rotate(Door):
             expires_at=made.expires_at,
             old_key_expires_at=rows.get().expires_at,
         )
-        answer = Response(told.wire(), status=201)
+        answer = Response(told.to_json(), status=201)
         answer["Cache-Control"] = "no-store"
         return answer

@@ -10,14 +10,14 @@ from rest_framework.response import Response
 
 from notifications.api import throttle
 from notifications.api.authentication import key_of
-from notifications.api.base_view import Door
-from notifications.api.schemas import Answer, ModeWord, PriorityWord
+from notifications.api.base_view import BaseView
+from notifications.api.schemas import ModeWord, PriorityWord, ResponseModel
 from notifications.models import Schedule
 from notifications.scheduling.schedule_changes import MAX_SCHEDULES
 from notifications.store.rate_limits import producer_limits
 
 
-class RateAnswer(Answer):
+class RateAnswer(ResponseModel):
     """The producer's rate limit, shared by all keys of the mode."""
 
     per_second: int
@@ -30,14 +30,14 @@ class RateAnswer(Answer):
     """Seconds until the full burst is available again."""
 
 
-class SchedulesLimit(Answer):
+class SchedulesLimit(ResponseModel):
     """The producer's limit of schedules in this mode."""
 
     limit: int
     used: int
 
 
-class MeAnswer(Answer):
+class MeAnswer(ResponseModel):
     """The key of the request."""
 
     producer: str
@@ -55,7 +55,7 @@ class MeAnswer(Answer):
     schedules: SchedulesLimit
 
 
-class Me(Door):
+class MeView(BaseView):
     """`/v1/me`: the caller's key."""
 
     permission_classes = ()  # any key may ask what it is
@@ -90,4 +90,4 @@ class Me(Door):
             ),
             schedules=SchedulesLimit(limit=MAX_SCHEDULES, used=mine.count()),
         )
-        return Response(told.wire())
+        return Response(told.to_json())

@@ -21,7 +21,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api import health
-from notifications.api.base_view import OpenDoor
+from notifications.api.base_view import OpenView
 from notifications.models import Alert
 from notifications.rules.lane import LANES
 from notifications.store.postgres import backlog
@@ -106,7 +106,7 @@ class PlainText(BaseRenderer):
         return data if isinstance(data, bytes) else str(data).encode()
 
 
-class MetricsView(OpenDoor):
+class MetricsView(OpenView):
     """`GET /metrics`."""
 
     needs_clock = False

@@ -17,15 +17,15 @@ from rest_framework.response import Response
 from notifications import clock
 from notifications.api import correlation, idempotency, problems, schema, throttle
 from notifications.api.authentication import caller_of, key_of, permit
-from notifications.api.base_view import Door, shaped
-from notifications.api.pagination import AnyOf, DatedPageQuery, asked, page
-from notifications.api.problems import refuse
+from notifications.api.base_view import BaseView, parse_body
+from notifications.api.pagination import AnyOf, DatedPageQuery, page, parse_query
+from notifications.api.problems import raise_problem
 from notifications.api.schemas import (
-    Asked,
     BatchAccepted,
     DeliveryBrief,
     NotificationAccepted,
     NotificationLine,
+    RequestModel,
     StatusWord,
 )
 from notifications.intake import accept, rejections
@@ -46,7 +46,7 @@ from notifications.store.postgres import recipients, timelines
 from notifications.store.postgres.secret_variables import Fingerprint
 from notifications.store.postgres.timelines import ListingQuery, ListingRow
 
-Wish = NotificationRequest | Problem
+ParsedItem = NotificationRequest | Problem
 """A parsed item of a request: a notification, or the problem with the item."""
 
 RETENTION: Final = dt.timedelta(days=90)
@@ -56,13 +56,13 @@ _MOST_NOTED: Final = 20
 _RESULTS: Final = ("accepted", "duplicate", "rejected")
 
 
-class BatchRequest(Asked):
+class BatchRequest(RequestModel):
     """Up to 1000 notifications. Every item is accepted or rejected separately."""
 
     notifications: Annotated[list[NotificationRequest], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class _Envelope(Asked):
+class _Envelope(RequestModel):
     """A batch before validation of the items: an invalid item must not fail the whole batch."""
 
     notifications: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
@@ -87,10 +87,10 @@ class ListQuery(DatedPageQuery):
     """Notifications accepted at or after this instant."""
 
 
-class Notifications(Door):
+class NotificationListView(BaseView):
     """`/v1/notifications`: create and list notifications."""
 
-    costs_itself = frozenset({"POST"})
+    self_charging = frozenset({"POST"})
 
     @extend_schema(
         operation_id="create_notification",
@@ -106,33 +106,33 @@ class Notifications(Door):
         The response has the planned deliveries. A call with an idempotency key can be repeated for
         24 hours: the same body gets the first response again.
         """
-        wanted = self._understood(request)
+        wanted = self._parse_request(request)
         ask = IntakeRequest(caller_of(request), wanted, correlation.traceparent(request))
         single = Single(ask, throttle.charge_of(request, cost=1))
         taken, quota = accept.accept_one(single)
         throttle.tell(self, request, quota)
         if isinstance(taken, Refused):
-            refuse(taken.problem)
+            raise_problem(taken.problem)
         assert taken is not None  # noqa: S101 - for mypy: `tell` has refused what was not granted
-        return Response(taken.response, status=202, headers=_replayed(taken.replayed))
+        return Response(taken.response, status=202, headers=_replay_header(taken.replayed))
 
-    def _understood(self, request: Request) -> NotificationRequest:
+    def _parse_request(self, request: Request) -> NotificationRequest:
         """Parse body and header; an invalid request is charged here.
 
         Raises:
-            Refusal: the body is no valid notification, or the producer is over the rate limit.
+            ProblemError: the body is no valid notification, or the producer is over the rate limit.
         """
         try:
             if isinstance(request.data, dict) and request.data.get("to") is not None:
                 permit(request, part="to")
             key, wanted = idempotency.header(request), parse(request.data)
-        except problems.Refusal:
+        except problems.ProblemError:
             throttle.charge(self, request, cost=1)
             raise
         if isinstance(wanted, Problem):
             throttle.charge(self, request, cost=1)
             rejections.reject(caller_of(request), request.data, wanted)
-            refuse(wanted)
+            raise_problem(wanted)
         return wanted if key is None else wanted.model_copy(update={"idempotency_key": key})
 
     @extend_schema(
@@ -147,7 +147,7 @@ class Notifications(Door):
 
         A page can have fewer results than `limit` and still have a next page.
         """
-        query, key = asked(request, ListQuery), key_of(request)
+        query, key = parse_query(request, ListQuery), key_of(request)
         recipient_id = None
         if query.user_id is not None:
             recipient = recipients.find(mode=key.mode, user_id=query.user_id)
@@ -168,13 +168,13 @@ class Notifications(Door):
             before=query.cursor,
             limit=query.limit,
         )
-        return page(request, [_line(line).wire() for line in lines], following=following)
+        return page(request, [_line(line).to_json() for line in lines], following=following)
 
 
-class Batch(Door):
+class NotificationBatchView(BaseView):
     """`/v1/notifications/batch`: create many notifications."""
 
-    costs_itself = frozenset({"POST"})
+    self_charging = frozenset({"POST"})
 
     @extend_schema(
         operation_id="create_notifications",
@@ -192,16 +192,18 @@ class Batch(Door):
         The Idempotency-Key header covers the whole call. The `idempotency_key` of an item covers
         the item.
         """
-        items = shaped(request.data, _Envelope).notifications
+        items = parse_body(request.data, _Envelope).notifications
         throttle.charge(self, request, cost=len(items))
         wanted = [parse(item) for item in items]
-        whole = _accepted_once(request, wanted) or _accepted(request, wanted)
+        whole = _accept_once(request, wanted) or _accept(request, wanted)
         if not whole.replayed:
-            _note_what_is_invalid(request, items, wanted)
-        return Response(_told(whole.results), status=202, headers=_replayed(whole.replayed))
+            _log_invalid_items(request, items, wanted)
+        return Response(
+            _to_response(whole.results), status=202, headers=_replay_header(whole.replayed)
+        )
 
 
-def _accepted_once(request: Request, wanted: Sequence[Wish]) -> BatchResult | None:
+def _accept_once(request: Request, wanted: Sequence[ParsedItem]) -> BatchResult | None:
     """The answer to a batch that one key covers as a whole; None when it has no such key."""
     key = idempotency.header(request)
     if key is None:
@@ -214,11 +216,11 @@ def _accepted_once(request: Request, wanted: Sequence[Wish]) -> BatchResult | No
         traceparent=correlation.traceparent(request),
     )
     if isinstance(whole, Problem):
-        refuse(whole)
+        raise_problem(whole)
     return whole
 
 
-def _accepted(request: Request, wanted: Sequence[Wish]) -> BatchResult:
+def _accept(request: Request, wanted: Sequence[ParsedItem]) -> BatchResult:
     """The answer to a batch whose items stand for themselves."""
     good = [found for found in wanted if not isinstance(found, Problem)]
     trace = correlation.traceparent(request)
@@ -227,8 +229,8 @@ def _accepted(request: Request, wanted: Sequence[Wish]) -> BatchResult:
     return BatchResult(results, replayed=False)
 
 
-def _note_what_is_invalid(
-    request: Request, items: Sequence[object], wanted: Sequence[Wish]
+def _log_invalid_items(
+    request: Request, items: Sequence[object], wanted: Sequence[ParsedItem]
 ) -> None:
     """Write the first invalid items of a batch to the operators' log."""
     pairs = zip(items, wanted, strict=True)
@@ -237,11 +239,11 @@ def _note_what_is_invalid(
         rejections.reject(caller_of(request), item, found)
 
 
-def _replayed(replayed: bool) -> Mapping[str, str] | None:  # noqa: FBT001 - one private flag, named like the header
+def _replay_header(replayed: bool) -> Mapping[str, str] | None:  # noqa: FBT001 - one private flag, named like the header
     return idempotency.REPLAYED if replayed else None
 
 
-def _told(results: Sequence[AcceptedRequest | Refused]) -> dict[str, Any]:
+def _to_response(results: Sequence[AcceptedRequest | Refused]) -> dict[str, Any]:
     """The answer to a batch: what became of each item, and how often each result stands there."""
     told = list(_results(results))
     counts = Counter(each["result"] for each in told)

@@ -12,16 +12,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api.authentication import key_of
-from notifications.api.base_view import Door, absent, shaped
+from notifications.api.base_view import BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.problems import refuse
+from notifications.api.problems import raise_problem
 from notifications.api.schemas import (
-    Asked,
     DeliveryBrief,
     DeliveryDetail,
     EventLine,
     NotificationCancelled,
     NotificationDetail,
+    RequestModel,
 )
 from notifications.rules import request_faults
 from notifications.rules.request import Instant, LocalTime
@@ -31,7 +31,7 @@ from notifications.store.postgres import timelines
 from notifications.store.postgres.timelines import DeliveryView, Timeline
 
 
-class RescheduleRequest(Asked):
+class RescheduleRequest(RequestModel):
     """The new time: exactly one of `scheduled_at` and `send_at_local`."""
 
     scheduled_at: Instant | None = None
@@ -45,7 +45,7 @@ class RescheduleRequest(Asked):
         return self
 
 
-class One(Door):
+class NotificationDetailView(BaseView):
     """`/v1/notifications/{notification_id}`: read and reschedule a notification."""
 
     @extend_schema(
@@ -61,8 +61,8 @@ class One(Door):
             key.producer_id,
             key.mode,
         ):
-            absent("notification")
-        return Response(_detail(timeline).wire())
+            raise_not_found("notification")
+        return Response(_detail(timeline).to_json())
 
     @extend_schema(
         operation_id="reschedule_notification",
@@ -76,7 +76,7 @@ class One(Door):
 
         The call fails with 409 after sending has started. The time to live starts at the new time.
         """
-        wanted, key = shaped(request.data, RescheduleRequest), key_of(request)
+        wanted, key = parse_body(request.data, RescheduleRequest), key_of(request)
         local = wanted.send_at_local
         problem = reschedule.reschedule(
             notification_id,
@@ -86,11 +86,11 @@ class One(Door):
             send_at_local=dt.time.fromisoformat(local) if local is not None else None,
         )
         if problem is not None:
-            refuse(problem)
+            raise_problem(problem)
         return self.get(request, notification_id)
 
 
-class Cancel(Door):
+class NotificationCancelView(BaseView):
     """`/v1/notifications/{notification_id}/cancel`: cancel a notification."""
 
     @extend_schema(
@@ -110,14 +110,14 @@ class Cancel(Door):
         stopped = cancel.cancel(notification_id, producer_id=key.producer_id, mode=key.mode)
         timeline = timelines.of(notification_id)
         if stopped is None or timeline is None:
-            absent("notification")
+            raise_not_found("notification")
         told = NotificationCancelled(
             notification_id=notification_id,
             status=timeline.status,
             stopped=stopped,
             deliveries=[_brief(delivery) for delivery in timeline.deliveries],
         )
-        return Response(told.wire())
+        return Response(told.to_json())
 
 
 def _brief(delivery: DeliveryView) -> DeliveryBrief:

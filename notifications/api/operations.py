@@ -106,11 +106,11 @@ def describe(result: dict[str, Any], **_context: object) -> dict[str, Any]:
             _add_access(operation, f"{method.upper()} {path}")
             _add_answers(operation, method, path, used)
             _add_examples(operation, method, path)
-    components["headers"] = _used_headers(result)
+    components["headers"] = _headers_in_use(result)
     return result
 
 
-def _used_headers(result: dict[str, Any]) -> dict[str, Any]:
+def _headers_in_use(result: dict[str, Any]) -> dict[str, Any]:
     written = str(result)
     return {
         name: {"description": said, "schema": dict(shape)}
@@ -124,7 +124,7 @@ def _add_access(operation: Operation, name: str) -> None:
     rules = [rule for rule in TABLE if rule.operation.partition(" /")[0] == name.partition(" ")[0]]
     rule = next(each for each in rules if each.operation == name)
     parts = [each for each in rules if each.operation.startswith(f"{name} ")]
-    said = [operation["description"], _access_said(rule)]
+    said = [operation["description"], _describe_access(rule)]
     said += [
         f"`{part.operation.split()[2]}` also requires the scope `{part.needs}`." for part in parts
     ]
@@ -133,7 +133,7 @@ def _add_access(operation: Operation, name: str) -> None:
     operation["x-scopes"] = [rule.needs.value] if isinstance(rule.needs, Scope) else []
 
 
-def _access_said(rule: Rule) -> str:
+def _describe_access(rule: Rule) -> str:
     if rule.needs is Entry.SIGNED:
         return "Requires the provider's signature and no key."
     needs = f"the scope `{rule.needs}`" if isinstance(rule.needs, Scope) else "a key of any scope"
@@ -289,7 +289,7 @@ def _curl(example: Example, method: str, path: str) -> str:
         headers = {"Authorization": f"Bearer $NOTIFY_{example.mode.name}_KEY", **headers}
     if example.body is not None:
         headers["Content-Type"] = example.media_type
-    parts += [f'-H "{name}: {_quoted(value)}"' for name, value in headers.items()]
+    parts += [f'-H "{name}: {_quote(value)}"' for name, value in headers.items()]
     if example.body is not None:
         raw = example.body if isinstance(example.body, str) else json.dumps(example.body)
         escaped = raw.replace("'", "'\\''")
@@ -297,5 +297,5 @@ def _curl(example: Example, method: str, path: str) -> str:
     return " \\\n  ".join(parts)
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     return value.replace('"', '\\"')

@@ -12,15 +12,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications.api.base_view import MAX_ID
-from notifications.api.problems import refuse
-from notifications.api.schemas import Asked
+from notifications.api.problems import raise_problem
+from notifications.api.schemas import RequestModel
 from notifications.rules import request_faults
 from notifications.rules.problems import Source
 
 MAX_LIMIT: Final = 100
 MAX_VALUES: Final = 50
 """Maximum number of values for a filter."""
-Query = TypeVar("Query", bound=Asked)
+Query = TypeVar("Query", bound=RequestModel)
 Value = TypeVar("Value")
 
 SmallId = Annotated[int, Field(ge=1, le=MAX_ID)]
@@ -29,7 +29,7 @@ AnyOf = Annotated[list[Value], Field(max_length=MAX_VALUES)]
 """A filter with several values: the parameter is repeated for every value."""
 
 
-class PageQuery(Asked):
+class PageQuery(RequestModel):
     """Parameters of all lists."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 50
@@ -50,11 +50,11 @@ class DatedPageQuery(PageQuery):
     """The value of `next` on the previous page."""
 
 
-def asked(request: Request, query: type[Query]) -> Query:
+def parse_query(request: Request, query: type[Query]) -> Query:
     """Validate the query string. The last value of a repeated single-value parameter counts.
 
     Raises:
-        Refusal: a parameter is unknown or invalid (422).
+        ProblemError: a parameter is unknown or invalid (422).
     """
     given = request.query_params
     lists = {name for name, field in query.model_fields.items() if _is_list(field.annotation)}
@@ -62,7 +62,7 @@ def asked(request: Request, query: type[Query]) -> Query:
     try:
         return query.model_validate(values)
     except ValidationError as error:
-        refuse(request_faults.invalid(error, query, source=Source.QUERY))
+        raise_problem(request_faults.invalid(error, query, source=Source.QUERY))
 
 
 def page(request: Request, results: Sequence[Any], *, following: object) -> Response:

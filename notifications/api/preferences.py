@@ -11,20 +11,20 @@ from rest_framework.response import Response
 
 from notifications.api import etags
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import Door, shaped
-from notifications.api.problems import refuse
+from notifications.api.base_view import BaseView, parse_body
+from notifications.api.problems import raise_problem
 from notifications.api.recipient_schemas import (
     PreferencesAnswer,
     PreferencesReplacement,
     PreferencesRequest,
 )
-from notifications.api.recipients import checked, known
+from notifications.api.recipients import get_recipient, valid_user_id
 from notifications.models import Preference, Recipient
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.store.postgres import audit, recipients
 
 
-class Preferences(Door):
+class PreferencesView(BaseView):
     """`/v1/recipients/{user_id}/preferences`: read and change preferences."""
 
     @extend_schema(
@@ -39,8 +39,8 @@ class Preferences(Door):
 
         A recipient without preferences allows everything, in the default order.
         """
-        told = _wishes(known(request, user_id))
-        return etags.tagged(request, told, etags.tag_of(told))
+        told = _preferences_json(get_recipient(request, user_id))
+        return etags.etag_response(request, told, etags.tag_of(told))
 
     @extend_schema(
         operation_id="change_preferences",
@@ -57,7 +57,7 @@ class Preferences(Door):
         key can switch a category on again if the person switched the category off
         (`categories_left`).
         """
-        return self._write(request, user_id, shaped(request.data, PreferencesRequest))
+        return self._write(request, user_id, parse_body(request.data, PreferencesRequest))
 
     @extend_schema(
         operation_id="put_preferences",
@@ -69,31 +69,33 @@ class Preferences(Door):
     )
     def put(self, request: Request, user_id: str) -> Response:
         """Replace all preferences. An omitted field is reset to the default."""
-        return self._write(request, user_id, shaped(request.data, PreferencesReplacement))
+        return self._write(request, user_id, parse_body(request.data, PreferencesReplacement))
 
     def _write(self, request: Request, user_id: str, wanted: PreferencesRequest) -> Response:
         with transaction.atomic():
-            etags.check(request, lambda: _wishes_tag(request, user_id))
-            changed = _preferred(request, known(request, user_id), wanted)
-        told = PreferencesAnswer.model_validate(changed).wire()
-        return etags.tagged(request, told, etags.tag_of(told))
+            etags.check(request, lambda: _preferences_tag(request, user_id))
+            changed = _change_preferences(request, get_recipient(request, user_id), wanted)
+        told = PreferencesAnswer.model_validate(changed).to_json()
+        return etags.etag_response(request, told, etags.tag_of(told))
 
 
-def _preferred(request: Request, recipient: Recipient, wanted: PreferencesRequest) -> Preference:
+def _change_preferences(
+    request: Request, recipient: Recipient, wanted: PreferencesRequest
+) -> Preference:
     before = Preference.objects.filter(recipient=recipient)
     try:
         with audit.changes(actor_of(request), "change_preferences", before):
             return recipients.prefer(recipient, wanted.changes())
     except recipients.RecipientOptedOut as error:
         said = str(error)
-        refuse(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
+        raise_problem(Problem(Kind.CONFLICT, said, (FieldError("/categories_off", said),)))
 
 
-def _wishes(recipient: Recipient) -> dict[str, Any]:
+def _preferences_json(recipient: Recipient) -> dict[str, Any]:
     found = Preference.objects.filter(recipient=recipient).first()
-    return PreferencesAnswer.model_validate(found or Preference()).wire()
+    return PreferencesAnswer.model_validate(found or Preference()).to_json()
 
 
-def _wishes_tag(request: Request, user_id: str) -> str | None:
-    found = recipients.lock(mode=key_of(request).mode, user_id=checked(user_id))
-    return None if found is None else etags.tag_of(_wishes(found))
+def _preferences_tag(request: Request, user_id: str) -> str | None:
+    found = recipients.lock(mode=key_of(request).mode, user_id=valid_user_id(user_id))
+    return None if found is None else etags.tag_of(_preferences_json(found))

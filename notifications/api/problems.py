@@ -98,7 +98,7 @@ CURES: Final = MappingProxyType({
 """Kind -> title and remedy."""
 
 
-class Refusal(Exception):
+class ProblemError(Exception):
     """The request fails with `problem`."""
 
     def __init__(self, problem: Problem) -> None:
@@ -114,13 +114,13 @@ class TooManyReaders(OSError):
     """
 
 
-def refuse(problem: Problem) -> NoReturn:
+def raise_problem(problem: Problem) -> NoReturn:
     """Fail the current request with a problem.
 
     Raises:
-        Refusal: always.
+        ProblemError: always.
     """
-    raise Refusal(problem)
+    raise ProblemError(problem)
 
 
 def body(problem: Problem, *, within: str = "") -> dict[str, Any]:
@@ -166,7 +166,7 @@ def answer(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
 
 
 def _problem_of(error: Exception) -> Problem | None:
-    if isinstance(error, Refusal):
+    if isinstance(error, ProblemError):
         return error.problem
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)

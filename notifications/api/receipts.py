@@ -14,11 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from notifications import conf
-from notifications.api.address_limits import refuse_failed
-from notifications.api.base_view import OpenDoor, absent
+from notifications.api.address_limits import raise_failed
+from notifications.api.base_view import OpenView, raise_not_found
 from notifications.api.json_io import RawParser
-from notifications.api.problems import refuse
-from notifications.api.schemas import Answer
+from notifications.api.problems import raise_problem
+from notifications.api.schemas import ResponseModel
 from notifications.delivery import routing
 from notifications.feedback import delivery_receipts, inbound_sms
 from notifications.rules.problems import Kind, Problem
@@ -28,7 +28,7 @@ from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, N
 _AGAIN: Final = dt.timedelta(seconds=30)
 
 
-class ReceiptsTaken(Answer):
+class ReceiptsTaken(ResponseModel):
     """The number of receipts in the callback."""
 
     receipts: int
@@ -36,7 +36,7 @@ class ReceiptsTaken(Answer):
     """Receipts which changed a delivery."""
 
 
-class Receipts(OpenDoor):
+class ReceiptView(OpenView):
     """`/v1/receipts/{provider}`: callback for a provider."""
 
     parser_classes = (RawParser,)
@@ -57,9 +57,9 @@ class Receipts(OpenDoor):
         """
         adapter = routing.provider_named(provider)
         if adapter is None:
-            absent("provider")
+            raise_not_found("provider")
         _check_head(adapter, request)
-        said = _parsed(adapter, request)
+        said = _parse(adapter, request)
         receipts = [each for each in said if isinstance(each, Receipt)]
         texts = [each for each in said if isinstance(each, InboundText)]
         inbound_sms.process(adapter.name, texts)
@@ -67,24 +67,25 @@ class Receipts(OpenDoor):
             # A vendor may send the body of this response to the person as a reply.
             return Response(status=204)
         matched = delivery_receipts.record(adapter.name, receipts)
-        return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).wire())
+        return Response(ReceiptsTaken(receipts=len(receipts), matched=matched).to_json())
 
 
 def _check_head(adapter: Provider, request: Request) -> None:
     """Refuse a request which cannot be a receipt before the body is read.
 
     Raises:
-        Refusal: the provider sends no receipts (404), or the signature header is missing (401).
+        ProblemError: the provider sends no receipts (404), or the signature header is missing
+            (401).
     """
     if not adapter.capabilities.gives_receipts:
-        absent("provider that sends receipts")
+        raise_not_found("provider that sends receipts")
     missing = [name for name in adapter.capabilities.receipt_headers if name not in request.headers]
     if missing:
         said = f"the header {min(missing)} is missing"
-        refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
+        raise_failed(request, Problem(Kind.UNAUTHENTICATED, said))
 
 
-def _parsed(adapter: Provider, request: Request) -> list[Receipt | InboundText]:
+def _parse(adapter: Provider, request: Request) -> list[Receipt | InboundText]:
     # For an empty body DRF gives an empty form instead of bytes.
     raw: object = request.data
     call = ReceiptRequest(
@@ -97,11 +98,11 @@ def _parsed(adapter: Provider, request: Request) -> list[Receipt | InboundText]:
         return list(adapter.parse_receipt(call))
     except InvalidSignature as error:
         said = str(error) or "the signature is wrong"
-        refuse_failed(request, Problem(Kind.UNAUTHENTICATED, said))
+        raise_failed(request, Problem(Kind.UNAUTHENTICATED, said))
     except MalformedReceipt as error:
-        refuse(Problem(Kind.MALFORMED, str(error) or "the receipt cannot be read"))
+        raise_problem(Problem(Kind.MALFORMED, str(error) or "the receipt cannot be read"))
     except CannotVerify as error:
         said = str(error) or "the signature cannot be checked now; call again"
-        refuse(Problem(Kind.UNAVAILABLE, said, retry_after=_AGAIN))
+        raise_problem(Problem(Kind.UNAVAILABLE, said, retry_after=_AGAIN))
     except NoReceipts:
-        absent("provider that sends receipts")
+        raise_not_found("provider that sends receipts")

@@ -15,7 +15,7 @@ from pydantic import (
     field_validator,
 )
 
-from notifications.api.schemas import Answer, Asked, ChannelLabel, ChannelWord
+from notifications.api.schemas import ChannelLabel, ChannelWord, RequestModel, ResponseModel
 from notifications.rules.rate_limits import frequency_caps as caps
 from notifications.rules.recipient import Locale, Zone
 from notifications.rules.request import Instant, Name, Text
@@ -54,7 +54,7 @@ CapText = Annotated[
 QuietHours = Annotated[Windows, Field(max_length=quiet_hours.MAX_WINDOWS), AfterValidator(_windows)]
 
 
-class ContactRequest(Asked):
+class ContactRequest(RequestModel):
     """An address on a channel."""
 
     channel: AskedChannel
@@ -80,7 +80,7 @@ class ContactRequest(Asked):
         )
 
 
-class RecipientRequest(Asked):
+class RecipientRequest(RequestModel):
     """A recipient. An omitted locale or timezone is reset to the default."""
 
     locale: Locale = "en"
@@ -94,7 +94,7 @@ class RecipientRequest(Asked):
         return {"locale": self.locale, "timezone": self.timezone}
 
 
-class RecipientChange(Asked):
+class RecipientChange(RequestModel):
     """Changes of a recipient. Omitted fields keep the current value."""
 
     locale: Locale | None = None
@@ -108,7 +108,7 @@ class RecipientChange(Asked):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class PreferencesRequest(Asked):
+class PreferencesRequest(RequestModel):
     """Preferences of a recipient. Omitted fields keep the current value."""
 
     channels_off: Channels | None = None
@@ -137,7 +137,7 @@ class PreferencesRequest(Asked):
         }
 
 
-class ContactAnswer(Answer):
+class ContactAnswer(ResponseModel):
     """A stored contact."""
 
     id: int
@@ -159,7 +159,7 @@ class ContactAnswer(Answer):
     """A delivery to this address is an open dead letter: check the address."""
 
 
-class RecipientAnswer(Answer):
+class RecipientAnswer(ResponseModel):
     """A stored recipient."""
 
     user_id: str
@@ -186,7 +186,7 @@ _NOTHING_SAID: Final[Mapping[str, object]] = MappingProxyType({
 })
 
 
-class RecipientLine(Answer):
+class RecipientLine(ResponseModel):
     """A recipient in a list."""
 
     user_id: str
@@ -196,7 +196,7 @@ class RecipientLine(Answer):
     updated_at: dt.datetime
 
 
-class ErasureJobAnswer(Answer):
+class ErasureJobAnswer(ResponseModel):
     """The progress of an erasure job."""
 
     id: int
@@ -208,7 +208,7 @@ class ErasureJobAnswer(Answer):
     """null: the job is still running."""
 
 
-class PreferencesAnswer(Answer):
+class PreferencesAnswer(ResponseModel):
     """The preferences of a recipient."""
 
     channels_off: list[ChannelWord]
@@ -222,7 +222,7 @@ class PreferencesAnswer(Answer):
     caps: dict[str, str]
 
 
-class ChangeLine(Answer):
+class ChangeLine(ResponseModel):
     """A change of a recipient, a contact or preferences."""
 
     at: dt.datetime

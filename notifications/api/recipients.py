@@ -19,10 +19,10 @@ from rest_framework.response import Response
 
 from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, key_of, permit
-from notifications.api.base_view import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import AnyOf, NumberedPageQuery, asked, page
-from notifications.api.problems import refuse
+from notifications.api.pagination import AnyOf, NumberedPageQuery, page, parse_query
+from notifications.api.problems import raise_problem
 from notifications.api.recipient_schemas import (
     ChangeLine,
     ContactAnswer,
@@ -54,7 +54,7 @@ class RecipientQuery(NumberedPageQuery):
     """Recipients with any of these user ids."""
 
 
-class Recipients(Door):
+class RecipientListView(BaseView):
     """`/v1/recipients`: list recipients."""
 
     @extend_schema(
@@ -66,7 +66,7 @@ class Recipients(Door):
     )
     def get(self, request: Request) -> Response:
         """List the recipients of the key's mode, without contacts."""
-        query = asked(request, RecipientQuery)
+        query = parse_query(request, RecipientQuery)
         found = Recipient.objects.filter(mode=key_of(request).mode)
         if query.cursor is not None:
             found = found.filter(pk__lt=query.cursor)
@@ -75,11 +75,11 @@ class Recipients(Door):
         rows = list(found.order_by("-pk")[: query.limit + 1])
         shown = rows[: query.limit]
         following = shown[-1].pk if len(rows) > query.limit else None
-        answers = [RecipientLine.model_validate(row).wire() for row in shown]
+        answers = [RecipientLine.model_validate(row).to_json() for row in shown]
         return page(request, answers, following=following)
 
 
-class One(Door):
+class RecipientDetailView(BaseView):
     """`/v1/recipients/{user_id}`: create, read, change and erase a recipient."""
 
     @extend_schema(
@@ -96,9 +96,9 @@ class One(Door):
         An omitted locale or timezone is reset to the default; omitted `contacts` stay. An address
         reported as invalid by a provider stays invalid.
         """
-        wanted = shaped(request.data, RecipientRequest)
+        wanted = parse_body(request.data, RecipientRequest)
         contacts = _addresses(request, wanted.contacts)
-        mode, user_id = key_of(request).mode, checked(user_id)
+        mode, user_id = key_of(request).mode, valid_user_id(user_id)
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
             with _changes(request, "put_recipient", user_id), _by(request, user_id) as change:
@@ -109,7 +109,7 @@ class One(Door):
                     addresses=contacts,
                     change=change,
                 )
-        return _told(request, recipient, status=201 if created else 200)
+        return _to_response(request, recipient, status=201 if created else 200)
 
     @extend_schema(
         operation_id="change_recipient",
@@ -124,18 +124,18 @@ class One(Door):
 
         Contacts are added, or changed if the address is known.
         """
-        wanted = shaped(request.data, RecipientChange)
+        wanted = parse_body(request.data, RecipientChange)
         contacts = _addresses(request, wanted.contacts)
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, user_id))
             with _changes(request, "change_recipient", user_id), _by(request, user_id) as change:
                 recipient = recipients.merge(
-                    known(request, user_id),
+                    get_recipient(request, user_id),
                     profile=wanted.profile(),
                     addresses=contacts or (),
                     change=change,
                 )
-        return _told(request, recipient)
+        return _to_response(request, recipient)
 
     @extend_schema(
         operation_id="get_recipient",
@@ -146,7 +146,7 @@ class One(Door):
     )
     def get(self, request: Request, user_id: str) -> Response:
         """Return a recipient with all contacts, invalid contacts included."""
-        return _told(request, known(request, user_id))
+        return _to_response(request, get_recipient(request, user_id))
 
     @extend_schema(
         operation_id="erase_recipient",
@@ -164,15 +164,15 @@ class One(Door):
             etags.check(request, lambda: _current_tag(request, user_id))
             key = key_of(request)
             with audit.changes(actor_of(request), "erase_recipient") as made:
-                job = erasure.begin(mode=key.mode, user_id=checked(user_id), by=key.prefix)
+                job = erasure.begin(mode=key.mode, user_id=valid_user_id(user_id), by=key.prefix)
                 made.extend([job] if job else [])
         if job is None:
-            absent("recipient")
+            raise_not_found("recipient")
         headers = {"Location": f"/v1/erasure-jobs/{job.pk}"}
-        return Response(ErasureJobAnswer.model_validate(job).wire(), status=202, headers=headers)
+        return Response(ErasureJobAnswer.model_validate(job).to_json(), status=202, headers=headers)
 
 
-class OneErasureJob(Door):
+class ErasureJobDetailView(BaseView):
     """`/v1/erasure-jobs/{job_id}`: read an erasure job."""
 
     @extend_schema(
@@ -186,11 +186,11 @@ class OneErasureJob(Door):
         mine = ErasureJob.objects.filter(pk=min(job_id, MAX_ID), mode=key_of(request).mode)
         job = mine.first()
         if job is None:
-            absent("erasure job")
-        return Response(ErasureJobAnswer.model_validate(job).wire())
+            raise_not_found("erasure job")
+        return Response(ErasureJobAnswer.model_validate(job).to_json())
 
 
-class Contacts(Door):
+class ContactListView(BaseView):
     """`/v1/recipients/{user_id}/contacts`: add a contact."""
 
     @extend_schema(
@@ -203,18 +203,18 @@ class Contacts(Door):
     @idempotent
     def post(self, request: Request, user_id: str) -> Response:
         """Add a contact. A known address is updated instead of added again."""
-        wanted = shaped(request.data, ContactRequest)
-        recipient = known(request, user_id)
+        wanted = parse_body(request.data, ContactRequest)
+        recipient = get_recipient(request, user_id)
         with (
             audit.changes(actor_of(request), "add_contact", recipient.contacts.all()),
             _by(request, user_id) as change,
         ):
             added = recipients.add_contact(recipient, wanted.as_address(), change)
         contact = suppressions.with_causes(recipient.contacts.all()).get(pk=added.pk)
-        return Response(_contact(contact).wire(), status=201)
+        return Response(_contact(contact).to_json(), status=201)
 
 
-class OneContact(Door):
+class ContactDetailView(BaseView):
     """`/v1/recipients/{user_id}/contacts/{contact_id}`: remove a contact."""
 
     @extend_schema(
@@ -228,20 +228,20 @@ class OneContact(Door):
 
         The contact stays stored as invalid, because past deliveries refer to it.
         """
-        recipient = known(request, user_id)
+        recipient = get_recipient(request, user_id)
         if contact_id > MAX_ID:
-            absent("contact")
+            raise_not_found("contact")
         with (
             audit.changes(actor_of(request), "remove_contact", recipient.contacts.all()),
             _by(request, user_id) as change,
         ):
             removed = recipients.remove_contact(recipient, contact_id=contact_id, change=change)
         if not removed:
-            absent("contact")
+            raise_not_found("contact")
         return Response(status=204)
 
 
-class Changes(Door):
+class RecipientChangeListView(BaseView):
     """`/v1/recipients/{user_id}/changes`: list changes of a recipient."""
 
     @extend_schema(
@@ -253,7 +253,7 @@ class Changes(Door):
     )
     def get(self, request: Request, user_id: str) -> Response:
         """List the changes by API keys and operators, with previous and new values."""
-        query, recipient = asked(request, NumberedPageQuery), known(request, user_id)
+        query, recipient = parse_query(request, NumberedPageQuery), get_recipient(request, user_id)
         preferences = Preference(recipient=recipient)
         found = audit.of_object(recipient, preferences, *recipient.contacts.all())
         if query.cursor is not None:
@@ -261,7 +261,7 @@ class Changes(Door):
         lines = list(found.order_by("-pk")[: query.limit + 1])
         shown = lines[: query.limit]
         following = shown[-1].pk if len(lines) > query.limit else None
-        answers = [ChangeLine.model_validate(line).wire() for line in shown]
+        answers = [ChangeLine.model_validate(line).to_json() for line in shown]
         return page(request, answers, following=following)
 
 
@@ -272,7 +272,7 @@ def _by(request: Request, user_id: str) -> Iterator[Change]:
         with contact_changes.watch(key_of(request).mode, user_id) as losing:
             yield Change(by=actor_of(request), losing=losing)
     except contact_changes.TooManyChanges as error:
-        refuse(error.problem)
+        raise_problem(error.problem)
 
 
 def _changes(request: Request, operation: str, user_id: str) -> AbstractContextManager[object]:
@@ -290,7 +290,7 @@ def _addresses(request: Request, given: list[ContactRequest] | None) -> list[Add
     """Return the contacts of a body, which need a separate scope; None without contacts.
 
     Raises:
-        Refusal: the key lacks the scope (403).
+        ProblemError: the key lacks the scope (403).
     """
     if given is None:
         return None
@@ -298,33 +298,33 @@ def _addresses(request: Request, given: list[ContactRequest] | None) -> list[Add
     return [one.as_address() for one in given]
 
 
-def checked(user_id: str) -> str:
+def valid_user_id(user_id: str) -> str:
     """Return a valid user id.
 
     Raises:
-        Refusal: the user id is malformed, so no recipient can have the id (404).
+        ProblemError: the user id is malformed, so no recipient can have the id (404).
     """
     try:
         return _USER_ID.validate_python(user_id)
     except ValidationError:
-        absent("recipient")
+        raise_not_found("recipient")
 
 
-def known(request: Request, user_id: str) -> Recipient:
+def get_recipient(request: Request, user_id: str) -> Recipient:
     """Return a recipient of the key's mode.
 
     Raises:
-        Refusal: the recipient does not exist (404).
+        ProblemError: the recipient does not exist (404).
     """
-    found = recipients.find(mode=key_of(request).mode, user_id=checked(user_id))
+    found = recipients.find(mode=key_of(request).mode, user_id=valid_user_id(user_id))
     if found is None:
-        absent("recipient")
+        raise_not_found("recipient")
     return found
 
 
-def _told(request: Request, recipient: Recipient, *, status: int = 200) -> Response:
-    told = _recipient(recipient).wire()
-    return etags.tagged(request, told, _tag(told), status=status)
+def _to_response(request: Request, recipient: Recipient, *, status: int = 200) -> Response:
+    told = _recipient(recipient).to_json()
+    return etags.etag_response(request, told, _tag(told), status=status)
 
 
 def _tag(told: dict[str, Any]) -> str:
@@ -337,8 +337,8 @@ def _tag(told: dict[str, Any]) -> str:
 
 
 def _current_tag(request: Request, user_id: str) -> str | None:
-    found = recipients.lock(mode=key_of(request).mode, user_id=checked(user_id))
-    return None if found is None else _tag(_recipient(found).wire())
+    found = recipients.lock(mode=key_of(request).mode, user_id=valid_user_id(user_id))
+    return None if found is None else _tag(_recipient(found).to_json())
 
 
 def _recipient(recipient: Recipient) -> RecipientAnswer:

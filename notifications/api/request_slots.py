@@ -157,7 +157,7 @@ class _Body:
         """
         length = int(self._environ.get("CONTENT_LENGTH") or 0)
         held = self._lease.is_held
-        address = clients.counted_as(clients.address_of(self._environ))
+        address = clients.rate_limit_key(clients.address_of(self._environ))
         since = self._readers.enter(caller=caller, address=address, size=length)
         self.counted = length
         self._lease.give_back()
@@ -223,13 +223,13 @@ class Slots:
         try:
             answer = cast("_Answer", self._django(environ, start_response))
             if isinstance(answer, StreamingHttpResponse):
-                return self._streamed(answer, lease, start_response)
+                return self._stream_response(answer, lease, start_response)
             answer.close()
             return [answer.content]
         finally:
             lease.give_back()
 
-    def _streamed(
+    def _stream_response(
         self, answer: StreamingHttpResponse, lease: _Lease, start_response: StartResponse
     ) -> object:
         length = answer.headers.get("Content-Length", "")

@@ -15,11 +15,11 @@ from rest_framework.response import Response
 from notifications import clock
 from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, caller_of, key_of
-from notifications.api.base_view import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, asked, page
-from notifications.api.problems import refuse
-from notifications.api.schemas import Answer, Asked
+from notifications.api.pagination import NumberedPageQuery, page, parse_query
+from notifications.api.problems import raise_problem
+from notifications.api.schemas import RequestModel, ResponseModel
 from notifications.models import Schedule
 from notifications.rules.problems import Problem
 from notifications.rules.recipient import Zone
@@ -32,7 +32,7 @@ ScheduleName = Annotated[Text, Field(min_length=1, max_length=100)]
 RuleText = Annotated[Text, Field(min_length=1, max_length=MAX_LENGTH)]
 
 
-class ScheduleRequest(Asked):
+class ScheduleRequest(RequestModel):
     """A recurring notification."""
 
     name: ScheduleName
@@ -49,7 +49,7 @@ class ScheduleRequest(Asked):
     """Without idempotency_key, scheduled_at and send_at_local."""
 
 
-class ScheduleChange(Asked):
+class ScheduleChange(RequestModel):
     """Changes of a schedule; omitted fields stay. Future occurrences are planned again."""
 
     name: ScheduleName | None = None
@@ -63,7 +63,7 @@ class ScheduleChange(Asked):
     notification: NotificationRequest | None = None
 
 
-class ScheduleAnswer(Answer):
+class ScheduleAnswer(ResponseModel):
     """A stored schedule."""
 
     id: int
@@ -81,7 +81,7 @@ class ScheduleAnswer(Answer):
     updated_at: dt.datetime
 
 
-class Schedules(Door):
+class ScheduleListView(BaseView):
     """`/v1/schedules`: create and list schedules."""
 
     @extend_schema(
@@ -97,7 +97,7 @@ class Schedules(Door):
 
         Every occurrence becomes a notification a day ahead of the planned time.
         """
-        wanted = shaped(request.data, ScheduleRequest)
+        wanted = parse_body(request.data, ScheduleRequest)
         fields = {
             "name": wanted.name,
             "rrule": wanted.rrule,
@@ -111,7 +111,7 @@ class Schedules(Door):
             arranged = schedule_changes.create(caller_of(request), fields)
             if isinstance(arranged, Schedule):
                 made.append(arranged)
-        return Response(_told(arranged), status=201)
+        return Response(_to_response(arranged), status=201)
 
     @extend_schema(
         operation_id="list_schedules",
@@ -122,18 +122,18 @@ class Schedules(Door):
     )
     def get(self, request: Request) -> Response:
         """List the schedules of the key's producer and mode."""
-        query, key = asked(request, NumberedPageQuery), key_of(request)
+        query, key = parse_query(request, NumberedPageQuery), key_of(request)
         found = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
         if query.cursor is not None:
             found = found.filter(pk__lt=query.cursor)
         schedules = list(found.order_by("-pk")[: query.limit + 1])
         shown = schedules[: query.limit]
         more = len(schedules) > query.limit
-        answers = [_told(each) for each in shown]
+        answers = [_to_response(each) for each in shown]
         return page(request, answers, following=shown[-1].pk if more else None)
 
 
-class OneSchedule(Door):
+class ScheduleDetailView(BaseView):
     """`/v1/schedules/{schedule_id}`: read, change and end a schedule."""
 
     @extend_schema(
@@ -147,8 +147,8 @@ class OneSchedule(Door):
         """Return a schedule with the time of the next occurrence."""
         found = _mine(request, schedule_id).first()
         if found is None:
-            absent("schedule")
-        return _tagged(request, found)
+            raise_not_found("schedule")
+        return _etag_response(request, found)
 
     @extend_schema(
         operation_id="change_schedule",
@@ -163,7 +163,7 @@ class OneSchedule(Door):
 
         Occurrences which have not been sent are withdrawn and planned again.
         """
-        wanted = shaped(request.data, ScheduleChange)
+        wanted = parse_body(request.data, ScheduleChange)
         changes = _changes(wanted, request.data)
         with transaction.atomic():
             etags.check(request, lambda: _current_tag(request, schedule_id))
@@ -171,7 +171,7 @@ class OneSchedule(Door):
                 changed = schedule_changes.change(
                     caller_of(request), min(schedule_id, MAX_ID), changes
                 )
-        return _tagged(request, changed)
+        return _etag_response(request, changed)
 
     @extend_schema(
         operation_id="delete_schedule",
@@ -187,7 +187,7 @@ class OneSchedule(Door):
             with audit.changes(actor_of(request), "delete_schedule", _mine(request, schedule_id)):
                 removed = schedule_changes.remove(caller_of(request), min(schedule_id, MAX_ID))
         if not removed:
-            absent("schedule")
+            raise_not_found("schedule")
         return Response(status=204)
 
 
@@ -199,16 +199,16 @@ def _mine(request: Request, schedule_id: int) -> QuerySet[Schedule]:
 
 def _current_tag(request: Request, schedule_id: int) -> str | None:
     found = _mine(request, schedule_id).select_for_update().first()
-    return None if found is None else _tag(_told(found))
+    return None if found is None else _tag(_to_response(found))
 
 
 def _tag(told: dict[str, Any]) -> str:
     return etags.tag_of(told, without={"next_at"})  # changes as time passes
 
 
-def _tagged(request: Request, found: Schedule | Problem) -> Response:
-    told = _told(found)
-    return etags.tagged(request, told, _tag(told))
+def _etag_response(request: Request, found: Schedule | Problem) -> Response:
+    told = _to_response(found)
+    return etags.etag_response(request, told, _tag(told))
 
 
 def _notification(body: object) -> object:
@@ -229,9 +229,9 @@ def _changes(wanted: ScheduleChange, body: object) -> dict[str, Any]:
     return known
 
 
-def _told(found: Schedule | Problem) -> dict[str, Any]:
+def _to_response(found: Schedule | Problem) -> dict[str, Any]:
     if isinstance(found, Problem):
-        refuse(found)
+        raise_problem(found)
     return ScheduleAnswer(
         id=found.pk,
         name=found.name,
@@ -244,4 +244,4 @@ def _told(found: Schedule | Problem) -> dict[str, Any]:
         notification=late_encryption.body_with_masks(found),
         created_at=found.created_at,
         updated_at=found.updated_at,
-    ).wire()
+    ).to_json()

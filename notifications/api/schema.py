@@ -25,8 +25,8 @@ from pydantic import BaseModel, create_model
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from notifications.api.base_view import OpenDoor
-from notifications.api.schemas import Answer, Asked
+from notifications.api.base_view import OpenView
+from notifications.api.schemas import RequestModel, ResponseModel
 
 IDEMPOTENCY_KEY: Final = OpenApiParameter(
     "Idempotency-Key",
@@ -88,7 +88,7 @@ def _in_words(field: dict[str, Any]) -> dict[str, Any]:
 
 
 @functools.cache
-def page_of(shape: type[Answer]) -> type[BaseModel]:
+def page_of(shape: type[ResponseModel]) -> type[BaseModel]:
     """Return the schema of a page of a list, as `pagination.page` builds the response."""
     results: Any = GenericAlias(list, (shape,))
     return create_model(f"{shape.__name__}Page", results=(results, ...), next=(str | None, ...))
@@ -146,20 +146,20 @@ class BearerKeyExtension(OpenApiAuthenticationExtension):
 def document() -> dict[str, Any]:
     """Return the OpenAPI document, cached: the document depends on the code only."""
     made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
-    for shape in (Asked, *_below(Asked)):
+    for shape in (RequestModel, *_below(RequestModel)):
         # The generator sets `partial` on models of PATCH; subclasses would inherit `partial`.
         if "partial" in vars(shape):
             del shape.partial  # type: ignore[attr-defined]  # the generator's own attribute
     return made
 
 
-def _below(shape: type[Asked]) -> Iterator[type[Asked]]:
+def _below(shape: type[RequestModel]) -> Iterator[type[RequestModel]]:
     for each in shape.__subclasses__():
         yield each
         yield from _below(each)
 
 
-class Schema(OpenDoor):
+class SchemaView(OpenView):
     """`/v1/schema`: the OpenAPI document."""
 
     @extend_schema(exclude=True)

@@ -64,7 +64,7 @@ PriorityWord = Annotated[Priority, _reader(PRIORITIES), _speller(PRIORITIES), _s
 StatusWord = Annotated[Status, _reader(STATUSES), _speller(STATUSES), _schema(STATUSES)]
 
 
-class Asked(BaseModel):
+class RequestModel(BaseModel):
     """Base class of request bodies.
 
     Unknown fields are an error, because a typo would be ignored.
@@ -73,12 +73,12 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class Answer(BaseModel):
+class ResponseModel(BaseModel):
     """Base class of responses, built from a model instance, a dataclass or a dict."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True, use_attribute_docstrings=True)
 
-    def wire(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the response as JSON values."""
         return self.model_dump(mode="json")
 
@@ -87,7 +87,7 @@ _CODES: Final = [*(kind.value for kind in Kind), "internal-error"]
 Code = Annotated[str, WithJsonSchema({"type": "string", "enum": _CODES})]
 
 
-class FieldProblem(Answer):
+class FieldProblem(ResponseModel):
     """An invalid place of the request."""
 
     source: Source
@@ -97,7 +97,7 @@ class FieldProblem(Answer):
     detail: str
 
 
-class ProblemDetails(Answer):
+class ProblemDetails(ResponseModel):
     """RFC 9457 problem details."""
 
     type: str
@@ -116,7 +116,7 @@ class ProblemDetails(Answer):
     """At most 100."""
 
 
-class DeliveryBrief(Answer):
+class DeliveryBrief(ResponseModel):
     """A delivery in short form."""
 
     delivery_id: UUID
@@ -124,7 +124,7 @@ class DeliveryBrief(Answer):
     status: StatusWord
 
 
-class SkippedChannel(Answer):
+class SkippedChannel(ResponseModel):
     """A channel which `delivery: first` does not use."""
 
     channel: ChannelWord
@@ -133,7 +133,7 @@ class SkippedChannel(Answer):
     unusable."""
 
 
-class RequestWarning(Answer):
+class RequestWarning(ResponseModel):
     """A probable mistake in an accepted request."""
 
     pointer: str
@@ -141,7 +141,7 @@ class RequestWarning(Answer):
     detail: str
 
 
-class FoundRecipient(Answer):
+class FoundRecipient(ResponseModel):
     """The recipient found or registered by the addresses in `to`."""
 
     user_id: str
@@ -149,7 +149,7 @@ class FoundRecipient(Answer):
     """True: registered by this request."""
 
 
-class NotificationAccepted(Answer):
+class NotificationAccepted(ResponseModel):
     """The notification is stored durably."""
 
     notification_id: UUID
@@ -171,7 +171,7 @@ class NotificationAccepted(Answer):
     """Present only for a request with `to`."""
 
 
-class BatchResult(Answer):
+class BatchResult(ResponseModel):
     """The result of an item of a batch."""
 
     result: Literal["accepted", "duplicate", "rejected"]
@@ -181,7 +181,7 @@ class BatchResult(Answer):
     """Rejected: the problem."""
 
 
-class BatchSummary(Answer):
+class BatchSummary(ResponseModel):
     """The number of items by result."""
 
     accepted: int
@@ -189,14 +189,14 @@ class BatchSummary(Answer):
     rejected: int
 
 
-class BatchAccepted(Answer):
+class BatchAccepted(ResponseModel):
     """A result for every item, in order; check `summary.rejected`."""
 
     results: list[BatchResult]
     summary: BatchSummary
 
 
-class NotificationLine(Answer):
+class NotificationLine(ResponseModel):
     """A notification in a list."""
 
     notification_id: UUID
@@ -209,7 +209,7 @@ class NotificationLine(Answer):
     deliveries: list[DeliveryBrief]
 
 
-class AttemptDetail(Answer):
+class AttemptDetail(ResponseModel):
     """A provider call."""
 
     number: int
@@ -241,7 +241,7 @@ class DeliveryDetail(DeliveryBrief):
     attempts: list[AttemptDetail]
 
 
-class EventLine(Answer):
+class EventLine(ResponseModel):
     """An event of the timeline."""
 
     seq: int
@@ -252,7 +252,7 @@ class EventLine(Answer):
     detail: str
 
 
-class NotificationDetail(Answer):
+class NotificationDetail(ResponseModel):
     """A notification with deliveries, attempts and timeline."""
 
     notification_id: UUID
@@ -285,7 +285,7 @@ class NotificationDetail(Answer):
     timeline: list[EventLine]
 
 
-class NotificationCancelled(Answer):
+class NotificationCancelled(ResponseModel):
     """The stopped deliveries, and the current status of all deliveries.
 
     A delivery missing from `stopped` had already been sent or finished.

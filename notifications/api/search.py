@@ -13,9 +13,9 @@ from rest_framework.response import Response
 
 from notifications.api import schema
 from notifications.api.authentication import key_of
-from notifications.api.base_view import Door
-from notifications.api.pagination import PageQuery, asked, page
-from notifications.api.schemas import Answer, ChannelWord, ModeWord, PriorityWord, StatusWord
+from notifications.api.base_view import BaseView
+from notifications.api.pagination import PageQuery, page, parse_query
+from notifications.api.schemas import ChannelWord, ModeWord, PriorityWord, ResponseModel, StatusWord
 from notifications.rules import request_faults
 from notifications.rules.request import Text, UserId
 from notifications.store.postgres import search
@@ -41,7 +41,7 @@ class SearchQuery(PageQuery):
         return self
 
 
-class HitAnswer(Answer):
+class HitAnswer(ResponseModel):
     """A delivery in the search results."""
 
     notification_id: UUID
@@ -59,7 +59,7 @@ class HitAnswer(Answer):
     provider_message_id: str
 
 
-class Search(Door):
+class SearchView(BaseView):
     """`/v1/search`: find deliveries."""
 
     @extend_schema(
@@ -74,7 +74,7 @@ class Search(Door):
 
         The result has a single page.
         """
-        query = asked(request, SearchQuery)
+        query = parse_query(request, SearchQuery)
         hits = search.find(
             mode=key_of(request).mode,
             limit=query.limit,
@@ -83,5 +83,5 @@ class Search(Door):
             provider_message_id=query.provider_message_id or "",
             any_id=query.id,
         )
-        answers = [HitAnswer.model_validate(hit).wire() for hit in hits]
+        answers = [HitAnswer.model_validate(hit).to_json() for hit in hits]
         return page(request, answers, following=None)

@@ -15,11 +15,11 @@ from rest_framework.response import Response
 
 from notifications import clock
 from notifications.api.authentication import actor_of
-from notifications.api.base_view import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.problems import refuse
-from notifications.api.recipients import known
-from notifications.api.schemas import Answer, Asked
+from notifications.api.problems import raise_problem
+from notifications.api.recipients import get_recipient
+from notifications.api.schemas import RequestModel, ResponseModel
 from notifications.delivery import webhook_signing
 from notifications.models import Contact
 from notifications.rules.problems import Kind, Problem
@@ -27,7 +27,7 @@ from notifications.store.postgres import audit
 from providers.contract import Channel
 
 
-class SigningSecret(Answer):
+class SigningSecret(ResponseModel):
     """An active signing secret."""
 
     fingerprint: str
@@ -38,7 +38,7 @@ class SigningSecret(Answer):
     """null: until the next rotation, or until removal of the encryption key."""
 
 
-class SigningSecrets(Answer):
+class SigningSecrets(ResponseModel):
     """All active signing secrets of a contact."""
 
     secrets: list[SigningSecret]
@@ -47,14 +47,14 @@ class SigningSecrets(Answer):
     """End of the signatures with the secret shared by all receivers; null: already ended."""
 
 
-class SecretRotation(Asked):
+class SecretRotation(RequestModel):
     """Options of a rotation."""
 
     end_overlap: bool = False
     """Rotate while the previous secret is still active, and end the previous secret at once."""
 
 
-class SecretRotated(Answer):
+class SecretRotated(ResponseModel):
     """The new secret.
 
     The response shows the secret once; a repeat with the same Idempotency-Key shows the secret
@@ -67,7 +67,7 @@ class SecretRotated(Answer):
     old_secret_signs_until: dt.datetime
 
 
-class Secrets(Door):
+class SigningSecretListView(BaseView):
     """`/v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets`: list secrets."""
 
     @extend_schema(
@@ -80,7 +80,7 @@ class Secrets(Door):
         """List the fingerprints of the active signing secrets."""
         contact, now = _webhook(request, user_id, contact_id).first(), clock.now()
         if contact is None:
-            absent("webhook contact")
+            raise_not_found("webhook contact")
         secrets = [
             SigningSecret(
                 fingerprint=each.fingerprint,
@@ -92,10 +92,10 @@ class Secrets(Door):
         shared = (
             contact.shared_secret_until if webhook_signing.is_shared(contact, now=now) else None
         )
-        return Response(SigningSecrets(secrets=secrets, shared_secret_until=shared).wire())
+        return Response(SigningSecrets(secrets=secrets, shared_secret_until=shared).to_json())
 
 
-class RotateSecret(Door):
+class SigningSecretRotateView(BaseView):
     """`.../signing-secrets/rotate`: rotate the secret."""
 
     @extend_schema(
@@ -111,23 +111,23 @@ class RotateSecret(Door):
 
         The previous secret stays active for 7 days: update the receiver within this time.
         """
-        wanted = shaped(request.data, SecretRotation)
+        wanted = parse_body(request.data, SecretRotation)
         rows = _webhook(request, user_id, contact_id)
         with transaction.atomic():
             contact = rows.select_for_update(of=("self",)).first()
             if contact is None:
-                absent("webhook contact")
+                raise_not_found("webhook contact")
             _check_overlap(contact, wanted)
             with audit.changes(actor_of(request), "rotate_signing_secret", rows):
                 made = webhook_signing.rotate(contact.pk)
         if made is None:
-            absent("webhook contact")
+            raise_not_found("webhook contact")
         told = SecretRotated(
             secret=made.text(),
             fingerprint=webhook_signing.fingerprint(made.key),
             old_secret_signs_until=clock.now() + webhook_signing.OVERLAP,
         )
-        answer = Response(told.wire(), status=201)
+        answer = Response(told.to_json(), status=201)
         answer["Cache-Control"] = "no-store"
         return answer
 
@@ -136,14 +136,14 @@ def _check_overlap(contact: Contact, wanted: SecretRotation) -> None:
     """Refuse to end a secret which a receiver may still use.
 
     Raises:
-        Refusal: the previous secret is still active (409).
+        ProblemError: the previous secret is still active (409).
     """
     until = webhook_signing.overlap_until(contact, now=clock.now())
     if until is not None and not wanted.end_overlap:
         said = f"the previous secret is active until {until:%Y-%m-%dT%H:%M:%SZ}; wait"
-        refuse(Problem(Kind.CONFLICT, f"{said}, or send end_overlap to end that secret now"))
+        raise_problem(Problem(Kind.CONFLICT, f"{said}, or send end_overlap to end that secret now"))
 
 
 def _webhook(request: Request, user_id: str, contact_id: int) -> QuerySet[Contact]:
-    found = known(request, user_id).contacts.filter(pk=min(contact_id, MAX_ID))
+    found = get_recipient(request, user_id).contacts.filter(pk=min(contact_id, MAX_ID))
     return found.filter(channel=Channel.WEBHOOK)

@@ -22,12 +22,12 @@ from rest_framework.response import Response
 
 from notifications.api import schema, throttle
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import MAX_ID, Door, absent, shaped
+from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
 from notifications.api.json_io import JsonParser, JsonRenderer, RawParser
-from notifications.api.pagination import AnyOf, NumberedPageQuery, asked, page
-from notifications.api.problems import refuse
-from notifications.api.schemas import Answer, Asked, ChannelWord
+from notifications.api.pagination import AnyOf, NumberedPageQuery, page, parse_query
+from notifications.api.problems import raise_problem
+from notifications.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.operations import suppression_csv
@@ -87,14 +87,14 @@ class SuppressionQuery(NumberedPageQuery):
         return self
 
 
-class UndoQuery(Asked):
+class UndoQuery(RequestModel):
     """The reason for a removal."""
 
     note: Note = ""
     """The reason, shown to operators beside the entry."""
 
 
-class SuppressionRequest(Asked):
+class SuppressionRequest(RequestModel):
     """An address to suppress."""
 
     channel: AskedChannel
@@ -108,7 +108,7 @@ class SuppressionRequest(Asked):
         return self
 
 
-class SuppressionAnswer(Answer):
+class SuppressionAnswer(ResponseModel):
     """An entry of the suppression list."""
 
     id: int
@@ -124,14 +124,14 @@ class SuppressionAnswer(Answer):
     undo_note: str
 
 
-class RefusedLine(Answer):
+class RefusedLine(ResponseModel):
     """A rejected line of a file."""
 
     line: int
     detail: str
 
 
-class SuppressionsImported(Answer):
+class SuppressionsImported(ResponseModel):
     """The result of an import."""
 
     added: int
@@ -142,7 +142,7 @@ class SuppressionsImported(Answer):
     """The first 100 rejected lines."""
 
 
-class Suppressions(Door):
+class SuppressionListView(BaseView):
     """`/v1/suppressions`: list and create entries."""
 
     parser_classes = (JsonParser, CsvParser)
@@ -164,8 +164,8 @@ class Suppressions(Door):
         With `Accept: text/csv` the response is a file of all matching entries; `limit` and `cursor`
         do not apply.
         """
-        query = asked(request, SuppressionQuery)
-        found = _found(query)
+        query = parse_query(request, SuppressionQuery)
+        found = _queryset(query)
         if request.accepted_renderer.media_type == CSV:
             lines = suppression_csv.export_lines(found)
             return StreamingHttpResponse(lines, content_type=f"{CSV}; charset=utf-8")
@@ -173,7 +173,7 @@ class Suppressions(Door):
             found = found.filter(pk__lt=query.cursor)
         rows = list(found[: query.limit + 1])
         shown = rows[: query.limit]
-        answers = [SuppressionAnswer.model_validate(row).wire() for row in shown]
+        answers = [SuppressionAnswer.model_validate(row).to_json() for row in shown]
         return page(request, answers, following=shown[-1].pk if len(rows) > query.limit else None)
 
     @extend_schema(
@@ -192,8 +192,8 @@ class Suppressions(Door):
         raw: object = request.data
         if isinstance(raw, bytes):
             throttle.charge_afterwards(self, request, cost=raw.count(b"\n") // _PAID_BY)
-            return Response(_imported(raw, by=actor_of(request)).wire())
-        wanted = shaped(raw, SuppressionRequest)
+            return Response(_import_file(raw, by=actor_of(request)).to_json())
+        wanted = parse_body(raw, SuppressionRequest)
         entry = Entry(
             channel=wanted.channel, address=wanted.address, cause=Cause.MANUAL, note=wanted.note
         )
@@ -203,10 +203,10 @@ class Suppressions(Door):
         ):
             suppressions.add([entry], by=actor)
         row = suppressions.active(wanted.channel, wanted.address, cause=Cause.MANUAL)
-        return Response(SuppressionAnswer.model_validate(row).wire(), status=201)
+        return Response(SuppressionAnswer.model_validate(row).to_json(), status=201)
 
 
-class One(Door):
+class SuppressionDetailView(BaseView):
     """`/v1/suppressions/{suppression_id}`: read and remove an entry."""
 
     @extend_schema(
@@ -219,8 +219,8 @@ class One(Door):
         """Return an entry of the suppression list. Removed entries stay readable."""
         row = Suppression.objects.filter(pk=min(suppression_id, MAX_ID)).first()
         if row is None:
-            absent("suppression")
-        return Response(SuppressionAnswer.model_validate(row).wire())
+            raise_not_found("suppression")
+        return Response(SuppressionAnswer.model_validate(row).to_json())
 
     @extend_schema(
         operation_id="undo_suppression",
@@ -239,22 +239,22 @@ class One(Door):
         person (STOP, complaint, unsubscription) can be removed by the person, or by an operator in
         the admin.
         """
-        query = asked(request, UndoQuery)
+        query = parse_query(request, UndoQuery)
         rows = Suppression.objects.filter(pk=min(suppression_id, MAX_ID))
         row = rows.filter(undone_at=None).first()
         if row is None:
-            absent("suppression in force")
-        if why := _protected(row, key_of(request)):
-            refuse(Problem(Kind.FORBIDDEN, why))
+            raise_not_found("suppression in force")
+        if why := _why_protected(row, key_of(request)):
+            raise_problem(Problem(Kind.FORBIDDEN, why))
         actor = actor_of(request)
         with audit.changes(actor, "undo_suppression", rows):
             undone = suppressions.undo(rows, by=actor, note=query.note)
         if not undone:
-            absent("suppression in force")
+            raise_not_found("suppression in force")
         return Response(status=204)
 
 
-def _found(query: SuppressionQuery) -> QuerySet[Suppression]:
+def _queryset(query: SuppressionQuery) -> QuerySet[Suppression]:
     found = Suppression.objects.filter(undone_at__isnull=not query.undone).order_by("-pk")
     if query.address is not None:
         [channel] = query.channel
@@ -264,20 +264,20 @@ def _found(query: SuppressionQuery) -> QuerySet[Suppression]:
     return found.filter(reason__in=query.reason) if query.reason else found
 
 
-def _imported(raw: bytes, *, by: str) -> SuppressionsImported:
+def _import_file(raw: bytes, *, by: str) -> SuppressionsImported:
     try:
         with transaction.atomic():
             done = suppression_csv.import_text(raw.decode(), by=by)
             counted = {"added": done.added, "known": done.known, "refused": done.refused}
             audit.record(by, "import_suppressions", Suppression(), after=counted)
     except UnicodeDecodeError:
-        refuse(Problem(Kind.MALFORMED, "the file is not UTF-8"))
+        raise_problem(Problem(Kind.MALFORMED, "the file is not UTF-8"))
     except suppression_csv.InvalidFile as error:
-        refuse(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
+        raise_problem(Problem(Kind.INVALID, str(error), (FieldError("", str(error)),)))
     return SuppressionsImported.model_validate(done)
 
 
-def _protected(row: Suppression, key: KnownKey) -> str:
+def _why_protected(row: Suppression, key: KnownKey) -> str:
     """Return the reason for which a key may not remove an entry; empty if the key may."""
     if row.reason in BY_PERSON:
         return "made by the person: only the person, or an operator in the admin, can undo it"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from notifications.api.pagination import PageQuery
-from notifications.api.schemas import Answer, Asked, ChannelWord
+from notifications.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.rules import request_faults
 from notifications.rules.language import locales, templating
 from notifications.rules.language import variables as declarations
@@ -42,7 +42,7 @@ Version = Annotated[int, Field(ge=1, le=MAX_VERSION)]
 State = Literal["draft", "published"]
 
 
-class VariableRequest(Asked):
+class VariableRequest(RequestModel):
     """The declaration of a template variable."""
 
     name: Name
@@ -54,7 +54,7 @@ class VariableRequest(Asked):
     """
 
 
-class TextRequest(Asked):
+class TextRequest(RequestModel):
     """The text for a channel and locale, in the template language."""
 
     channel: AskedChannel
@@ -87,7 +87,7 @@ class TextRequest(Asked):
         return contents.normalize(wording.Source(**dict(self)))
 
 
-class TemplateRequest(Asked):
+class TemplateRequest(RequestModel):
     """A draft: the first version of a template, or the next version."""
 
     template_id: TemplateId
@@ -136,13 +136,13 @@ class TemplateRequest(Asked):
         )
 
 
-class VersionRequest(Asked):
+class VersionRequest(RequestModel):
     """The version to publish."""
 
     version: Version
 
 
-class PreviewRequest(Asked):
+class PreviewRequest(RequestModel):
     """The text and variables to render."""
 
     channel: AskedChannel
@@ -166,7 +166,7 @@ class TemplateQuery(PageQuery):
     """The value of `next` on the previous page."""
 
 
-class DiffQuery(Asked):
+class DiffQuery(RequestModel):
     """The two versions to compare. The default is the current version and the newest version."""
 
     old: Annotated[Version | None, Field(alias="from")] = None
@@ -175,7 +175,7 @@ class DiffQuery(Asked):
     """The later version; omitted: the newest version."""
 
 
-class TemplateLine(Answer):
+class TemplateLine(ResponseModel):
     """A template in a list."""
 
     template_id: str
@@ -186,7 +186,7 @@ class TemplateLine(Answer):
     updated_at: dt.datetime
 
 
-class VersionLine(Answer):
+class VersionLine(ResponseModel):
     """A version without texts."""
 
     template_id: str
@@ -199,7 +199,7 @@ class VersionLine(Answer):
     published_by: str
 
 
-class TextAnswer(Answer):
+class TextAnswer(ResponseModel):
     """The text for a channel and locale."""
 
     channel: ChannelWord
@@ -223,7 +223,7 @@ class VersionAnswer(VersionLine):
     texts: list[TextAnswer]
 
 
-class TemplateStep(Answer):
+class TemplateStep(ResponseModel):
     """An event in the history of a template."""
 
     at: dt.datetime
@@ -234,7 +234,7 @@ class TemplateStep(Answer):
     detail: str
 
 
-class TemplateAnswer(Answer):
+class TemplateAnswer(ResponseModel):
     """A template with the latest versions and events, newest first."""
 
     template_id: str
@@ -243,7 +243,7 @@ class TemplateAnswer(Answer):
     history: list[TemplateStep]
 
 
-class PreviewAnswer(Answer):
+class PreviewAnswer(ResponseModel):
     """The rendered message."""
 
     version: int
@@ -263,7 +263,7 @@ class PreviewAnswer(Answer):
     problems: list[str]
 
 
-class DiffAnswer(Answer):
+class DiffAnswer(ResponseModel):
     """The differences between two versions."""
 
     template_id: str

@@ -18,10 +18,10 @@ from rest_framework.response import Response
 
 from notifications.api import etags, schema, throttle
 from notifications.api.authentication import actor_of, key_of
-from notifications.api.base_view import Door, absent, shaped
+from notifications.api.base_view import BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import asked, page
-from notifications.api.problems import refuse
+from notifications.api.pagination import page, parse_query
+from notifications.api.problems import raise_problem
 from notifications.api.template_schemas import (
     MAX_VERSION,
     DiffAnswer,
@@ -52,7 +52,7 @@ SHOWN: Final = 100
 """Maximum number of versions and of events in a response; the latest are shown."""
 
 
-class Templates(Door):
+class TemplateListView(BaseView):
     """`/v1/templates`: list and draft templates."""
 
     @extend_schema(
@@ -64,7 +64,7 @@ class Templates(Door):
     )
     def get(self, request: Request) -> Response:
         """List templates with the number of the current version and of the newest version."""
-        query = asked(request, TemplateQuery)
+        query = parse_query(request, TemplateQuery)
         found = (
             Template.objects
             .filter(template_id__gt=query.cursor or "")
@@ -81,7 +81,7 @@ class Templates(Door):
         ]
         shown = lines[: query.limit]
         following = shown[-1].template_id if len(lines) > query.limit else None
-        return page(request, [line.wire() for line in shown], following=following)
+        return page(request, [line.to_json() for line in shown], following=following)
 
     @extend_schema(
         operation_id="create_template",
@@ -96,16 +96,16 @@ class Templates(Door):
 
         A draft is not used before publishing.
         """
-        wanted = shaped(request.data, TemplateRequest)
+        wanted = parse_body(request.data, TemplateRequest)
         with audit.changes(actor_of(request), "create_template") as news:
             made = versions.draft(
                 wanted.template_id, wanted.as_content(), by=key_of(request).prefix, note=wanted.note
             )
             news.append(made)
-        return Response(_version(made).wire(), status=201)
+        return Response(_version(made).to_json(), status=201)
 
 
-class One(Door):
+class TemplateDetailView(BaseView):
     """`/v1/templates/{template_id}`: read a template."""
 
     @extend_schema(
@@ -118,10 +118,10 @@ class One(Door):
     def get(self, request: Request, template_id: str) -> Response:
         """Return a template with the latest 100 versions and 100 events of the history."""
         told = _whole(template_id)
-        return etags.tagged(request, told, etags.tag_of(told))
+        return etags.etag_response(request, told, etags.tag_of(told))
 
 
-class OneVersion(Door):
+class TemplateVersionView(BaseView):
     """`/v1/templates/{template_id}/versions/{version}`: read a version."""
 
     @extend_schema(
@@ -132,10 +132,10 @@ class OneVersion(Door):
     )
     def get(self, request: Request, template_id: str, version: int) -> Response:  # noqa: ARG002 - DRF's signature
         """Return a version with all texts as stored, with normalised line ends and locales."""
-        return Response(_version(_known(template_id, version)).wire())
+        return Response(_version(_get_version(template_id, version)).to_json())
 
 
-class Publish(Door):
+class TemplatePublishView(BaseView):
     """`/v1/templates/{template_id}/publish`: publish a draft."""
 
     @extend_schema(
@@ -153,11 +153,11 @@ class Publish(Door):
         New notifications use the version within two seconds; accepted notifications keep the
         version of acceptance.
         """
-        made = _made_current(request, template_id, "publish_template")
-        return Response(_version(made).wire())
+        made = _make_current(request, template_id, "publish_template")
+        return Response(_version(made).to_json())
 
 
-class Rollback(Door):
+class TemplateRollbackView(BaseView):
     """`/v1/templates/{template_id}/rollback`: publish an earlier version again."""
 
     @extend_schema(
@@ -174,11 +174,11 @@ class Rollback(Door):
 
         The version number of a notification therefore always identifies the text.
         """
-        made = _made_current(request, template_id, "roll_back_template")
-        return Response(_version(made).wire(), status=201)
+        made = _make_current(request, template_id, "roll_back_template")
+        return Response(_version(made).to_json(), status=201)
 
 
-class Preview(Door):
+class TemplatePreviewView(BaseView):
     """`/v1/templates/{template_id}/preview`: render a version."""
 
     @extend_schema(
@@ -195,21 +195,21 @@ class Preview(Door):
         """
         started = monotonic()
         try:
-            return self._shown(request, template_id)
+            return self._render_preview(request, template_id)
         finally:
             took = dt.timedelta(seconds=monotonic() - started)
             throttle.charge_afterwards(self, request, cost=took // _PAID_BY)
 
-    def _shown(self, request: Request, template_id: str) -> Response:
-        wanted = shaped(request.data, PreviewRequest)
-        version = _known(template_id, wanted.version)
+    def _render_preview(self, request: Request, template_id: str) -> Response:
+        wanted = parse_body(request.data, PreviewRequest)
+        version = _get_version(template_id, wanted.version)
         texts = versions.content_of(version).texts
         words = previews.chosen(
             texts, wanted.channel, wanted.locale, default=version.default_locale
         )
         if words is None:
             detail = f"{version} has no text for {wanted.channel.label}"
-            refuse(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
+            raise_problem(Problem(Kind.INVALID, detail, (FieldError("/channel", detail),)))
         shown = previews.preview(words, wanted.variables)
         told = PreviewAnswer(
             version=version.version,
@@ -223,10 +223,10 @@ class Preview(Door):
             missing=list(shown.missing),
             problems=list(shown.problems),
         )
-        return Response(told.wire())
+        return Response(told.to_json())
 
 
-class Diff(Door):
+class TemplateDiffView(BaseView):
     """`/v1/templates/{template_id}/diff`: compare two versions."""
 
     @extend_schema(
@@ -238,10 +238,10 @@ class Diff(Door):
     )
     def get(self, request: Request, template_id: str) -> Response:
         """Compare two versions line by line, in the format of exported files."""
-        query = asked(request, DiffQuery)
-        old = _known(template_id, query.old)
+        query = parse_query(request, DiffQuery)
+        old = _get_version(template_id, query.old)
         new = versions.newest(template_id) if query.new is None else None
-        new = new or _known(template_id, query.new)
+        new = new or _get_version(template_id, query.new)
         patch = diff.unified_diff(
             versions.content_of(old),
             versions.content_of(new),
@@ -251,13 +251,13 @@ class Diff(Door):
         told = DiffAnswer(
             template_id=template_id, old_version=old.version, new_version=new.version, diff=patch
         )
-        return Response(told.wire())
+        return Response(told.to_json())
 
 
 def _whole(template_id: str) -> dict[str, Any]:
     rows = Template.objects.filter(template_id=template_id).order_by("-version")[:SHOWN]
     if not rows:
-        absent("template")
+        raise_not_found("template")
     current = versions.current(template_id)
     steps = TemplateEvent.objects.filter(template_id=template_id)[:SHOWN]
     told = TemplateAnswer(
@@ -266,7 +266,7 @@ def _whole(template_id: str) -> dict[str, Any]:
         versions=[_line(row) for row in rows],
         history=[TemplateStep.model_validate(step) for step in steps],
     )
-    return told.wire()
+    return told.to_json()
 
 
 def _current_tag(template_id: str) -> str | None:
@@ -281,9 +281,9 @@ _STEPS: Final[Mapping[str, Callable[..., Template]]] = {
 }
 
 
-def _made_current(request: Request, template_id: str, operation: str) -> Template:
+def _make_current(request: Request, template_id: str, operation: str) -> Template:
     """Publish or roll back to the version in the body."""
-    wanted = _known(template_id, shaped(request.data, VersionRequest).version)
+    wanted = _get_version(template_id, parse_body(request.data, VersionRequest).version)
     before = Template.objects.filter(pk=wanted.pk)
     try:
         with transaction.atomic():
@@ -292,11 +292,11 @@ def _made_current(request: Request, template_id: str, operation: str) -> Templat
                 made = _STEPS[operation](wanted, by=key_of(request).prefix)
                 news.extend([made] * (made.pk != wanted.pk))
     except NotPublishable as error:
-        refuse(Problem(Kind.CONFLICT, str(error)))
+        raise_problem(Problem(Kind.CONFLICT, str(error)))
     return made
 
 
-def _known(template_id: str, version: int | None) -> Template:
+def _get_version(template_id: str, version: int | None) -> Template:
     """Return a version by number; without a number the current version, else the newest."""
     if version is None:
         found = versions.current(template_id) or versions.newest(template_id)
@@ -304,7 +304,7 @@ def _known(template_id: str, version: int | None) -> Template:
         named = Template.objects.filter(template_id=template_id, version=min(version, MAX_VERSION))
         found = named.first()
     if found is None:
-        absent("template" if version is None else "version of this template")
+        raise_not_found("template" if version is None else "version of this template")
     return found
 
 

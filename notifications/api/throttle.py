@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from notifications.api.authentication import key_of
-from notifications.api.problems import refuse
+from notifications.api.problems import raise_problem
 from notifications.rules.problems import Kind, Problem
 from notifications.store.rate_limits import producer_limits
 from notifications.store.rate_limits.producer_limits import Charge, Quota
@@ -29,7 +29,7 @@ def charge(view: APIView, request: Request, *, cost: int) -> None:
     """Take the cost of a call from the producer's bucket, and set the rate-limit headers.
 
     Raises:
-        Refusal: the bucket holds less than the cost (429); nothing was taken.
+        ProblemError: the bucket holds less than the cost (429); nothing was taken.
     """
     [quota] = producer_limits.take([charge_of(request, cost=cost)])
     tell(view, request, quota)
@@ -57,13 +57,13 @@ def tell(view: APIView, request: Request, quota: Quota) -> None:
     """Set the rate-limit headers of the view.
 
     Raises:
-        Refusal: the charge was not granted (429).
+        ProblemError: the charge was not granted (429).
     """
     _describe(view, quota)
     if not quota.granted:
         key = key_of(request)
         said = f"{key.producer_name} may write at most {key.rate_per_second} times a second"
-        refuse(Problem(Kind.RATE_LIMITED, said, (), quota.retry_after))
+        raise_problem(Problem(Kind.RATE_LIMITED, said, (), quota.retry_after))
 
 
 def peek(view: APIView, request: Request) -> None:

@@ -27,7 +27,7 @@ from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from notifications.api.unsubscribe_words import Words, words_for
+from notifications.api.unsubscribe_words import PageTexts, words_for
 from notifications.delivery import unsubscribe_links
 from notifications.delivery.unsubscribe_links import BadLink, Link
 from notifications.feedback import unsubscribe
@@ -79,7 +79,7 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
         link, recipient = unsubscribe_links.read(token)
         if request.method != "POST":
             return _choices(request, link, recipient)
-        return _posted(request, link, recipient)
+        return _apply_choice(request, link, recipient)
     except BadLink:
         language, words = words_for(translation.get_language_from_request(request))
         said, status = words.bad_link, HTTPStatus.NOT_FOUND
@@ -92,7 +92,7 @@ def page(request: HttpRequest, token: str) -> HttpResponse:
         return answer
 
 
-def _posted(request: HttpRequest, link: Link, recipient: Recipient) -> HttpResponse:
+def _apply_choice(request: HttpRequest, link: Link, recipient: Recipient) -> HttpResponse:
     form = _form(request)
     language, words = words_for(recipient.locale)
     if taken_back := form.get("undo"):
@@ -136,13 +136,13 @@ def _choices(
         "language": language,
         "title": words.title,
         "legend": words.question,
-        "choices": _offered(link, words),
+        "choices": _choices_of(link, words),
         "button": words.button,
     }
     return _render(request, context, status=status)
 
 
-def _offered(link: Link, words: Words) -> list[tuple[str, str]]:
+def _choices_of(link: Link, words: PageTexts) -> list[tuple[str, str]]:
     """Return the choices without duplicates: for the category marketing, topic equals marketing."""
     topic = (Choice.TOPIC.value, words.topic.format(topic=link.topic))
     marketing = (Choice.MARKETING.value, words.marketing)

@@ -14,7 +14,7 @@ from notifications.rules.language import locales
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class PageTexts:
     """The texts in a language."""
 
     title: str
@@ -34,8 +34,8 @@ class Words:
     """Shown while the database is away."""
 
 
-_WORDS: Final[Mapping[str, Words]] = {
-    "en": Words(
+_WORDS: Final[Mapping[str, PageTexts]] = {
+    "en": PageTexts(
         title="Unsubscribe",
         question="What do you no longer want to receive?",
         topic="Messages of the kind “{topic}”",
@@ -49,7 +49,7 @@ _WORDS: Final[Mapping[str, Words]] = {
         bad_link="It may have been cut off. Open it from the message again, or answer the message.",
         later="Nothing was changed. Please try again in a minute.",
     ),
-    "de": Words(
+    "de": PageTexts(
         title="Abmelden",
         question="Was möchten Sie nicht mehr erhalten?",
         topic="Nachrichten der Art „{topic}“",
@@ -64,7 +64,7 @@ _WORDS: Final[Mapping[str, Words]] = {
         " oder antworten Sie auf sie.",
         later="Es wurde nichts geändert. Bitte versuchen Sie es in einer Minute noch einmal.",
     ),
-    "es": Words(
+    "es": PageTexts(
         title="Darse de baja",
         question="¿Qué no desea recibir más?",
         topic="Mensajes del tipo «{topic}»",
@@ -78,7 +78,7 @@ _WORDS: Final[Mapping[str, Words]] = {
         bad_link="Puede que esté cortado. Ábralo de nuevo desde el mensaje o responda al mensaje.",
         later="No se ha cambiado nada. Inténtelo de nuevo en un minuto.",
     ),
-    "pt-BR": Words(
+    "pt-BR": PageTexts(
         title="Cancelar inscrição",
         question="O que você não quer mais receber?",
         topic="Mensagens do tipo “{topic}”",
@@ -92,7 +92,7 @@ _WORDS: Final[Mapping[str, Words]] = {
         bad_link="Talvez esteja cortado. Abra-o de novo na mensagem ou responda à mensagem.",
         later="Nada foi alterado. Tente de novo em um minuto.",
     ),
-    "fr": Words(
+    "fr": PageTexts(
         title="Se désabonner",
         question="Que ne souhaitez-vous plus recevoir ?",
         topic="Les messages du type « {topic} »",
@@ -111,7 +111,7 @@ _WORDS: Final[Mapping[str, Words]] = {
 LANGUAGES: Final = tuple(_WORDS)
 
 
-def words_for(locale: str) -> tuple[str, Words]:
+def words_for(locale: str) -> tuple[str, PageTexts]:
     """Return the nearest available language for a locale, and the texts."""
     language = locales.choose(LANGUAGES, locale) or locales.DEFAULT
     return language, _WORDS[language]

@@ -171,5 +171,5 @@ def test_a_forwarded_address_is_believed_from_our_proxies_alone(
 
 
 def test_an_address_that_is_none_is_counted_with_others_like_it() -> None:
-    assert clients.counted_as("unknown") == clients.counted_as("'; DROP") == ""
+    assert clients.rate_limit_key("unknown") == clients.rate_limit_key("'; DROP") == ""
     assert _ask("/healthz", "not-an-address").status_code == 200

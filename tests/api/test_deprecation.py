@@ -9,20 +9,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 
-from notifications.api.base_view import OpenDoor
+from notifications.api.base_view import OpenView
 from notifications.api.deprecation import deprecated
-from notifications.api.problems import refuse
+from notifications.api.problems import raise_problem
 from notifications.rules.problems import Kind, Problem
 
 SINCE = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 UNTIL = dt.datetime(2026, 9, 1, tzinfo=dt.UTC)
 
 
-class _Old(OpenDoor):
+class _Old(OpenView):
     @deprecated(since=SINCE, until=UNTIL)
     def get(self, request: Request) -> Response:
         if "refuse" in request.query_params:
-            refuse(Problem(Kind.CONFLICT, "no"))
+            raise_problem(Problem(Kind.CONFLICT, "no"))
         return Response({})
 
 
