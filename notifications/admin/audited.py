@@ -93,10 +93,10 @@ class AuditedAdmin(ModelAdmin):
     ) -> HttpResponse:
         """Add the object's latest audit entries to the page."""
         if obj is not None and request.user.has_perm("notifications.view_auditentry"):
-            context["audit_entries"] = audit.of_object(*self.audited_with(obj))[:LATEST]
+            context["audit_entries"] = audit.of_object(*self.get_audited_objects(obj))[:LATEST]
         return super().render_change_form(request, context, add, change, form_url, obj)
 
-    def audited_with(self, obj: Model) -> list[Model]:
+    def get_audited_objects(self, obj: Model) -> list[Model]:
         """Return the objects whose audit entries are shown on the page of `obj`."""
         return [row for rows in self._rows(obj) for row in rows]
 

@@ -151,8 +151,8 @@ class RecentFilter(admin.SimpleListFilter):
         if request.GET.get("q"):
             return queryset
         span = RECENT.get(self.value() or "day", RECENT["day"])
-        return queryset.filter(pk__gte=_born_since(clock.now() - span))
+        return queryset.filter(pk__gte=_first_id_since(clock.now() - span))
 
 
-def _born_since(instant: dt.datetime) -> UUID:
+def _first_id_since(instant: dt.datetime) -> UUID:
     return ids.notification_id(at_ms=int(instant.timestamp() * 1000), entropy=0)

@@ -39,7 +39,7 @@ _VERBS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class BreakerLine:
     """A breaker in the table."""
 
     provider: str
@@ -88,7 +88,7 @@ class BreakerAdmin(base.ReadOnlyAdmin):
         found = breaker_status.of_pairs(_pairs())
         context = {
             "lines": [
-                Line(provider=provider, channel=channel, standing=standing)
+                BreakerLine(provider=provider, channel=channel, standing=standing)
                 for (provider, channel), standing in found.items()
             ],
             "endpoints": list(_resting_endpoints()),

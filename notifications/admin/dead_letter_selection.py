@@ -37,7 +37,7 @@ def read(query: QueryDict) -> LetterFilter:
     )
 
 
-def described(wanted: LetterFilter) -> list[str]:
+def describe_filter(wanted: LetterFilter) -> list[str]:
     """Return the filter as text for operators."""
     facts = {
         "chosen by hand": len(wanted.ids) if wanted.ids else None,

@@ -58,7 +58,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     """Read-only list with actions to replay and discard."""
 
     list_display = (
-        *("created_at", "shown_reason", "channel", "priority", "provider", "detail"),
+        *("created_at", "reason_label", "channel", "priority", "provider", "detail"),
         *("mode", "resolution"),
     )
     list_filter = FILTERS
@@ -69,7 +69,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         *(
             "delivery",
             "recipient",
-            "shown_reason",
+            "reason_label",
             "meaning",
             "detail",
             "channel",
@@ -83,7 +83,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         "delivery",
         "recipient",
         "address_hash",
-        "shown_reason",
+        "reason_label",
         "meaning",
         "message",
     )
@@ -91,7 +91,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
     actions_detail = ("replay_one", "discard_one")  # type: ignore[assignment]  # unfold types its default, an empty tuple
 
     @display(description="Reason", label=True)
-    def shown_reason(self, letter: DeadLetter) -> str:
+    def reason_label(self, letter: DeadLetter) -> str:
         """Return the reason as a label."""
         return letter.reason
 
@@ -185,7 +185,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
 
     def confirm_replay(self, request: HttpRequest) -> HttpResponse:
         """Show the selection; on POST start the job and redirect to the progress."""
-        wanted = self._wanted(request)
+        wanted = self._get_filter(request)
         form = ReplayForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             try:
@@ -206,18 +206,18 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
 
     def confirm_discard(self, request: HttpRequest) -> HttpResponse:
         """Show the selection; on POST discard the dead letters."""
-        wanted = self._wanted(request)
+        wanted = self._get_filter(request)
         if request.method == "POST":
             chosen = list(dead_letters.matching(wanted).values_list("pk", flat=True))
             discarded = sum(
-                _discarded(chosen[start : start + _CHUNK], by=name_of(request))
+                _discard_letters(chosen[start : start + _CHUNK], by=name_of(request))
                 for start in range(0, len(chosen), _CHUNK)
             )
             self.message_user(request, f"{discarded} dead letters discarded.", messages.SUCCESS)
             return HttpResponseRedirect(reverse("admin:notifications_deadletter_changelist"))
         return self._question(request, wanted, verb="Discard", form=None)
 
-    def _wanted(self, request: HttpRequest) -> LetterFilter:
+    def _get_filter(self, request: HttpRequest) -> LetterFilter:
         if not self.has_replay_permission(request):
             raise PermissionDenied
         try:
@@ -240,7 +240,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         context = {
             "verb": verb,
             "form": form,
-            "filter": dead_letter_selection.described(wanted),
+            "filter": dead_letter_selection.describe_filter(wanted),
             "total": sum(group["count"] for group in groups),
             "groups": [
                 (group["reason"], names[group["channel"]], group["count"]) for group in groups
@@ -256,7 +256,7 @@ class DeadLetterAdmin(base.ReadOnlyAdmin):
         )
 
 
-def _discarded(letters: list[int], *, by: str) -> int:
+def _discard_letters(letters: list[int], *, by: str) -> int:
     with audit.changes(by, "discard_dead_letter", DeadLetter.objects.filter(pk__in=letters)):
         return replay.discard(letters, by=by)
 

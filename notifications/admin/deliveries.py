@@ -26,7 +26,7 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
     """Read-only list with two actions for deliveries with status `unknown`: sent, or not sent."""
 
     list_display = (
-        *("id", "channel", "priority", "shown_status", "reason", "provider", "attempts"),
+        *("id", "channel", "priority", "status_label", "reason", "provider", "attempts"),
         *("due_at", "mode"),
     )
     list_filter = (base.RecentFilter, "status", "channel", "priority", "mode")
@@ -49,7 +49,7 @@ class DeliveryAdmin(base.ReadOnlyAdmin):
         ), False
 
     @display(description="Status", label=base.STATUS_COLOURS)
-    def shown_status(self, row: Delivery) -> str:
+    def status_label(self, row: Delivery) -> str:
         """Return the status as a label."""
         return Status(row.status).label
 

@@ -27,7 +27,7 @@ def several(
     )
 
 
-def known_zone(name: str) -> str:
+def clean_timezone_name(name: str) -> str:
     """Return the name of a timezone unchanged.
 
     Raises:

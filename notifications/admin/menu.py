@@ -126,7 +126,7 @@ def _names(model: str) -> tuple[str, str]:
 def _may_view(model: str) -> Callable[[HttpRequest], bool]:
     app, name = _names("providerroute" if model == "providers" else model)
 
-    def allowed(request: HttpRequest) -> bool:
+    def has_permission(request: HttpRequest) -> bool:
         return model in _OPEN or request.user.has_perm(f"{app}.view_{name}")
 
-    return allowed
+    return has_permission

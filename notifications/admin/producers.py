@@ -18,7 +18,7 @@ from notifications import clock
 from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
-from notifications.admin.fields import known_zone, several
+from notifications.admin.fields import clean_timezone_name, several
 from notifications.models import ApiKey, Producer
 from notifications.models.choices import PRIORITIES
 from notifications.rules import access
@@ -34,7 +34,7 @@ class ProducerForm(forms.ModelForm[Producer]):
 
     def clean_timezone(self) -> str:
         """Return a known timezone."""
-        return known_zone(self.cleaned_data["timezone"])
+        return clean_timezone_name(self.cleaned_data["timezone"])
 
 
 @admin.register(Producer)

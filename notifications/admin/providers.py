@@ -43,7 +43,7 @@ _MOST_CHARACTERS: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ProviderLine:
     """A provider on the page."""
 
     name: str
@@ -165,7 +165,7 @@ def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int,
     return (messages.SUCCESS if is_accepted else messages.ERROR), line
 
 
-def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
+def _lines(checked: Mapping[str, list[Finding]]) -> list[ProviderLine]:
     """Return the providers, configured providers first, sorted by name."""
     routed: dict[str, list[str]] = {}
     for channel in Channel:
@@ -176,7 +176,7 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[Line]:
         found = routing.providers_by_name().get(vendor.name)
         channels = found.capabilities.channels if found else ()
         lines.append(
-            Line(
+            ProviderLine(
                 name=vendor.name,
                 is_configured=found is not None,
                 channels=tuple(each.label for each in sorted(channels)),

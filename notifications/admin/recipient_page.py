@@ -86,7 +86,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class NotificationLine:
     """A notification of the recipient."""
 
     notification: Notification
@@ -139,7 +139,9 @@ def _contacts(
 ) -> Iterator[Reached]:
     spelled = Func("channel", "address", function="suppressible", output_field=TextField())
     found = list(person.contacts.annotate(spelled=spelled).order_by("channel", "-is_primary", "pk"))
-    rows = _listed(person, [contact.spelled for contact in found]) if listed else {}
+    rows = (
+        _suppressions_by_address(person, [contact.spelled for contact in found]) if listed else {}
+    )
     wishes = Preference.objects.filter(pk=person.pk).first() or Preference()
     for contact in found:
         channel = Channel(contact.channel)
@@ -151,7 +153,7 @@ def _contacts(
         )
 
 
-def _listed(
+def _suppressions_by_address(
     person: Recipient, addresses: Sequence[str]
 ) -> Mapping[tuple[int, str], Sequence[Suppression]]:
     """Return the active suppressions by channel and address; empty in test mode."""
@@ -172,7 +174,7 @@ def _wait(wishes: Preference, channel: Channel, where: Clock, now: dt.datetime) 
     return deferral.deferral(asked, priority=Priority.P2, day=ProducerDay(), now=now)
 
 
-def _lately(person: Recipient) -> list[Line]:
+def _lately(person: Recipient) -> list[NotificationLine]:
     notifications = list(
         Notification.objects
         .filter(recipient_id=person.pk)
@@ -186,7 +188,7 @@ def _lately(person: Recipient) -> list[Line]:
     for delivery in Delivery.objects.filter(functools.reduce(operator.or_, ranges)).order_by("pk"):
         theirs[delivery.notification_id].append(delivery)
     return [
-        Line(
+        NotificationLine(
             notification=each,
             efforts=[effort(delivery, expires_at=each.expires_at) for delivery in theirs[each.pk]],
         )

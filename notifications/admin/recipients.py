@@ -17,7 +17,7 @@ from notifications import clock
 from notifications.admin import base, recipient_page
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
-from notifications.admin.fields import CapsField, ChannelOrderField, known_zone, several
+from notifications.admin.fields import CapsField, ChannelOrderField, clean_timezone_name, several
 from notifications.admin.quiet_hours import HELP, QuietHoursField
 from notifications.delivery import webhook_signing
 from notifications.models import Contact, DeadLetter, Preference, Recipient
@@ -39,7 +39,7 @@ class RecipientForm(forms.ModelForm[Recipient]):
     def clean_timezone(self) -> str:
         """Return an empty or known timezone."""
         name: str = self.cleaned_data["timezone"]
-        return known_zone(name) if name else name
+        return clean_timezone_name(name) if name else name
 
     def clean_locale(self) -> str:
         """Return the normalised locale (BCP 47).
@@ -117,9 +117,9 @@ class RecipientAdmin(AuditedAdmin):
         there = Contact.objects.filter(address=search_term.strip()).values("recipient")
         return found | queryset.filter(pk__in=there), may_repeat
 
-    def audited_with(self, obj: Model) -> list[Model]:
+    def get_audited_objects(self, obj: Model) -> list[Model]:
         """Add the audit entries of the contacts."""
-        return [*super().audited_with(obj), *Contact.objects.filter(recipient=obj.pk)]
+        return [*super().get_audited_objects(obj), *Contact.objects.filter(recipient=obj.pk)]
 
     def render_change_form(
         self,

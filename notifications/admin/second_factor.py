@@ -49,7 +49,7 @@ def page(request: HttpRequest) -> HttpResponse:
                 messages.success(request, "The second factor is removed.")
                 return HttpResponseRedirect(reverse("admin:second_factor"))
         else:
-            codes = _renewed(user, code) if is_set_up else _set_up(request, user, code)
+            codes = _renew_codes(user, code) if is_set_up else _set_up(request, user, code)
         if not codes:
             form.add_error("code", "Wrong code. Enter the code shown by the app now.")
     is_set_up = is_set_up or bool(codes)
@@ -61,7 +61,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "form": form,
         "is_set_up": is_set_up,
         "required": conf.current().requires_second_factor,
-        "device": None if is_set_up else _shown(_waiting(user)),
+        "device": None if is_set_up else _setup_context(_waiting(user)),
     }
     answer = TemplateResponse(request, "admin/second_factor.html", context)
     answer["Cache-Control"] = "no-store"
@@ -76,7 +76,7 @@ def _waiting(user: User) -> TOTPDevice:
     return found
 
 
-def _shown(device: TOTPDevice) -> dict[str, str]:
+def _setup_context(device: TOTPDevice) -> dict[str, str]:
     """Return the secret as QR code and as text."""
     picture = segno.make(device.config_url, error="m")
     return {
@@ -98,7 +98,7 @@ def _set_up(request: HttpRequest, user: User, code: str) -> list[str]:
     return second_factors.new_recovery_codes(user)
 
 
-def _renewed(user: User, code: str) -> list[str]:
+def _renew_codes(user: User, code: str) -> list[str]:
     return (
         [] if second_factors.match(user, code) is None else second_factors.new_recovery_codes(user)
     )

@@ -125,7 +125,7 @@ def answer(request: HttpRequest, version: Template) -> JsonResponse:
         PermissionDenied: the operator may not change templates.
         django.db.IntegrityError: another operator has just published the version.
     """
-    typed = _typed(request, version)
+    typed = _parse_texts(request, version)
     variables, fault = _variables(request)
     asked = request.POST.get("do")
     if asked != "render" and not may_write(request):
@@ -133,11 +133,11 @@ def answer(request: HttpRequest, version: Template) -> JsonResponse:
     match asked:
         case "save":
             faults = _save(version, typed, by=request.user.get_username())
-            return _told("\n".join(faults), "Saved.")
+            return _json_response("\n".join(faults), "Saved.")
         case "send":
             label = request.POST.get("channel")
             words = next((each for each in typed if each.channel.label == label), None)
-            return _told(fault, "") if fault or words is None else _send(words, variables)
+            return _json_response(fault, "") if fault or words is None else _send(words, variables)
         case _:
             return JsonResponse({"frames": _frames(version, typed, variables), "fault": fault})
 
@@ -192,16 +192,16 @@ def _send(words: Source, variables: Mapping[str, Any]) -> JsonResponse:
     """Send a text as typed to the sandbox."""
     shown = previews.preview(words, variables)
     if shown.rendered is None:
-        return _told("\n".join(shown.problems), "")
+        return _json_response("\n".join(shown.problems), "")
     sent = test_send.send(shown.rendered, words.channel, locale=words.locale)
     if isinstance(sent, Problem):
-        return _told(sent.detail, "")
+        return _json_response(sent.detail, "")
     link = reverse("admin:notifications_notification_change", args=[sent.notification_id])
     page = sent.page and f"{sent.page}?channel={words.channel.label}"
-    return _told("", "Sent to the sandbox.", link=link, page=page)
+    return _json_response("", "Sent to the sandbox.", link=link, page=page)
 
 
-def _told(fault: str, done: str, **links: str) -> JsonResponse:
+def _json_response(fault: str, done: str, **links: str) -> JsonResponse:
     """Return a message for the author: the error, or the success."""
     context = {"fault": fault, "done": done, **links}
     told = render_to_string("admin/template_told.html", context)
@@ -234,7 +234,7 @@ def _panel(
     )
 
 
-def _typed(request: HttpRequest, version: Template) -> list[Source]:
+def _parse_texts(request: HttpRequest, version: Template) -> list[Source]:
     """Return the texts of the form: a text per shown channel, including empty texts.
 
     Properties missing from the form (SMS options) keep the stored values.

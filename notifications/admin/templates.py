@@ -100,7 +100,7 @@ class TemplateAdmin(AuditedAdmin):
     def get_actions_detail(self, request: HttpRequest, object_id: int) -> list[UnfoldAction]:
         """Return the buttons of actions which are possible for the version."""
         version = self.get_queryset(request).filter(pk=object_id).first()
-        hidden = _refused(version) if version else ()
+        hidden = _hidden_actions(version) if version else ()
         return [
             each
             for each in super().get_actions_detail(request, object_id)
@@ -267,7 +267,7 @@ class TemplateEventAdmin(base.ReadOnlyAdmin):
     sortable_by = ()
 
 
-def _refused(version: Template) -> tuple[str, ...]:
+def _hidden_actions(version: Template) -> tuple[str, ...]:
     """Return the impossible actions: roll back needs an earlier version, publish needs a draft."""
     if version.published_at is None:
         return ("roll_back",)

@@ -44,17 +44,13 @@ _PACKAGES: Final = {
     "notifications/operations": _Limits(),
     "notifications/sweeps": _Limits(),
     "notifications/tasks": _Limits(),
-    "notifications/store": _Limits(
-        pronouns=9.4, who=0.77, participles=9.6, openings=41, repeated_classes=5
-    ),
-    "notifications/rules": _Limits(
-        pronouns=8.5, who=0.85, participles=14.6, openings=68, repeated_classes=3
-    ),
+    "notifications/store": _Limits(openings=15, repeated_classes=3),
+    "notifications/rules": _Limits(openings=41, repeated_classes=3),
     "notifications/models": _Limits(),
-    "notifications/api": _Limits(participles=12.6, repeated_classes=1),
-    "notifications/admin": _Limits(participles=7.2, repeated_classes=2),
-    "notifications/management": _Limits(participles=5.0, repeated_classes=1),
-    "providers": _Limits(participles=7.8, repeated_classes=7),
+    "notifications/api": _Limits(),
+    "notifications/admin": _Limits(),
+    "notifications/management": _Limits(),
+    "providers": _Limits(repeated_classes=7),
     "notifyproj": _Limits(repeated_classes=1),
 }
 """By package; `notifications` stands for its own modules, without its packages."""

@@ -134,7 +134,7 @@ def _load_operator(password: str) -> None:
 
 
 def _load_services(keys_file: Path) -> None:
-    known = _known_keys(keys_file)
+    known = _read_keys(keys_file)
     for service in demo_data.SERVICES:
         producer, _ = Producer.objects.get_or_create(
             name=service.name,
@@ -151,7 +151,7 @@ def _load_services(keys_file: Path) -> None:
     keys_file.write_text(json.dumps(known, indent=2))
 
 
-def _known_keys(keys_file: Path) -> dict[str, str]:
+def _read_keys(keys_file: Path) -> dict[str, str]:
     """Return the keys created by earlier runs.
 
     Raises:

@@ -61,7 +61,7 @@ class Command(BaseCommand):
         Raises:
             CommandError: no filter, an unknown producer, or nothing to replay.
         """
-        wanted = _wanted(options)
+        wanted = _filter_of(options)
         if wanted == LetterFilter(mode=wanted.mode) and not options["all"]:
             raise CommandError("Give a filter, or --all.")
         letters = dead_letters.matching(wanted).order_by()
@@ -87,7 +87,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{job}: {job.replayed} replayed, {job.skipped} skipped")
 
 
-def _wanted(options: dict[str, Any]) -> LetterFilter:
+def _filter_of(options: dict[str, Any]) -> LetterFilter:
     producer = options["producer"]
     producer_id = Producer.objects.filter(name=producer).values_list("pk", flat=True).first()
     if producer and producer_id is None:
