@@ -34,7 +34,7 @@ from notifyproj.devstack.supervisor.programs import Ports, program
 from tests import roles
 
 WORKERS: Final = ("p0", "channels", "ops")
-_PATIENCE: Final = timedelta(seconds=30)
+_PATIENCE: Final = timedelta(seconds=60)
 _PROGRAMS: Final = ("sandbox", "web", *WORKERS, "beat")
 _SECRETS: Final = {
     "NOTIFY_SECRET_KEY": "a-key-for-scenarios-that-signs-nothing-of-worth",

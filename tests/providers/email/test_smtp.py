@@ -273,7 +273,7 @@ def test_an_urgent_mail_goes_before_patient_ones_that_came_earlier(slow: SlowSer
         assert len(list(patient)) == 2
     names = [email.message_from_bytes(each)["To"].partition("@")[0] for each in slow.contents]
     assert sorted(names) == ["1", "1500", "2", "3"]
-    assert names.index("2") < names.index("3") < names.index("1")
+    assert max(names.index("2"), names.index("3")) < names.index("1")
 
 
 def test_connections_are_opened_by_need(server: SmtpFake) -> None:
