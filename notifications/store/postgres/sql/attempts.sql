@@ -1,4 +1,5 @@
--- One row a provider call. A second settle of the same call changes nothing.
+-- Insert one row per provider call. A second settle of the same call inserts nothing. Parameters: the provider of
+-- all calls, arrays of equal length. Locks the new rows. Uses the primary key.
 INSERT INTO attempt (delivery_id, number, provider, outcome, code, detail, started_at, latency_ms,
                      segments, http_status, retry_after_s, signed_with)
 SELECT w.id, w.number, %(provider)s, w.outcome, left(w.code, 64), w.detail,

@@ -1,4 +1,4 @@
--- Open dead letters by reason, bounded. Locks nothing; dead_letter_open serves it.
+-- Count the open dead letters of a mode by reason, at most `counted` in all. Locks nothing. Uses dead_letter_open.
 SELECT bounded.reason, count(*) AS letters
 FROM (
   SELECT reason FROM notifications_deadletter

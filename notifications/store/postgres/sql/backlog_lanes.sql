@@ -1,5 +1,5 @@
--- What is due in each lane and was not taken: how many (bounded), and the row that has been due for longest. Locks nothing.
--- delivery_due serves each (status, lane) by itself.
+-- Return the number of due rows for each lane and status, at most `counted`, and the row that has been due longest.
+-- Locks nothing. Uses delivery_due, once for each status and lane.
 SELECT lane.mode, lane.priority, lane.channel, wanted.status, waiting.due, oldest.id, oldest.due_at, now() AS now
 FROM unnest(%(modes)s::smallint[], %(priorities)s::smallint[], %(channels)s::smallint[])
        AS lane (mode, priority, channel)

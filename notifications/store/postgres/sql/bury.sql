@@ -1,5 +1,6 @@
--- A dead letter for each delivery that has just failed, with a snapshot that outlives its partition. A delivery has one open letter at
--- most. Served by primary keys.
+-- Insert a dead letter for each delivery that has just failed. The snapshot outlives the partition of the
+-- notification. A delivery has one open dead letter at most. Parameters: `ids` and `details` of equal length;
+-- `notification_ids` prunes partitions. Locks the new rows. Uses the primary keys.
 INSERT INTO notifications_deadletter
     (delivery_id, mode, priority, channel, producer_id, recipient_id, contact_id, provider, reason, detail, snapshot,
      created_at, resolution)

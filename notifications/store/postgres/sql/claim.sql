@@ -1,11 +1,13 @@
--- Take rows to send under a lease. Locks each row in id order and waits (lock_timeout) instead of skipping: a row that a
--- relay is just touching must not be skipped by the message that is acknowledged next. Served by the primary key.
--- A waiting row is taken one second early, so that a retry message that comes a little too soon finds its row.
--- An array of the locked ids, not a join with them: the planner takes a join for one row, and then looks each row up in a
--- list of five hundred. The second list lets it leave out the other days' partitions.
--- Its commit does not wait for the disk: a claim that a crash of Postgres undoes leaves a token that renews nothing, and
--- the renewal before the first call is a commit that waits for both.
--- What was claimed three times to no end leaves with few others, then alone: it may be what kills its worker (rules/suspects.py).
+-- Take deliveries for sending under a lease of this token. Locks each row in the order of the ids and waits for a
+-- locked row (lock_timeout): the caller acknowledges its message next, so a row that the relay updates just then
+-- must not be skipped. Uses the primary key.
+-- A waiting row is claimed up to one second early, because a retry message may arrive slightly before due_at.
+-- The UPDATE takes the locked ids as an array. For a join the planner expects one row and compares each row with up
+-- to 500 ids. The second condition on `ids` prunes partitions.
+-- The commit does not wait for the disk. After a crash of Postgres a lost claim leaves a token that renews nothing,
+-- and the renewal before the first call is a commit that waits for the disk and covers both.
+-- A row with three unfinished claims is claimed with few others, later alone, because the row may crash its worker
+-- (notifications/rules/suspects.py).
 WITH unsynced AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
 ), picked AS (

@@ -1,5 +1,5 @@
--- Where claimed deliveries go, and what the person and the suppression list allow now. Served by primary keys and
--- suppression_by_address.
+-- Return the contacts of claimed deliveries with the preferences and timezone of the recipient, and whether the
+-- address is on the suppression list. Locks nothing. Uses primary keys and suppression_by_address.
 SELECT p.channels_off, p.categories_off, nullif(p.caps, '{}')::text, c.id, c.kind, c.address, c.invalidated_at IS NULL,
        r.mode = %(live)s AND EXISTS (
            SELECT FROM notifications_suppression s

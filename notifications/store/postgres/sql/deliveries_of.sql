@@ -1,5 +1,6 @@
--- All deliveries of these notifications, and which of them wait for their contact and are due. Locks nothing; the caller holds the
--- notifications' locks, so nobody adds a delivery meanwhile. Served by the primary key, between bounds that prune.
+-- Return the deliveries of these notifications, at most `most` each; `waits` marks due deliveries without a contact.
+-- Locks nothing: the caller has locked the notifications, so no delivery is added meanwhile. Uses the primary key;
+-- `floor` and `ceiling` prune partitions.
 SELECT d.id, d.channel, d.mode, d.priority, d.recipient_id,
        d.status = %(scheduled)s AND d.contact_id IS NULL AND d.due_at <= now() AS waits
 FROM unnest(%(ids)s::uuid[]) AS n(id)

@@ -1,6 +1,7 @@
--- Rows of one status and lane that are due, the longest due first. Locks them for the sweep's transaction and skips locked ones, so
--- that several sweeps share a lane and one frozen transaction stops nothing: a sweep never waits for a row. Served by delivery_due and the notifications' primary key. The bounds of both tables are constants, so that the planner reads
--- the partitions between them and no others.
+-- Return up to `limit` due rows of one status and lane, the longest due first. Locks the rows for the transaction of
+-- the sweep. Skips locked rows, so that several sweeps share a lane and a frozen transaction blocks no sweep. Uses
+-- delivery_due and the primary key of the notifications. `floor` and `ceiling` are constants, so the planner prunes
+-- partitions of both tables.
 SELECT due.*, coalesce((
     SELECT n.retry_preset FROM notification n
     WHERE n.id = notification_of(due.id) AND n.id >= %(floor)s::uuid AND n.id < %(ceiling)s::uuid

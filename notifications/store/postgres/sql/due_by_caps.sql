@@ -1,6 +1,6 @@
--- Rows of one lane that a cap held and that are due, among the rows of the lane that are due longest. Locks them for the sweep's
--- transaction and skips locked ones. Served by delivery_due, then by the primary key. The bounds are constants, so that the planner
--- reads the partitions between them and no others.
+-- Return up to `limit` due rows of one lane that a frequency cap holds, among the `looked_at` rows of the lane that
+-- are due longest. Locks the rows for the transaction of the sweep and skips locked rows. Uses delivery_due, then
+-- the primary key. `floor` and `ceiling` are constants, so the planner prunes partitions.
 WITH seen AS MATERIALIZED (
     SELECT d.id, d.reason FROM delivery d
     WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid

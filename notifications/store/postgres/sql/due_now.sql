@@ -1,4 +1,5 @@
--- A publish failed: these are due at once. Served by the primary key; locks in id order, skips locked rows.
+-- Make queued deliveries due at once after a failed publish. Locks in the order of the ids and skips locked rows.
+-- Uses the primary key.
 WITH picked AS (
     SELECT id FROM delivery
     WHERE id = ANY(%(ids)s) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid AND status = %(queued)s

@@ -1,5 +1,6 @@
--- These held rows come due now, unless somebody else is moving them. Served by the primary key. The grace that sweeps leave to a
--- retry message is over for them: their messages may be minutes away.
+-- Make these held deliveries due now, if their hold still has `reason`. Locks in the order of the ids and skips
+-- locked rows. Uses the primary key. The sweep waits `grace` after due_at for a retry message; the messages of these
+-- rows may be minutes away, so due_at is set back by `grace`.
 WITH picked AS (
     SELECT id FROM delivery
     WHERE id = ANY(%(ids)s) AND id >= %(floor)s AND id < %(ceiling)s

@@ -1,5 +1,5 @@
--- A run came to its end. Returns what stood there before: rows that failed in the last run, and how long runs had not ended.
--- Locks one row.
+-- Record the end of a run. Returns the number of failed rows of the run before, and the time since the first run
+-- that has not ended. Locks one row. Uses the primary key.
 UPDATE notifications_sweeprun r
 SET finished_at = now(), running_since = NULL, moved = %(moved)s, failed = %(failed)s
 FROM (SELECT name, failed, running_since FROM notifications_sweeprun WHERE name = %(name)s FOR UPDATE) before

@@ -1,5 +1,6 @@
--- Remove notifications of a recipient, newest first, with their timelines and short links; returns their ids.
--- Locks the rows that it removes. Served by notification_by_recipient, then by primary keys and short_link_delivery.
+-- Delete up to `limit` notifications of a recipient, the newest first, with their timelines and short links. Returns
+-- the ids of the notifications. Locks the deleted rows. Uses notification_by_recipient, then primary keys and
+-- short_link_delivery.
 WITH wanted AS (
     SELECT id FROM notification WHERE recipient_id = %(recipient)s::bigint ORDER BY id DESC LIMIT %(limit)s::bigint
 ), links AS (

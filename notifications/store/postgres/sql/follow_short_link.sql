@@ -1,4 +1,4 @@
--- One click: where it leads. Locks the link's row for as long as that takes.
+-- Count a click on a short link and return the target. Locks the row of the link. Uses the primary key.
 UPDATE short_link
 SET clicks = clicks + 1, first_clicked_at = coalesce(first_clicked_at, now())
 WHERE token = %(token)s AND expires_at > now()

@@ -1,4 +1,5 @@
--- Idempotency keys that are past their time, so that they can be used anew. Locks in key order; served by the primary key.
+-- Delete those of these idempotency keys that have expired, so that a request may use the keys again. Locks in the
+-- order of the keys. Uses the primary key.
 WITH past AS (
     SELECT k.producer_id, k.mode, k.key
     FROM unnest(%(producer_ids)s::bigint[], %(modes)s::smallint[], %(keys)s::text[]) AS w(producer_id, mode, key)

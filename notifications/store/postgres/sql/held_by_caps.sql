@@ -1,8 +1,9 @@
--- All that caps hold back for the same people, producers, types and channels as these deliveries. Locks each delivery in id order, so
--- that the second of two sweeps finds what the first has left: nothing. The given ones by primary key, their like by
--- notification_by_recipient, in the days that can have an open row; then again by primary key.
--- Step by step (MATERIALIZED, ORDER BY with LIMIT), because a notification and its deliveries are tied by a range: left to itself
--- the planner begins with everything that is scheduled.
+-- Return the deliveries that frequency caps hold and that have the recipient, producer, type and channel of one of
+-- these deliveries. Locks each delivery in the order of the ids, so that the second of two sweeps finds no row of
+-- the first. Uses the primary key for `ids`, notification_by_recipient between `floor` and `ceiling`, then the
+-- primary key.
+-- MATERIALIZED and ORDER BY with LIMIT fix the order of the steps: a range of ids joins a notification and its
+-- deliveries, and without a fixed order the planner begins with all scheduled rows.
 WITH place AS MATERIALIZED (
     SELECT DISTINCT n.producer_id, n.recipient_id, n.type, d.channel
     FROM delivery d JOIN notification n ON n.id = notification_of(d.id)

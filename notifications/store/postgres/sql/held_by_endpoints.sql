@@ -1,5 +1,6 @@
--- A page of the rows of one lane that resting endpoints hold, with the addresses they go to, in the order of due_at and id. Locks
--- nothing. Served by delivery_due and the contacts' primary key.
+-- Return a page of the rows of one lane that paused endpoints hold, with the addresses, in the order of due_at and
+-- id. The page begins after (`after`, `after_id`). Locks nothing. Uses delivery_due and the primary key of the
+-- contacts.
 SELECT d.id, d.due_at, c.address
 FROM (
     SELECT id, due_at, contact_id

@@ -1,6 +1,6 @@
--- Contacts that a provider called dead, and the suppression list with the live ones of channels where an address comes back. A contact
--- that is invalid already keeps what it says. Locks contacts in id order, served by the primary key; inserts in the order of
--- one_active_suppression.
+-- Invalidate contacts that a provider reported as dead, and add the live addresses of the channels in `listed` to
+-- the suppression list. A contact that is invalid keeps its first reason. Locks contacts in the order of the ids by
+-- the primary key; inserts in the order of one_active_suppression.
 WITH told AS (
     SELECT w.id, w.reason FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS w(id, reason)
 ), dead AS (

@@ -1,6 +1,6 @@
--- Lanes with a row of this status that is due within an interval from now (negative: that has been due for so long).
--- Locks nothing. Served by delivery_due: one probe for each lane and partition. ORDER BY forces that index: with LIMIT alone the
--- planner may choose a sequential scan, which reads the whole day for a lane without rows.
+-- Return the lanes with a row of this status that is due before now() plus `within` (negative: due for at least so
+-- long). Locks nothing. Uses delivery_due, once for each lane and partition. ORDER BY forces the index: with LIMIT
+-- alone the planner may choose a sequential scan of the whole day for a lane without rows.
 SELECT l.mode, l.priority, l.channel
 FROM unnest(%(modes)s::smallint[], %(priorities)s::smallint[], %(channels)s::smallint[])
     AS l(mode, priority, channel)

@@ -1,5 +1,6 @@
--- One category more that a person does not want, noted as the person's own choice. Locks their preference row alone, by its primary key;
--- an erased person has none and gets none.
+-- Add a category to the categories that a recipient switched off, marked as the choice of the recipient. Returns no
+-- row when the category is switched off already, or after the erasure of the recipient. Locks the preference row.
+-- Uses the primary key.
 INSERT INTO notifications_preference
     (recipient_id, channels_off, channel_order, categories_off, categories_left, quiet_hours, caps, updated_at)
 SELECT r.id, '{}', '{}', ARRAY[%(category)s::varchar], ARRAY[%(category)s::varchar], '[]', '{}', now()

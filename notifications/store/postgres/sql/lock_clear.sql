@@ -1,2 +1,3 @@
--- The variables of these notifications, locked in the order of ids until the transaction ends. Served by the primary key.
+-- Return the variables of those notifications that store one of the variables in `names` unencrypted. Locks the
+-- notifications in the order of the ids. Uses the primary key.
 SELECT id, variables, secrets FROM notification WHERE id = ANY(%(ids)s) AND variables ?| %(names)s::text[] ORDER BY id FOR UPDATE

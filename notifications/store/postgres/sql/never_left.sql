@@ -1,6 +1,7 @@
--- Which of these notifications never left on a channel, and cannot any more: each delivery ended without being sent, and no call
--- went unanswered. Locks nothing; served by the primary keys, a notification's deliveries and attempts are one range of theirs. The
--- bounds are constants, so that the planner reads their partition and no other.
+-- Return those notifications of which no delivery has left or can leave on the channel: each delivery has ended unsent,
+-- and no call is unanswered. Parameters: `ids` and `channels` of equal length. Locks nothing. Uses the primary keys: the
+-- deliveries and attempts of a notification are one range. `floor` and `ceiling` are constants, so the planner prunes
+-- partitions.
 SELECT n.id, n.channel
 FROM unnest(%(ids)s::uuid[], %(channels)s::smallint[]) AS n(id, channel)
 WHERE NOT EXISTS (

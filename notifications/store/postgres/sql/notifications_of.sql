@@ -1,4 +1,4 @@
--- What was asked for, for claimed deliveries. Served by the primary key.
+-- Return the notifications of claimed deliveries. Locks nothing. Uses the primary key.
 SELECT content::text, variables::text, id, producer_id, type, category, retry_preset, user_id, template, secrets,
        collapse_key, ordering_key, traceparent, expires_at, cancelled_at IS NOT NULL
 FROM notification

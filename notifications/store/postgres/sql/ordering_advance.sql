@@ -1,6 +1,7 @@
--- What was decided about the first places of some keys: who leaves (who lets go, with an event), since when a head is held, and which
--- heads are due now. Skips locked rows: whoever holds them looks again after its commit, or the sweep does. Locks in id order; served
--- by primary keys, the deliveries' ids are constants that prune.
+-- Store the decisions about the first positions of ordering keys: `gone` leave the queue, `let_go` (a part of
+-- `gone`) get an event, `held` and `unheld` change held_since, and `heads` become due now. Skips locked rows: the
+-- transaction that has locked them decides again after its commit, else the sweep does. Locks in the order of the
+-- ids. Uses primary keys; the ids of the deliveries are constants and prune partitions.
 WITH gone AS (
     DELETE FROM ordered_delivery
     WHERE id = ANY(ARRAY(

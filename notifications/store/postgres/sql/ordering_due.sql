@@ -1,5 +1,5 @@
--- Keys that the sweep is to look at: locks them for its transaction and puts off the next look. Skips locked ones; served by
--- ordering_key_look.
+-- Return up to `limit` ordering keys whose next check is due, and move the check by `every`. Locks the keys for the
+-- transaction of the sweep and skips locked keys. Uses ordering_key_look.
 UPDATE ordering_key SET look_at = now() + %(every)s
 WHERE id = ANY(ARRAY(
     SELECT id FROM ordering_key WHERE look_at <= now() ORDER BY look_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED))

@@ -1,4 +1,5 @@
--- The first places of each key on each channel. Locks nothing; served by ordered_line.
+-- Return the first `depth` positions of each ordering key and channel. Parameters: `keys` and `channels` of equal
+-- length. Locks nothing. Uses ordered_line.
 SELECT first.id, first.key_id, first.channel, first.delivery_id, first.held_since, now() AS now
 FROM unnest(%(keys)s::bigint[], %(channels)s::smallint[]) AS l(key_id, channel)
 CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
--- Ordering keys: those in use are only read; those that are new or were not used for an hour are registered, and the first priority
--- stays. Locks in key order, as ordering_join does; served by one_ordering_key.
+-- Return ordering keys, and register the new keys and those unused for an hour. A key keeps its first priority.
+-- Locks in the order of the keys, like ordering_lock. Uses one_ordering_key.
 WITH known AS (
     SELECT id, key, priority FROM ordering_key
     WHERE producer_id = %(producer_id)s AND mode = %(mode)s AND key = ANY(%(keys)s)

@@ -1,4 +1,5 @@
--- Keys that were not used for a day and have no place. Skips locked ones; served by ordering_key_used.
+-- Delete up to `limit` ordering keys that were unused for a day and have no position. Skips locked keys. Uses
+-- ordering_key_used.
 DELETE FROM ordering_key
 WHERE id = ANY(ARRAY(
     SELECT id FROM ordering_key k

@@ -1,6 +1,7 @@
--- Rows of one lane that are to be published now: moves due_at to when the id would be published again, and returns the ids in the
--- order of their places, with the place that each had. Skips locked rows (a worker has them). Served by delivery_due. The UPDATE
--- takes the ids as an array: the planner takes a join with them for a join with a tenth of the table, and reads the whole day.
+-- Choose up to `room` due queued rows of one lane for a publish. Moves due_at to the time of the next publish.
+-- Returns the ids in the order of the former due_at, which is the place in the fair queue. Skips locked rows, which
+-- a worker has claimed. Uses delivery_due. The UPDATE takes the ids as an array: for a join the planner expects a
+-- tenth of the table and reads the whole day.
 WITH picked AS (
     SELECT d.id, d.due_at FROM delivery d
     WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid

@@ -1,5 +1,5 @@
--- Rows of one lane that the broker lost: published over %(older_than)s ago, never claimed, and no message is ready in their lane.
--- Due now. Skips locked rows; served by delivery_due.
+-- Make up to `limit` queued rows of one lane due now that the broker lost: published longer than `older_than` ago
+-- and not claimed. The caller has seen that the lane has no message. Skips locked rows. Uses delivery_due.
 WITH picked AS (
     SELECT d.id FROM delivery d
     WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid

@@ -1,5 +1,6 @@
--- Which of these notifications reached their person, and on which channels. Locks nothing. Served by the primary key: a notification
--- and its deliveries are tied by a range of ids, between bounds that prune.
+-- Return those notifications that reached the recipient, with the channels. `reached` has the statuses that count.
+-- Locks nothing. Uses the primary key: the deliveries of a notification are one range of ids; `floor` and `ceiling`
+-- prune partitions.
 SELECT n.id, array_agg(DISTINCT d.channel) AS channels
 FROM unnest(%(ids)s::uuid[]) AS n(id)
 CROSS JOIN LATERAL (

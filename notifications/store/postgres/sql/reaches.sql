@@ -1,5 +1,6 @@
--- How recipients can be reached now: valid contacts that are not suppressed, the primary one first. By user id within a mode
--- (recipient_once_per_mode) or by recipient id; each contact's one probe of the suppression list is served by suppression_by_address.
+-- Return recipients with their valid contacts that are not suppressed, the primary contact first. Recipients are
+-- given by user id and mode (recipient_once_per_mode) or by id (primary key). Locks nothing. Uses
+-- suppression_by_address, once for each contact.
 SELECT r.id, r.user_id, coalesce(nullif(r.timezone, ''), r.phone_timezone) AS timezone, r.locale,
        p.channels_off, p.channel_order, p.categories_off,
        c.channels AS contact_channels, c.ids AS contact_ids, c.suppressed AS channels_suppressed
@@ -18,7 +19,7 @@ LEFT JOIN LATERAL (
                ) AS suppressed
         FROM notifications_contact k
         WHERE k.recipient_id = r.id AND k.invalidated_at IS NULL
-        OFFSET 0 -- keeps the planner from probing once for each of the three aggregates
+        OFFSET 0 -- prevents one probe of the suppression list for each of the three aggregates
     ) v
 ) c ON true
 WHERE (r.mode = %(mode)s AND r.user_id = ANY(%(user_ids)s)) OR r.id = ANY(%(ids)s)

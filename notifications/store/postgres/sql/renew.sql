@@ -1,6 +1,8 @@
--- Before a wave of calls: renew the lease, note that calls begin, count them, spend their slots. A row that lost its token
--- is left out: another worker has it. Locks in id order; served by the primary key.
--- A lease that is still nearly whole stays as it is: no index knows the other columns, so the update is a cheap one (HOT).
+-- Renew the lease before a wave of calls: record the begin of the calls, count an attempt and use up the send slots.
+-- A row with another token belongs to another worker and is left out. Locks in the order of the ids. Uses the
+-- primary key.
+-- A lease with 90 % of its time left keeps due_at. No index has the other columns, so that update is heap-only
+-- (HOT).
 WITH ours AS (
     SELECT d.id FROM delivery d
     WHERE d.id = ANY(%(ids)s) AND d.claim_token = %(token)s AND d.status = %(sending)s

@@ -1,5 +1,6 @@
--- Bring dead deliveries back: a new attempt budget, a new provider key after a definite rejection, and the contact that is valid
--- now. Locks in id order; served by the primary key.
+-- Queue dead deliveries again with a new attempt budget, the contact that is valid now and, where `raises` is 1, a
+-- new idempotency key for the provider. Parameters: arrays of equal length. Locks in the order of the ids. Uses the
+-- primary key.
 WITH wanted AS (
     SELECT * FROM unnest(%(ids)s::uuid[], %(contacts)s::bigint[], %(raises)s::smallint[],
                          %(due_in)s::interval[])

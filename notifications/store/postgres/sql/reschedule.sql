@@ -1,5 +1,6 @@
--- The deliveries of one notification that still wait for their time come due at another one; each leaves an event. Under the
--- notification's row lock, which a release takes too. Served by the primary key.
+-- Change due_at of those deliveries of a notification that are scheduled and have no contact yet, and insert an
+-- event for each. The caller has locked the notification, as a release does. Locks the deliveries. Uses the primary
+-- key.
 WITH moved AS (
     UPDATE delivery d SET due_at = %(at)s
     WHERE d.id > %(id)s AND d.id <= last_delivery_of(%(id)s)

@@ -1,5 +1,6 @@
--- The next rows that an open breaker holds on a channel, now that it has closed: they come due. Served by delivery_due; skips rows that
--- somebody else is moving. The grace that sweeps leave to a retry message is over for them: their messages may be minutes away.
+-- Make up to `limit` rows of each priority due that a circuit breaker holds on a channel, after the circuit closed.
+-- Skips locked rows. Uses delivery_due. The sweep waits `grace` after due_at for a retry message; the messages of
+-- these rows may be minutes away, so due_at is set back by `grace`.
 WITH picked AS (
     SELECT d.id
     FROM unnest(%(priorities)s::smallint[]) AS p(priority)

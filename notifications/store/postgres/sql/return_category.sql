@@ -1,4 +1,5 @@
--- One category that a person wants again. Locks their preference row alone, by its primary key.
+-- Remove a category from the categories that a recipient switched off. Locks the preference row. Uses the primary
+-- key.
 UPDATE notifications_preference
 SET categories_off = array_remove(categories_off, %(category)s::varchar),
     categories_left = array_remove(categories_left, %(category)s::varchar),

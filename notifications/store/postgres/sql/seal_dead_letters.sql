@@ -1,5 +1,6 @@
--- Take variables out of the snapshots of dead letters; a replay uses those of the notification, as long as it has them.
--- Locks the letters that it changes. Reads the table of dead letters, once for each batch of each job.
+-- Remove the variables in `names` from the snapshots of up to `limit` dead letters of a template; a replay uses the
+-- encrypted variables of the notification while they are stored. Locks the changed rows. Reads the table of the dead
+-- letters sequentially, once for each batch of each job.
 UPDATE notifications_deadletter SET snapshot = jsonb_set(
     jsonb_set(snapshot, '{variables}', (snapshot->'variables') - %(names)s::text[]), '{had_secrets}', 'true')
 WHERE id IN (

@@ -1,5 +1,5 @@
--- The deliveries of some notifications, newest first, perhaps only those to some contacts or with some ids.
--- Both tables are read by their primary keys. Locks nothing.
+-- Return the deliveries of some notifications, the newest first; NULL for `mode`, `contacts` or `deliveries`
+-- switches that filter off. Locks nothing. Uses the primary keys.
 SELECT n.id AS notification_id, d.id AS delivery_id, n.created_at, n.mode, n.producer_id, n.user_id, n.type,
        n.priority, d.channel, d.status, d.reason, d.provider, d.provider_message_id
 FROM notification n

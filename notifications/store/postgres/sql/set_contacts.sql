@@ -1,4 +1,5 @@
--- Where scheduled deliveries go, known now that they are released. Under the lock of lock_scheduled.
+-- Store the contacts of scheduled deliveries that are released now. The caller has locked the notifications. Locks
+-- the deliveries. Uses the primary key.
 UPDATE delivery d SET contact_id = w.contact_id
 FROM unnest(%(ids)s::uuid[], %(contacts)s::bigint[]) AS w(id, contact_id)
 WHERE d.id = w.id AND d.contact_id IS NULL AND d.id = ANY(%(ids)s)

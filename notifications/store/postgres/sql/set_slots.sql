@@ -1,5 +1,5 @@
--- Slots that were reserved for rows which wait for them. Only rows still under our claim; locks in id order; served by the
--- primary key. No index knows the columns.
+-- Store the send slots that were reserved for waiting deliveries, if this token still has the claim. Locks in the
+-- order of the ids. Uses the primary key. No index has the columns.
 WITH reserved AS (
     SELECT * FROM unnest(%(ids)s::uuid[], %(waits)s::interval[]) AS r(id, wait)
 ), ours AS (

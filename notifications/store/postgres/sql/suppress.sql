@@ -1,5 +1,6 @@
--- Addresses for the suppression list, each spelled as the list does; what is on it for the same reason stays as it is. Inserts in the
--- order of the unique index one_active_suppression, which also finds what is known.
+-- Add addresses to the suppression list in their normal form. An active entry with the same reason stays as it is.
+-- Returns the reasons of the new entries. Parameters: arrays of equal length. Inserts in the order of
+-- one_active_suppression, the unique index that also finds existing entries.
 INSERT INTO notifications_suppression
     (channel, address, reason, provider, note, created_at, created_by, undone_by, undo_note)
 SELECT DISTINCT ON (1, 2, 3)

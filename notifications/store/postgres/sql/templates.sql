@@ -1,4 +1,5 @@
--- Template versions with all their texts. By name: the highest published version.
+-- Return template versions with all texts, by id, or by name: the highest published version. Locks nothing. Uses the
+-- primary key and the unique index of name and version.
 SELECT t.id, t.template_id, t.version, t.sensitive_variables, t.variables::text AS variables,
        t.default_locale, x.channel, x.locale, x.title, x.body, x.html,
        x.transliterate, x.max_segments, x.shorten_links

@@ -1,6 +1,7 @@
--- One page of notifications, newest first, with their deliveries. Locks nothing.
--- The inner scan walks the primary key backwards (with a recipient: notification_by_recipient), prunes whole days
--- by the bounds of the id, and ends after `scanned` rows. Deliveries are a range of their primary key.
+-- Return one page of notifications, the newest first, with their deliveries. NULL switches a filter off. Locks
+-- nothing.
+-- The inner scan reads the primary key backwards (with a recipient: notification_by_recipient), prunes partitions by
+-- the bounds of the id and ends after `scanned` rows. The deliveries are a range of their primary key.
 SELECT page.*, mine.delivery_ids, mine.channels, mine.statuses
 FROM (
   SELECT n.id, n.user_id, n.type, n.priority, n.created_at, n.scheduled_at

@@ -1,5 +1,5 @@
--- Where the scan of timeline_listing ended, if it ended before the days did; no row when it saw everything.
--- The same index and bounds. Locks nothing.
+-- Return the last row of the inner scan of timeline_listing if the scan stopped after `scanned` rows, else no row.
+-- Same index and bounds as timeline_listing. Locks nothing.
 SELECT id FROM notification
 WHERE id < %(below)s::uuid AND id >= %(floor)s::uuid
   AND (%(recipient)s::bigint IS NULL OR recipient_id = %(recipient)s::bigint)

@@ -1,2 +1,2 @@
--- The instant that now() gives in the transaction that is open: what an interval is added to when a row's due_at is written.
+-- Return now() of the open transaction: the instant to which the writes of due_at add an interval.
 SELECT now() AS now

@@ -1,8 +1,10 @@
--- One transition of many deliveries, and the events that go with it. Locks in id order; served by the primary key.
--- A row moves only from a legal source, and only as the guard says: under the given token, from the given provider (a provider that an
--- earlier attempt called counts too), or while the row is still due. A sweep skips a row that somebody else has locked: the row is due
--- again at the next run, and one frozen transaction must not stop the sweep. Everybody else waits, up to lock_timeout.
--- IS TRUE keeps the planner from making a join of the IN: the planner would expect one row, and then compare each row with each.
+-- Move deliveries to another status and insert the events. Parameters: arrays of equal length for the deliveries,
+-- guards and side effects for all. Locks in the order of the ids. Uses the primary key.
+-- A row moves only from a status in `sources` (or `if_called`, after a call), and only if the guards hold: `token`
+-- has the claim, `provider` is the provider of the row or of an attempt, `still_due` asks for a row that is due.
+-- With `still_due` (sweeps) the statement skips locked rows: the row stays due for the next run, and a frozen
+-- transaction must not block the sweep. Otherwise the statement waits up to lock_timeout.
+-- IS TRUE prevents a join in place of IN: for the join the planner expects one row and compares each row with each.
 WITH wanted AS (
     SELECT *
     FROM unnest(%(ids)s::uuid[], %(due_in)s::interval[], %(reasons)s::text[], %(details)s::text[],

@@ -1,4 +1,5 @@
--- The deliveries of these notifications that have not left. Locks nothing; served by the primary key.
+-- Return the deliveries of these notifications that have not left. `waiting` has the statuses. Locks nothing. Uses
+-- the primary key.
 SELECT d.id
 FROM unnest(%(ids)s::uuid[]) AS n(id)
 CROSS JOIN LATERAL (

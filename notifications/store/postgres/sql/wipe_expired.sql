@@ -1,3 +1,3 @@
--- Forget the sensitive variables of these notifications. Served by the primary key; the ids are constants, so the planner reads their
--- partitions and no others.
+-- Delete the sensitive variables of these notifications. Locks the rows. Uses the primary key; the ids are
+-- constants, so the planner prunes partitions.
 UPDATE notification SET secrets = NULL WHERE id = ANY(%(ids)s) AND secrets IS NOT NULL

@@ -1,7 +1,8 @@
--- Forget sensitive variables that nothing can need any more: no delivery that may still leave, and no open dead letter. Served by
--- the primary keys; a notification's deliveries are one range of theirs. The bounds are constants, so that the planner reads their
--- partition and no other. Skips notifications that somebody has locked: a settle holds deliveries, and a cancel, which holds the
--- notification, waits for those. The cancel wipes as well, and housekeeping when the time to live ends.
+-- Delete the sensitive variables that no delivery needs: no delivery of the notification may leave any more, and no
+-- dead letter is open. Skips locked notifications, because a settle has locked deliveries for which a cancel waits
+-- with a locked notification. The cancel deletes the variables itself, and the sweep does after the time to live.
+-- Uses the primary keys: the deliveries of a notification are one range. `floor` and `ceiling` are constants, so the
+-- planner prunes partitions.
 UPDATE notification n SET secrets = NULL
 WHERE n.id = ANY(%(ids)s) AND n.id = ANY(ARRAY(
       SELECT id FROM notification WHERE id = ANY(%(ids)s) AND secrets IS NOT NULL ORDER BY id FOR UPDATE SKIP LOCKED))

@@ -1,16 +1,16 @@
--- Counts notifications against caps: of each person and channel those of the last hour or day, in a sorted set.
--- A member is a notification, its score the instant in microseconds of this server's clock at which it was counted.
+-- Counts notifications against frequency caps. A sorted set per recipient and channel has the notifications of the last hour or day;
+-- the score is the time of the count in microseconds of the clock of this server.
 --
--- KEYS     for each notification: the set of its person and channel
--- ARGV     runs of notifications under one cap. For each run: how many fit into the window; microseconds of the window; 1 when
---          they are counted even if they do not fit; how many notifications; then each of them
--- returns  for each notification: 0 when it is counted (now, or before), else microseconds until there is room
+-- KEYS     for each notification: the set of the recipient and channel
+-- ARGV     groups of notifications under one cap. For each group: the cap; microseconds of the window; 1 if the notifications are
+--          counted above the cap too; the number of notifications; the notifications
+-- returns  for each notification: 0 if the notification is counted (now or before), else microseconds until the cap has room
 --
--- What finds no room is not counted. Each of those is told of a place of its own, so that they do not all come back for one.
--- What is over is removed only from a set that looks full: most people's never does.
+-- A notification above the cap is not counted. Each one gets the time of a different free place, so that the notifications do not all
+-- return for the same place. Expired members are removed only from a set that looks full; the sets of most recipients never do.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
--- "%.0f": a Lua number turns into text with 14 digits, and microseconds since 1970 have 16.
+-- "%.0f": Lua converts a number to text with 14 digits, and microseconds since 1970 have 16.
 local now_text = string.format('%.0f', now)
 local waiting = {}
 
@@ -25,7 +25,7 @@ local function is_counted(key, member, window)
   if tonumber(redis.call('ZSCORE', key, member)) > now - window then
     return true
   end
-  redis.call('ZADD', key, now_text, member) -- it was, too long ago to count
+  redis.call('ZADD', key, now_text, member) -- the earlier count has left the window
   return false
 end
 

@@ -1,17 +1,18 @@
--- May these leave, and when? Asks the breaker and the bucket of every provider or endpoint that a batch goes to, and reserves its
--- slots. `rules/breaker.py` and `rules/bucket.py` say what the rules and numbers are.
+-- Send admission: checks the circuit breaker and the token bucket of each provider or endpoint of a batch, and reserves send slots.
+-- `notifications/rules/rate_limits/circuit_breaker.py` and `token_bucket.py` describe the rules and numbers.
 --
--- KEYS     for each ask: its breaker, its bucket, its lowered pace (see `health_told.lua`)
--- ARGV     the numbers that all share, as JSON; then for each ask: how many want a slot, how many there are, 1 when they are urgent, microseconds that they may be
---          served ahead, microseconds that a call costs (0: no bucket), calls in the burst, two deliveries that may be the probe
---          ('' where there is none), 1 when these have no other provider, 1 when the breaker is an endpoint's
--- returns  for each ask {0 closed, 1 open, 2 one probe; milliseconds to wait; how many may go to the endpoint; which of the two is
---          the probe, or the delivery that was the last; microseconds to the first slot that was not given; microseconds between
---          slots; microseconds to each slot that was given}
+-- KEYS     for each request: the breaker, the token bucket, the reduced rate (see `health_told.lua`)
+-- ARGV     the shared numbers as JSON; then for each request: number of deliveries that want a slot, number of all deliveries, 1 if
+--          the deliveries are urgent (P0, P1), microseconds for which a slot may be reserved ahead, microseconds per call (0: no bucket),
+--          calls of the burst, two candidates for the probe ('': none), 1 if the deliveries have no other provider, 1 if the
+--          breaker belongs to an endpoint
+-- returns  for each request {0 closed, 1 open, 2 one probe; milliseconds to wait; number of calls that the endpoint takes; number of
+--          the candidate that is the probe, or the delivery of the last probe; microseconds to the first slot that was not
+--          reserved; microseconds between slots; microseconds to each reserved slot}
 --
--- A bucket is three instants in microseconds. `paid`: when everything granted so far will have been paid for at the full pace.
--- `own`: the same for the patient alone, at their share of it. `last`: the patient's last slot; those before it that are still
--- to come stand at their own distance from each other, so `last` tells how many they are.
+-- A bucket has three times in microseconds. `paid`: the end of the reserved time at the full rate. `own`: the end of the reserved
+-- time of deliveries that are not urgent, at their share of the rate. `last`: the last slot of a delivery that is not urgent; earlier
+-- slots have a constant distance, so `last` gives the number of slots to come.
 local fixed = cjson.decode(ARGV[1])
 local share = fixed.share
 local time = redis.call('TIME')
@@ -19,7 +20,7 @@ local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
 local ASKED = 10
 
--- {state, wait, which}: `which` is the number of the candidate that goes as the probe, or the last probe's delivery.
+-- Return {state, wait, which}: `which` is the number of the candidate that is the probe, or the delivery of the last probe.
 local function while_open(key, breaker, ask)
   local last = breaker.probe_of or ''
   local function keep() redis.call('SET', key, cjson.encode(breaker), 'KEEPTTL') end
@@ -52,7 +53,7 @@ local function while_open(key, breaker, ask)
   return 1, from - now_ms, last
 end
 
--- How many more calls an endpoint may have out; `out` is counted in slots of the time that a call can take at most.
+-- Return how many further calls an endpoint takes. `out` counts calls in flight by time slots of the longest duration of a call.
 local function endpoint_room(breaker, ask)
   local slot, out, kept = math.floor(now_ms / fixed.call_takes), 0, {}
   for _, entry in ipairs(breaker.out or {}) do
@@ -72,7 +73,7 @@ local function note_out(key, breaker, count)
   redis.call('SET', key, cjson.encode(breaker), 'PX', math.max(redis.call('PTTL', key), 2 * fixed.call_takes))
 end
 
--- What a call costs and how many fit into the burst, while the provider throttles.
+-- Return the microseconds per call and the burst, at the reduced rate while the provider throttles.
 local function paced(key, cost, burst)
   local kept = redis.call('GET', key)
   if not kept then return cost, burst end
@@ -87,7 +88,7 @@ local function slots(key, count, is_urgent, ahead, cost, burst)
   local kept = redis.call('HMGET', key, 'paid', 'own', 'last')
   local last = tonumber(kept[3] or 0)
   local spaced, room = cost / share, burst * cost
-  -- At an instant at least this much must still be paid for: the patient's slot that came last, and those to come.
+  -- Return the lowest `paid` at an instant: the last slot of the deliveries that are not urgent, and their slots to come.
   local function least(instant)
     local pending = math.max(0, math.ceil((last - instant) / spaced))
     return math.max(instant, last - pending * spaced + cost) + pending * cost
@@ -98,8 +99,8 @@ local function slots(key, count, is_urgent, ahead, cost, burst)
   for _ = 1, count do
     local free = paid + cost - room
     if is_urgent then
-      -- The patient's slots to come are not queued behind: they take only their share of the time until `last`, the rest of it
-      -- is free. One call's worth stays free, for the one of them that comes right after; a burst of one has none to spare.
+      -- Urgent deliveries do not wait for the reserved slots of the others, which take only their share of the time until
+      -- `last`. The time of one call stays free for the slot that follows; a burst of one call has no such time.
       if last > now_us and burst < 2 then free = math.max(free, last + cost)
       elseif last > now_us then free = free + cost end
       if free < last then free = (free - share * last) / (1 - share) end
@@ -117,7 +118,7 @@ local function slots(key, count, is_urgent, ahead, cost, burst)
     end
   end
   if #given > 0 then
-    -- "%.0f": a Lua number turns into text with 14 digits, and microseconds since 1970 have 16.
+    -- "%.0f": Lua converts a number to text with 14 digits, and microseconds since 1970 have 16.
     local form = function(instant) return string.format('%.0f', math.ceil(instant)) end
     redis.call('HSET', key, 'paid', form(paid), 'own', form(own), 'last', form(last))
     redis.call('PEXPIRE', key, math.ceil((math.max(paid, own, last) - now_us) / 1000) + 1)

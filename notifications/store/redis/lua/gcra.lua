@@ -1,12 +1,12 @@
--- A producer's rate limit: the generic cell rate algorithm, one number for a producer.
--- The number is the instant at which all work granted so far will have been paid for, at the allowed pace.
+-- The rate limit of producers by the generic cell rate algorithm (GCRA), with one stored time for a producer: the end of all granted
+-- work at the allowed rate.
 --
--- KEYS     for each call: where that instant is kept, in microseconds of this server's clock; a key may repeat
--- ARGV     for each call: microseconds that one notification costs; how many fit into the burst; how many are wanted
--- returns  for each call: {granted 0|1, how many are left, microseconds until the burst is whole again, microseconds to wait}
+-- KEYS     for each call: the key of the stored time, in microseconds of the clock of this server; a key may occur more than once
+-- ARGV     for each call: microseconds per notification; notifications of the burst; number of notifications
+-- returns  for each call: {1 if granted, else 0; remaining notifications; microseconds until the burst is full again; microseconds to
+--          wait}
 --
--- A call larger than the whole burst is granted when nothing is owed, and pays it off afterwards: refusing it
--- would refuse it for ever.
+-- A call larger than the burst is granted when no work is left, and delays later calls. Otherwise such a call would never be granted.
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
@@ -19,7 +19,7 @@ local function take(key, cost, burst, count)
     return {0, left, math.ceil(owed), math.ceil(math.min(owed, owed + wanted - room))}
   end
   owed = owed + wanted
-  -- "%.0f": a Lua number turns into text with 14 digits, and microseconds since 1970 have 16.
+  -- "%.0f": Lua converts a number to text with 14 digits, and microseconds since 1970 have 16.
   redis.call('SET', key, string.format('%.0f', now + owed), 'PX', math.ceil(owed / 1000) + 1)
   return {1, math.max(0, math.floor((room - owed) / cost)), math.ceil(owed), 0}
 end

@@ -1,11 +1,11 @@
--- What calls came to: may trip breakers, close them, and lower the pace of who throttles. `rules/breaker.py` and
--- `rules/bucket.py` say what the rules and numbers are.
+-- Records the results of calls: opens and closes circuit breakers, and reduces the rate at a provider that throttles.
+-- `notifications/rules/rate_limits/circuit_breaker.py` and `token_bucket.py` describe the rules and numbers.
 --
--- KEYS     the set of breakers that closed and whose waiting rows have not been released; then for each tally: its
---          breaker (a JSON object; none is a closed one of which nothing is known), its lowered pace, and the sorted set of
---          the provider's endpoints that rest ('' where the breaker is the provider's own)
--- ARGV     the numbers that all share, as JSON; then for each tally: its thresholds and the tally, as JSON, and its endpoint
--- returns  for each tally {0 nothing changed, 1 tripped, 2 closed; 1 open now; rejections to believe; why it tripped}
+-- KEYS     the set of breakers that closed and whose held rows are not released yet; then for each result: the breaker (a JSON
+--          object; no key is a closed breaker without calls), the reduced rate, the sorted set of the paused endpoints of the
+--          provider ('' for the breaker of a provider)
+-- ARGV     the shared numbers as JSON; then for each result: the thresholds as JSON, the counts as JSON, the endpoint
+-- returns  for each result {0 no change, 1 opened, 2 closed; 1 if open now; number of trusted rejections; the cause of the opening}
 local fixed = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -14,7 +14,7 @@ local function keep(key, it, milliseconds)
   redis.call('SET', key, cjson.encode(it), 'PX', milliseconds)
 end
 
--- A pace is {factor, at, base}: the part of the full pace at an instant; the base is the full pace where none is configured.
+-- A reduced rate is {factor, at, base}: the part of the full rate at a time; base is the measured rate if none is configured.
 local function slow_down(key, breaker, rule)
   local pace = cjson.decode(redis.call('GET', key) or '{"factor":1,"at":0}')
   if now - pace.at < fixed.slow_every then return end
@@ -32,7 +32,7 @@ local function slow_down(key, breaker, rule)
   keep(key, pace, math.ceil(fixed.recover * (1 - pace.factor)))
 end
 
--- Calls that an endpoint has out, in slots of the time that a call can take at most.
+-- Update the calls in flight at an endpoint, by time slots of the longest duration of a call.
 local function came_back(breaker, tally, failures)
   local left, ended = {}, tally.calls + tally.returned
   for _, entry in ipairs(breaker.out or {}) do
@@ -49,7 +49,7 @@ end
 local function while_open(keys, breaker, tally)
   local closes = tally.probe == 'accepted' or (tally.probe == 'answered' and not breaker.rejecting)
   if closes and breaker.rejecting then
-    -- Refusals stay in doubt until most of what follows is accepted.
+    -- Rejections are not trusted until the provider accepts most of the following calls.
     keep(keys.breaker, {doubt = now}, fixed.kept_open)
   elseif closes then
     redis.call('DEL', keys.breaker)
@@ -68,7 +68,7 @@ local function while_open(keys, breaker, tally)
   return {0, 1, breaker.rejecting and 0 or tally.rejected, ''}
 end
 
--- Failures in a row: those within the rule's time, and all of them with the instant of the first.
+-- Count failures in a row: the failures within the time of the rule, and all failures with the time of the first.
 local function count_rows(breaker, rule, tally, answered)
   local streak, in_a_row = {}, 0
   local function row(entry)
@@ -93,7 +93,7 @@ local function count_rows(breaker, rule, tally, answered)
   return in_a_row
 end
 
--- The window: {slot, calls, unavailable, unanswered, rejected, rejections believed}, oldest first.
+-- Count calls in the window: {slot, calls, unavailable, unanswered, rejected, trusted rejections}, the oldest slot first.
 local function count_window(breaker, rule, tally)
   local slot = math.floor(now / rule.slot_ms)
   local window, sums = {}, {0, 0, 0, 0, 0}
@@ -108,7 +108,7 @@ local function count_window(breaker, rule, tally)
   local fresh = {tally.calls, tally.unavailable, tally.unanswered, tally.rejected, 0}
   for at = 1, 5 do newest[at + 1] = (newest[at + 1] or 0) + fresh[at] end
   for _, entry in ipairs(window) do
-    -- An earlier release wrote fewer columns.
+    -- An earlier release stored fewer columns.
     for at = 1, 5 do sums[at] = sums[at] + (entry[at + 1] or 0) end
   end
   breaker.window = window

@@ -1,5 +1,7 @@
--- Moves what is counted to the moment at which it leaves: KEYS are sets of cap.lua, ARGV for each a notification and the microseconds
--- of its window. What is not counted stays so.
+-- Moves the count of notifications to the time at which they leave. A notification that is not counted stays uncounted.
+--
+-- KEYS     for each notification: a set of `cap.lua`
+-- ARGV     for each notification: the notification, microseconds of the window
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000000 + time[2])
 for at, key in ipairs(KEYS) do

@@ -1,11 +1,10 @@
--- How many rows the relays together may publish now for the providers of a lane, and what they have published: one GCRA a
--- provider. A provider that throttles has its lowered pace here too (see `health_told.lua`): its cost is divided by the factor.
+-- The publish quota: how many rows all relays together may publish now for the providers of a lane, and the count of published rows.
+-- One GCRA for each provider. While a provider throttles, the reduced rate applies (see `health_told.lua`).
 --
--- KEYS     two for each provider: its account, its lowered pace
--- ARGV     the patient's share, milliseconds to recover, rows to charge to the providers together (0: only ask); then for each
---          provider: microseconds that one row costs at the full pace (0: it states no pace), rows of the burst
--- returns  rows that are free after the charge, negative when more was published than the paces allow; false: no limit, because
---          a provider has no pace
+-- KEYS     for each provider: the account, the reduced rate
+-- ARGV     share of the deliveries that are not urgent, milliseconds until the rate has recovered, number of published rows (0: only
+--          read); then for each provider: microseconds per row at the full rate (0: no rate configured), rows of the burst
+-- returns  number of rows that may be published, negative after too many; false: no limit, because a provider has no rate
 local share, recover, rows = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
@@ -31,7 +30,7 @@ local free = 0
 for _, account in ipairs(accounts) do
   local paid = math.max(tonumber(redis.call('GET', account.key) or 0), now_us)
   if rows > 0 then
-    -- Each provider takes its part of the rows in the same time.
+    -- Charge each provider for the same duration, so by its part of the total rate.
     paid = paid + rows / rate
     redis.call('SET', account.key, string.format('%.0f', paid), 'PX', math.ceil((paid - now_us) / 1000) + 1)
   end

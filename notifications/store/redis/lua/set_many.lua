@@ -1,5 +1,7 @@
--- SET many keys with one expiry. A pipeline of SETs costs the client ten times as much.
--- KEYS: the keys. ARGV: seconds to keep them, then one value a key.
+-- SET for many keys with one expiry. A pipeline of SETs costs the client ten times as much.
+--
+-- KEYS     the keys
+-- ARGV     seconds until the keys expire; then one value for each key
 for at, key in ipairs(KEYS) do
     redis.call('SET', key, ARGV[at + 1], 'EX', ARGV[1])
 end
