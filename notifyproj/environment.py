@@ -79,53 +79,55 @@ class Environment(WebEnvironment):
 
     database_url: PostgresUrl = Field(
         alias="DATABASE_URL",
-        description="PostgreSQL's address, such as postgresql://user:password@host:5432/notify, or"
+        description="the URL of PostgreSQL, such as postgresql://user:password@host:5432/notify, or"
         " without the password and DATABASE_PASSWORD",
         repr=False,
     )
     state_url: RedisUrl = Field(
         alias="REDIS_URL",
-        description="the state Valkey's or Redis's address, such as redis://:password@state:6379/0",
+        description="the URL of the state Redis or Valkey, such as redis://:password@state:6379/0",
         repr=False,
     )
     broker_url: BrokerUrl = Field(
         alias="CELERY_BROKER_URL",
-        description="the broker's address, such as redis://:password@broker:6379/0 or amqp://user:password@broker//",
+        description="the URL of the broker, such as redis://:password@broker:6379/0 or"
+        " amqp://user:password@broker//",
         repr=False,
     )
     sandbox_url: str = Field(
         alias="NOTIFY_SANDBOX_URL",
         default="",
-        description="where the sandbox is; without one, nothing is called for test keys",
+        description="the URL of the sandbox; without a sandbox, test keys cause no provider calls",
     )
     secret_key: Secret = Field(
         alias="NOTIFY_SECRET_KEY",
-        description="what signs sessions and tokens; make one with `openssl rand -hex 32`",
+        description="the secret that signs sessions and tokens; `openssl rand -hex 32` makes a"
+        " secret",
         repr=False,
     )
     secret_key_fallbacks: Secrets = Field(
         alias="NOTIFY_SECRET_KEY_FALLBACKS",
         default=(),
-        description="a comma list of former NOTIFY_SECRET_KEYs: what they signed is still believed,"
-        " unsubscribe links above all",
+        description="a comma list of former values of NOTIFY_SECRET_KEY, whose signatures stay"
+        " valid, such as those of unsubscribe links",
         repr=False,
     )
     encryption_keys: FernetKeys = Field(
         alias="NOTIFY_ENCRYPTION_KEYS",
         description="a comma list of Fernet keys: the first encrypts sensitive variables, all"
-        " decrypt; make one with `openssl rand -base64 32 | tr +/ -_`",
+        " decrypt; `openssl rand -base64 32 | tr +/ -_` makes a key",
         repr=False,
     )
     public_url: PublicUrl = Field(
         alias="NOTIFY_PUBLIC_URL",
-        description="where producers, providers and browsers reach this service, such as"
+        description="the URL of this service for producers, providers and browsers, such as"
         " https://notify.example.com",
     )
     nat64_prefixes: Nat64Prefixes = Field(
         alias="NOTIFY_NAT64_PREFIXES",
         default=(),
         description="a comma list of the NAT64 prefixes of the network, such as 2001:db8:64::/96,"
-        " of 32, 40, 48, 56, 64 or 96 bits; 64:ff9b::/96 is known",
+        " of 32, 40, 48, 56, 64 or 96 bits; 64:ff9b::/96 is always included",
     )
     routes: Providers = Field(
         alias="NOTIFY_ROUTES",
@@ -134,8 +136,8 @@ class Environment(WebEnvironment):
     caps: MostOfEach = Field(
         alias="NOTIFY_CAPS",
         default_factory=lambda: DEFAULTS,
-        description="what a person gets at most, such as push=10/hour,sms=3/day,email=20/day, or"
-        " none; who has caps of their own keeps those",
+        description="the frequency caps by channel, such as push=10/hour,sms=3/day,email=20/day, or"
+        " none; caps in the preferences of a recipient win",
     )
     times_to_live: TimesToLive = Field(
         alias="NOTIFY_TIME_TO_LIVE",
@@ -146,70 +148,71 @@ class Environment(WebEnvironment):
     idempotency_hours: Annotated[int, Field(ge=1, le=168)] = Field(
         alias="NOTIFY_IDEMPOTENCY_HOURS",
         default=24,
-        description="a number of hours from 1 to 168 that an idempotency key is remembered",
+        description="a number of hours from 1 to 168 for which an idempotency key is kept",
     )
     breaker_failures: Streaks = Field(
         alias="NOTIFY_BREAKER_FAILURES",
         default_factory=lambda: STREAKS,
-        description="failures/seconds by channel, such as push=10/5,sms=5/2 (the defaults): so"
-        " many failures in a row within so many seconds open a provider's circuit breaker",
+        description="failures/seconds by channel, such as push=10/5,sms=5/2 (the defaults):"
+        " the failures in a row within the seconds that open the circuit breaker of a provider",
     )
     delivery: Delivery = Field(
         alias="NOTIFY_DELIVERY",
         default=Delivery.LIVE,
-        description=f"one of {', '.join(Delivery)}; in a dry run nothing leaves for a provider",
+        description=f"one of {', '.join(Delivery)}; dry_run calls no provider",
     )
     allowed_recipients: Reachable = Field(
         alias="NOTIFY_ALLOWED_RECIPIENTS",
         default=None,
-        description="a comma list of who may be reached, others are suppressed: user ids,"
-        " addresses, @domains, beginnings of numbers such as +4930",
+        description="a comma list of the recipients that get messages: user ids, addresses,"
+        " @domains, beginnings of phone numbers such as +4930; deliveries to others are suppressed",
         repr=False,
     )
     release_ramp_seconds: Annotated[int, Field(ge=0, le=3600)] = Field(
         alias="NOTIFY_RELEASE_RAMP_SECONDS",
         default=300,
-        description="a number of seconds from 0 to 3600, over which P2 and P3 that waited for the"
-        " end of quiet hours are spread",
+        description="a number of seconds from 0 to 3600: the ramp of P2 and P3 deliveries that"
+        " waited for the end of quiet hours",
     )
     calls_in_flight: Annotated[int, Field(ge=1, le=10_000)] = Field(
         alias="NOTIFY_CALLS_IN_FLIGHT",
         default=CEILING,
-        description="a number from 1 to 10000: most calls in flight at one provider from one"
-        " process; below it the number adapts to the provider's latency",
+        description="a number from 1 to 10000: the maximum of calls in flight from one process to"
+        " one provider; below the maximum the number adapts to the latency of the provider",
     )
     sms_max_segments: Annotated[int, Field(ge=1, le=100)] = Field(
         alias="NOTIFY_SMS_MAX_SEGMENTS",
         default=4,
-        description="a number from 1 to 100: most segments of one SMS; a longer one is refused",
+        description="a number from 1 to 100: the maximum of segments of one SMS; a longer SMS is"
+        " refused",
     )
     max_clock_skew_seconds: Annotated[float, Field(ge=0.1, le=60)] = Field(
         alias="NOTIFY_MAX_CLOCK_SKEW_SECONDS",
         default=2.0,
-        description="a number of seconds from 0.1 to 60: a process whose host's clock is further"
-        " from PostgreSQL's stops working until the clock is right",
+        description="a number of seconds from 0.1 to 60: the maximum difference between the clocks"
+        " of the host and PostgreSQL; above it a process pauses until the clock is corrected",
     )
     retention_days: Annotated[int, Field(ge=61, le=3650)] = Field(
         alias="NOTIFY_RETENTION_DAYS",
         default=90,
-        description="a number of days from 61 to 3650 that notifications and their timelines are"
-        " kept; a schedule may lie 60 days ahead",
+        description="a number of days from 61 to 3650 for which notifications and timelines are"
+        " kept; a notification may be scheduled 60 days ahead",
     )
     dead_letter_days: Annotated[int, Field(ge=1, le=3650)] = Field(
         alias="NOTIFY_DEAD_LETTER_DAYS",
         default=90,
-        description="a number of days from 1 to 3650 that dead letters are kept",
+        description="a number of days from 1 to 3650 for which dead letters are kept",
     )
     audit_days: Annotated[int, Field(ge=90, le=3650)] = Field(
         alias="NOTIFY_AUDIT_DAYS",
         default=730,
-        description="a number of days from 90 to 3650 that the audit log is kept",
+        description="a number of days from 90 to 3650 for which the audit log is kept",
     )
     contact_notice: bool = Field(
         alias="NOTIFY_CONTACT_NOTICE",
         default=True,
-        description="yes or no: whether a person's old number or mailbox is told when a producer"
-        " changes it",
+        description="yes or no: whether the old phone number or mailbox of a recipient gets a"
+        " notice when a producer changes the contact",
     )
     require_second_factor: bool = Field(
         alias="NOTIFY_REQUIRE_SECOND_FACTOR",
@@ -219,24 +222,24 @@ class Environment(WebEnvironment):
     dead_letter_alert: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         alias="NOTIFY_DEAD_LETTER_ALERT",
         default=20,
-        description="a number from 1 to 1000000: more new dead letters in five minutes raise an"
-        " alert",
+        description="a number from 1 to 1000000: the number of new dead letters in five minutes"
+        " above which an alert is raised",
     )
     broker_messages: Annotated[int, Field(ge=2, le=10_000)] = Field(
         alias="NOTIFY_BROKER_MESSAGES",
         default=24,
-        description="a number from 2 to 10000: most messages of a lane in the broker, of up to 500"
-        " deliveries each; the rest waits in PostgreSQL",
+        description="a number from 2 to 10000: the maximum of messages of a lane in the broker,"
+        " with up to 500 deliveries each; other deliveries wait in PostgreSQL",
     )
     allowed_hosts: Names = Field(
         alias="NOTIFY_ALLOWED_HOSTS",
         default=(),
-        description="a comma list of further host names that requests may be addressed to",
+        description="a comma list of further host names that the Host header of a request may have",
     )
     debug: bool = Field(
         alias="NOTIFY_DEBUG",
         default=False,
-        description="yes or no: whether error pages show what went wrong, for development only",
+        description="yes or no: whether error pages show tracebacks, for development only",
     )
     log_level: LogLevel = Field(
         alias="NOTIFY_LOG_LEVEL",
@@ -246,22 +249,23 @@ class Environment(WebEnvironment):
     flower_url: PublicUrl | None = Field(
         alias="NOTIFY_FLOWER_URL",
         default=None,
-        description="where operators reach Flower, such as https://flower.example.com: the admin's"
-        " menu links to it",
+        description="the URL of Flower for operators, such as https://flower.example.com, for a"
+        " link in the menu of the admin",
     )
     flower_user: str = Field(
-        alias="NOTIFY_FLOWER_USER", default="operator", description="who may sign in to Flower"
+        alias="NOTIFY_FLOWER_USER", default="operator", description="the user name of Flower"
     )
     flower_password: str = Field(
         alias="NOTIFY_FLOWER_PASSWORD",
         default="",
-        description="Flower's password; Flower does not start without one",
+        description="the password of Flower; Flower does not start without a password",
         repr=False,
     )
     allow_shared_redis: bool = Field(
         alias="NOTIFY_ALLOW_SHARED_REDIS",
         default=False,
-        description="yes or no: whether broker and state may be one server, for development only",
+        description="yes or no: whether the broker and the state Redis may be one server, for"
+        " development only",
     )
 
     @property
@@ -272,15 +276,16 @@ class Environment(WebEnvironment):
     def contradictions(self, vendors: Collection[str]) -> list[str]:
         """Return a line for each pair of settings in conflict; `vendors`: configured providers."""
         lines = [
-            f"NOTIFY_ROUTES sends {channel.label} through {name}, which has no settings:"
-            f" set NOTIFY_{name.upper()}_... or choose another ({', '.join(sorted(vendors))})."
+            f"NOTIFY_ROUTES sends {channel.label} through {name}, which is not configured:"
+            f" set NOTIFY_{name.upper()}_... or choose a configured provider ({',"
+            " '.join(sorted(vendors))})."
             for channel, name in self.routes.items()
             if name not in vendors
         ]
         if _server(self.broker_url) == _server(self.state_url) and not self.allow_shared_redis:
             lines.append(
-                "CELERY_BROKER_URL and REDIS_URL name the same server: give the broker one of its"
-                " own, because it may be wiped at any moment and the state may not"
+                "CELERY_BROKER_URL and REDIS_URL name the same server: use separate servers,"
+                " because the broker may lose its data and the state Redis may not"
                 " (NOTIFY_ALLOW_SHARED_REDIS=yes for development)."
             )
         return lines
@@ -323,7 +328,7 @@ def _unknown_names(given: Mapping[str, str], *, known: set[str]) -> list[str]:
         if name.startswith(PREFIX) and name not in known:
             close = difflib.get_close_matches(name, sorted(known), n=1)
             hint = f"did you mean {close[0]}?" if close else "remove it."
-            lines.append(f"{name} is no setting of this service: {hint}")
+            lines.append(f"{name} is an unknown setting: {hint}")
     return lines
 
 
@@ -333,9 +338,9 @@ def _words(kind: str, message: str) -> str:
         case "missing":
             return "is missing"
         case "bool_parsing":
-            return "is neither yes nor no"
+            return "must be yes or no"
         case "enum":
-            return "is not known"
+            return "has an unknown value"
         case _:
             return message.removeprefix("Value error, ")
 

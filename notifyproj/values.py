@@ -1,6 +1,6 @@
 """Types of settings: each type parses the text of an environment variable or raises a ValueError.
 
-The message of the ValueError ends a sentence that begins with the variable's name: "names no host".
+The message of the ValueError ends a sentence that begins with the variable's name: "has no host".
 The message does not repeat the value, because the value may be a secret. The message about a list
 without secrets repeats the invalid item.
 """
@@ -56,11 +56,11 @@ def _url(value: str, *, schemes: tuple[str, ...]) -> str:
     if parts.scheme not in schemes:
         raise ValueError(f"must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
     if not parts.hostname:
-        raise ValueError("names no host")
+        raise ValueError("has no host")
     try:
         _ = parts.port
     except ValueError:
-        raise ValueError("has a port that is no number up to 65535") from None
+        raise ValueError("has an invalid port; use a number up to 65535") from None
     return value
 
 
@@ -80,14 +80,14 @@ def _fernet_keys(value: str) -> tuple[str, ...]:
         try:
             Fernet(key)
         except ValueError:
-            raise ValueError(f"key {position} is no Fernet key") from None
+            raise ValueError(f"item {position} is an invalid Fernet key") from None
     return keys
 
 
 def _names(value: str) -> tuple[str, ...]:
     names = tuple(part.strip() for part in value.split(",") if part.strip())
     if not names:
-        raise ValueError("lists nothing")
+        raise ValueError("is an empty list")
     return names
 
 
@@ -127,7 +127,7 @@ def _times_to_live(value: str) -> Mapping[Priority, dt.timedelta]:
     for item in _names(value):
         label, _, seconds = (part.strip() for part in item.partition("="))
         if label not in Priority.__members__ or not seconds.isdecimal():
-            raise ValueError(f"{item!r} is not of the form P0=seconds")
+            raise ValueError(f"{item!r} must have the form P0=seconds")
         if not 1 <= int(seconds) <= _LONGEST_TTL_S:
             raise ValueError(f"{item!r}: a time to live is from 1 to {_LONGEST_TTL_S} seconds")
         times[Priority[label]] = dt.timedelta(seconds=int(seconds))
@@ -144,12 +144,12 @@ def _by_channel(value: str, what: str) -> Mapping[Channel, str]:
     for item in _names(value):
         label, separator, given = (part.strip() for part in item.partition("="))
         if not (label and separator and given):
-            raise ValueError(f"{item!r} is not of the form channel={what}")
+            raise ValueError(f"{item!r} must have the form channel={what}")
         try:
             channel = Channel.from_label(label)
         except KeyError:
             known = ", ".join(channel.label for channel in Channel)
-            raise ValueError(f"{label!r} is no channel ({known})") from None
+            raise ValueError(f"{label!r} is an unknown channel; use one of {known}") from None
         if channel in found:
             raise ValueError(f"names the channel {label} twice")
         found[channel] = given
@@ -167,7 +167,7 @@ def _networks(value: str) -> tuple[IPv4Network | IPv6Network, ...]:
         try:
             found.append(ip_network(item))
         except ValueError:
-            raise ValueError(f"{item!r} is neither an address nor a network") from None
+            raise ValueError(f"{item!r} is an invalid IP address or network") from None
     return tuple(found)
 
 

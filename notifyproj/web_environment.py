@@ -16,49 +16,49 @@ class WebEnvironment(BaseModel):
     web_slots: Annotated[int, Field(ge=1, le=64)] = Field(
         alias="NOTIFY_WEB_SLOTS",
         default=8,
-        description="a number from 1 to 64: requests that a web process works on at the same time;"
-        " each has a database connection",
+        description="a number from 1 to 64: the maximum of concurrent requests of a web process;"
+        " each request uses a database connection",
     )
     web_connections: Annotated[int, Field(ge=64, le=65_536)] = Field(
         alias="NOTIFY_WEB_CONNECTIONS",
         default=4096,
-        description="a number from 64 to 65536: connections that a web process accepts",
+        description="a number from 64 to 65536: the maximum of open connections of a web process",
     )
     connections_per_address: Annotated[int, Field(ge=0, le=65_536)] = Field(
         alias="NOTIFY_CONNECTIONS_PER_ADDRESS",
         default=256,
-        description="a number from 0 to 65536: connections of one client address to a web process;"
-        " 0: no limit",
+        description="a number from 0 to 65536: the maximum of connections from one client address"
+        " to a web process; 0: no limit",
     )
     head_seconds: Annotated[int, Field(ge=1, le=60)] = Field(
         alias="NOTIFY_HEAD_SECONDS",
         default=20,
-        description="a number of seconds from 1 to 60 for the head of a request; a connection that"
-        " is idle for so long is closed, so proxies must close theirs sooner",
+        description="a number of seconds from 1 to 60: the timeout for the head of a request and"
+        " for an idle connection; the idle timeout of a proxy must be shorter",
     )
     request_seconds: Annotated[int, Field(ge=1, le=600)] = Field(
         alias="NOTIFY_REQUEST_SECONDS",
         default=30,
-        description="a number of seconds from 1 to 600: a request whose first byte came so long"
-        " ago, plus a second for each NOTIFY_BYTES_PER_SECOND that came, is cut off; so is a client"
-        " that reads its answer slower than that",
+        description="a number of seconds from 1 to 600: the timeout for receiving a request, and"
+        " for sending an answer, plus one second for each NOTIFY_BYTES_PER_SECOND bytes received"
+        " or sent",
     )
     bytes_per_second: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
         alias="NOTIFY_BYTES_PER_SECOND",
         default=8192,
-        description="a number of bytes: how fast a client must send and read at least",
+        description="a number of bytes: the minimum that a client must send or read in a second",
     )
     trusted_proxies: Networks = Field(
         alias="NOTIFY_TRUSTED_PROXIES",
         default=(),
         description="a comma list of addresses and networks, such as 10.0.0.7,172.16.0.0/12, of"
-        " proxies whose X-Forwarded-For is believed and that may hold any number of connections",
+        " proxies with a trusted X-Forwarded-For header and without a limit of connections",
     )
     open_requests_per_second: Annotated[int, Field(ge=0, le=100_000)] = Field(
         alias="NOTIFY_OPEN_REQUESTS_PER_SECOND",
         default=20,
-        description="a number from 0 to 100000: requests without a key that one client address may"
-        " make a second, ten times as many at once; 0: no limit",
+        description="a number from 0 to 100000: requests without an API key in a second from one"
+        " client address, with a burst of ten times as many; 0: no limit",
     )
 
     @property

@@ -91,34 +91,36 @@ def test_a_variable_that_is_set_to_nothing_is_missing() -> None:
 
 def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
     said = _refusal(NOTIFY_PUBLIC_ULR="https://x")
-    assert said == (
-        "NOTIFY_PUBLIC_ULR is no setting of this service: did you mean NOTIFY_PUBLIC_URL?"
-    )
+    assert said == ("NOTIFY_PUBLIC_ULR is an unknown setting: did you mean NOTIFY_PUBLIC_URL?")
 
 
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
         ("DATABASE_URL", "mysql://db/x", "must begin with postgresql:// or postgres://"),
-        ("DATABASE_URL", "postgresql:///x", "names no host"),
-        ("REDIS_URL", "redis://state:99999", "has a port that is no number up to 65535"),
+        ("DATABASE_URL", "postgresql:///x", "has no host"),
+        ("REDIS_URL", "redis://state:99999", "has an invalid port; use a number up to 65535"),
         ("CELERY_BROKER_URL", "memory://", "must begin with redis://"),
         ("NOTIFY_SECRET_KEY", "hidden-short", "is shorter than 32 characters"),
-        ("NOTIFY_ENCRYPTION_KEYS", f"{_KEY},hidden", "key 2 is no Fernet key"),
-        ("NOTIFY_ENCRYPTION_KEYS", ",", "lists nothing"),
-        ("NOTIFY_ROUTES", "pidgeon=sandbox", "'pidgeon' is no channel (push, sms"),
-        ("NOTIFY_ROUTES", "push", "'push' is not of the form channel=provider"),
+        ("NOTIFY_ENCRYPTION_KEYS", f"{_KEY},hidden", "item 2 is an invalid Fernet key"),
+        ("NOTIFY_ENCRYPTION_KEYS", ",", "is an empty list"),
+        (
+            "NOTIFY_ROUTES",
+            "pidgeon=sandbox",
+            "'pidgeon' is an unknown channel; use one of push, sms",
+        ),
+        ("NOTIFY_ROUTES", "push", "'push' must have the form channel=provider"),
         ("NOTIFY_ROUTES", "push=sandbox,push=sandbox", "names the channel push twice"),
         ("NOTIFY_CAPS", "sms=3", "'3' is no cap: write it like 3/day"),
-        ("NOTIFY_CAPS", "sms", "'sms' is not of the form channel=cap"),
-        ("NOTIFY_DEBUG", "perhaps", "is neither yes nor no"),
-        ("NOTIFY_LOG_LEVEL", "chatty", "is not known"),
-        ("NOTIFY_DELIVERY", "perhaps", "is not known"),
+        ("NOTIFY_CAPS", "sms", "'sms' must have the form channel=cap"),
+        ("NOTIFY_DEBUG", "perhaps", "must be yes or no"),
+        ("NOTIFY_LOG_LEVEL", "chatty", "has an unknown value"),
+        ("NOTIFY_DELIVERY", "perhaps", "has an unknown value"),
         ("NOTIFY_RELEASE_RAMP_SECONDS", "-1", "Input should be greater than or equal to 0"),
         ("NOTIFY_MAX_CLOCK_SKEW_SECONDS", "0", "Input should be greater than or equal to 0.1"),
         ("NOTIFY_CALLS_IN_FLIGHT", "0", "Input should be greater than or equal to 1"),
         ("NOTIFY_SMS_MAX_SEGMENTS", "0", "Input should be greater than or equal to 1"),
-        ("NOTIFY_ALLOWED_RECIPIENTS", ",", "lists nothing"),
+        ("NOTIFY_ALLOWED_RECIPIENTS", ",", "is an empty list"),
         ("NOTIFY_ALLOWED_RECIPIENTS", "u_1,+hidden", "entry 2 is no beginning of a number"),
     ],
 )
