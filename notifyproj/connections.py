@@ -189,7 +189,7 @@ class Watch(threading.Thread):
     def run(self) -> None:
         """Check the connections once a second."""
         if not _DESCRIPTORS.is_dir():
-            _log.warning("slow connections are not closed: there is no %s", _DESCRIPTORS)
+            _log.warning("slow connections stay open: %s is missing", _DESCRIPTORS)
             return
         pause = threading.Event()
         while not pause.wait(EVERY_SECONDS):

@@ -277,8 +277,8 @@ class Environment(WebEnvironment):
         """Return a line for each pair of settings in conflict; `vendors`: configured providers."""
         lines = [
             f"NOTIFY_ROUTES sends {channel.label} through {name}, which is not configured:"
-            f" set NOTIFY_{name.upper()}_... or choose a configured provider ({',"
-            " '.join(sorted(vendors))})."
+            f" set NOTIFY_{name.upper()}_... or choose a"
+            f" configured provider ({', '.join(sorted(vendors))})."
             for channel, name in self.routes.items()
             if name not in vendors
         ]

@@ -118,7 +118,9 @@ def split_url(text: str) -> SplitResult:
         parts = urlsplit(text)
         _ = parts.port  # only looked at when it is read
     except ValueError:
-        raise ValueError("is no URL; percent-encode special characters in a password") from None
+        raise ValueError(
+            "is an invalid URL; percent-encode special characters in a password"
+        ) from None
     return parts
 
 

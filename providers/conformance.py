@@ -288,7 +288,7 @@ def believes_no_stranger(subject: Subject) -> None:
         subject.provider.parse_receipt(forged)
     except expected:
         was_refused = True
-    _require(was_refused, "a callback that nobody signed was read")
+    _require(was_refused, "the adapter accepted a callback without a signature")
 
 
 class _Listener(logging.Handler):

@@ -111,7 +111,7 @@ def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
         ),
         ("NOTIFY_ROUTES", "push", "'push' must have the form channel=provider"),
         ("NOTIFY_ROUTES", "push=sandbox,push=sandbox", "names the channel push twice"),
-        ("NOTIFY_CAPS", "sms=3", "'3' is no cap: write it like 3/day"),
+        ("NOTIFY_CAPS", "sms=3", "'3' is an invalid cap; use a form such as 3/day"),
         ("NOTIFY_CAPS", "sms", "'sms' must have the form channel=cap"),
         ("NOTIFY_DEBUG", "perhaps", "must be yes or no"),
         ("NOTIFY_LOG_LEVEL", "chatty", "has an unknown value"),
@@ -121,7 +121,7 @@ def test_a_misspelt_name_stops_the_start_with_a_hint() -> None:
         ("NOTIFY_CALLS_IN_FLIGHT", "0", "Input should be greater than or equal to 1"),
         ("NOTIFY_SMS_MAX_SEGMENTS", "0", "Input should be greater than or equal to 1"),
         ("NOTIFY_ALLOWED_RECIPIENTS", ",", "is an empty list"),
-        ("NOTIFY_ALLOWED_RECIPIENTS", "u_1,+hidden", "entry 2 is no beginning of a number"),
+        ("NOTIFY_ALLOWED_RECIPIENTS", "u_1,+hidden", "entry 2 is an invalid beginning of a number"),
     ],
 )
 def test_a_wrong_value_is_told_in_one_line_that_names_it(
@@ -142,7 +142,7 @@ def test_broker_and_state_on_one_server_are_refused_whatever_their_database_numb
 
 def test_a_route_through_a_provider_without_settings_is_refused() -> None:
     said = _refusal(NOTIFY_ROUTES="push=sandbox,sms=twilio")
-    assert said.startswith("NOTIFY_ROUTES sends sms through twilio, which has no settings")
+    assert said.startswith("NOTIFY_ROUTES sends sms through twilio, which is not configured")
 
 
 def test_a_vendors_own_setting_is_checked_at_start_and_not_repeated() -> None:

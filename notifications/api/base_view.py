@@ -75,4 +75,4 @@ def parse_body(body: object, shape: type[Shape]) -> Shape:
 
 def raise_not_found(what: str) -> NoReturn:
     """Answer 404. An unknown object and another producer's object get the same text."""
-    raise_problem(Problem(Kind.NOT_FOUND, f"there is no such {what}"))
+    raise_problem(Problem(Kind.NOT_FOUND, f"unknown {what}"))

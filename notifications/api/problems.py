@@ -45,7 +45,7 @@ CURES: Final = MappingProxyType({
     ),
     Kind.UNAUTHENTICATED: (
         "Not authenticated",
-        "Send a key that is neither expired nor revoked: Authorization: Bearer nk_...",
+        "Send a valid key in the header Authorization: Bearer nk_...",
     ),
     Kind.FORBIDDEN: (
         "Forbidden",
@@ -203,7 +203,7 @@ _TOO_LARGE_TO_STORE: Final = Problem(
 )
 _MEANINGS: Final[tuple[tuple[tuple[type[Exception], ...], Problem], ...]] = (
     ((OperationalError, InterfaceError), _AWAY),
-    ((Http404,), Problem(Kind.NOT_FOUND, "there is nothing here")),
+    ((Http404,), Problem(Kind.NOT_FOUND, "unknown path")),
     ((RequestDataTooBig,), Problem(Kind.TOO_LARGE, "the body is too large")),
     ((SuspiciousOperation, BadRequest, UnreadablePostError), _UNREADABLE),
     ((PermissionDenied,), _FORBIDDEN),

@@ -121,5 +121,5 @@ def _variables(job: Job) -> Mapping[str, object]:
     try:
         return {**job.asked.variables, **secret_variables.decrypt(job.asked.sealed).reveal()}
     except InvalidToken as error:
-        detail = "its sensitive variables were sealed with a key that is not configured any more"
+        detail = "the key of the sensitive variables is missing in NOTIFY_ENCRYPTION_KEYS"
         raise RenderError(detail) from error

@@ -190,7 +190,7 @@ def _type_rule(request: NotificationRequest, caller: Caller, lookups: Lookups) -
     """
     rule = lookups.types.get(request.type, _UNKNOWN)
     if rule is _UNKNOWN and request.priority is None:
-        detail = f"the router knows no type {request.type}; give a priority with it"
+        detail = f"unknown type {request.type}; use a configured type or add a priority"
         raise _Refusal(_invalid("/type", detail))
     priority = rule.priority if request.priority is None else request.priority
     if priority not in caller.priorities:
@@ -235,7 +235,7 @@ def _template(
     template = lookups.templates.get(request.template_id)
     if template is None:
         meant = template_cache.did_you_mean(request.template_id)
-        detail = f"there is no published template {request.template_id}{meant}"
+        detail = f"no published template has the name {request.template_id}{meant}"
         raise _Refusal(_invalid("/template_id", detail))
     for position, channel in enumerate(request.channels_in_order):
         if channel not in template.texts:
@@ -295,7 +295,7 @@ def _recipient(ask: IntakeRequest, lookups: Lookups) -> RecipientContacts:
     reach = lookups.reaches.get((caller.mode, ask.user_id))
     if reach is None:
         detail = (
-            f"there is no recipient with this user_id in {caller.mode.label} mode; create it with"
+            f"unknown user_id in {caller.mode.label} mode; create the recipient with"
             " PUT /v1/recipients/{user_id} and a key of the same mode, or send `to` with an"
             " address instead of user_id"
         )

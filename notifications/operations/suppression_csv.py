@@ -74,7 +74,7 @@ def import_text(text: str, *, by: str) -> ImportResult:
         numbered = ((lines.line_num, cells) for cells in lines if cells)
         entries = list(_entries(numbered, places, done))
     except csv.Error as error:
-        raise InvalidFile(f"line {lines.line_num} is no CSV: {error}") from error
+        raise InvalidFile(f"line {lines.line_num} is invalid CSV: {error}") from error
     for start in range(0, len(entries), _AT_ONCE):
         done.added += suppressions.add(entries[start : start + _AT_ONCE], by=by)
     done.known = len(entries) - done.added

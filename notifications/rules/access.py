@@ -41,7 +41,7 @@ class Scope(StrEnum):
     )
     NOTIFICATIONS_TO = (
         "notifications:to",
-        "Name the recipient of a notification by address, who is registered if nobody has it.",
+        "Give the address of a recipient in place of a user id; an unknown address is registered.",
     )
     NOTIFICATIONS_READ = (
         "notifications:read",

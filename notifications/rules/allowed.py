@@ -39,10 +39,18 @@ class AllowList:
         exact, domains, numbers = [], [], []
         for place, entry in enumerate(entries, start=1):
             if entry.startswith("+"):
-                _require(_NUMBER, entry, f"entry {place} is no beginning of a number, like +4930")
+                _require(
+                    _NUMBER,
+                    entry,
+                    f"entry {place} is an invalid beginning of a number; use a form such as +4930",
+                )
                 numbers.append(entry)
             elif entry.startswith("@"):
-                _require(_DOMAIN, entry, f"entry {place} is no domain, like @example.com")
+                _require(
+                    _DOMAIN,
+                    entry,
+                    f"entry {place} is an invalid domain; use a form such as @example.com",
+                )
                 domains.append(entry.lower())
             else:
                 exact.append(entry)

@@ -32,14 +32,14 @@ _PREFIX: Final = "to_"
 
 def _zone(name: str) -> str:
     if name and not local_time.is_zone(name):
-        msg = "is no timezone of the IANA database, like America/Sao_Paulo"
+        msg = "unknown IANA timezone; use a name such as America/Sao_Paulo"
         raise ValueError(msg)
     return name
 
 
 def _locale(tag: str) -> str:
     if not locales.is_known(tag):
-        msg = "is no locale that CLDR knows, like pt-BR"
+        msg = "unknown locale; use a CLDR locale such as pt-BR"
         raise ValueError(msg)
     return tag
 

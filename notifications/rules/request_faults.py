@@ -155,7 +155,7 @@ def _field_error(found: ErrorDetails, shape: type[BaseModel] | None, source: Sou
         place = place[:-1]
     if found["type"] == "extra_forbidden":
         known = _fields_at(shape, place[:-1])
-        detail = f"there is no such field{did_you_mean(str(place[-1]), known)}"
+        detail = f"unknown field{did_you_mean(str(place[-1]), known)}"
     else:
         detail = _words(found["type"], context)
     return FieldError(_pointer(place), detail, source)

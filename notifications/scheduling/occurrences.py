@@ -84,7 +84,7 @@ def body_of(schedule: Schedule) -> dict[str, Any]:
     try:
         return late_encryption.body_of(schedule)
     except InvalidToken as error:
-        said = "its sensitive variables were sealed with a key that is not configured any more"
+        said = "the key of the sensitive variables is missing in NOTIFY_ENCRYPTION_KEYS"
         raise Unreadable(said) from error
 
 

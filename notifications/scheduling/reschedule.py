@@ -18,8 +18,10 @@ from notifications.rules.states import Status
 from notifications.rules.times.local_time import When
 from notifications.store.postgres import db, reads
 
-_LEFT = Problem(Kind.CONFLICT, "it has left, or was stopped: there is nothing to reschedule")
-_ABSENT = Problem(Kind.NOT_FOUND, "there is no such notification")
+_LEFT = Problem(
+    Kind.CONFLICT, "every delivery has left or ended; only scheduled deliveries can be rescheduled"
+)
+_ABSENT = Problem(Kind.NOT_FOUND, "unknown notification")
 
 
 def reschedule(

@@ -50,7 +50,7 @@ def change(caller: Caller, schedule_id: int, fields: Mapping[str, Any]) -> Sched
     with transaction.atomic():
         found = _mine(caller).select_for_update().filter(id=schedule_id).first()
         if found is None:
-            return Problem(Kind.NOT_FOUND, "there is no such schedule")
+            return Problem(Kind.NOT_FOUND, "unknown schedule")
         for name, value in fields.items():
             setattr(found, name, value)
         if "request" in fields:

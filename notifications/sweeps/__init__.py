@@ -82,21 +82,21 @@ _EVERY: Final = (
 )
 """Name, interval in seconds of a new installation, rows in a batch, function."""
 _STOPS: Final = {
-    "relay": "P2 and P3 are not published; P0 and P1 that were not published at once stay.",
-    "release": "Scheduled notifications, quiet hours and holds do not end.",
-    "digests": "What a cap held waits five minutes longer, and leaves one by one.",
-    "rescue": "What a killed worker was sending stays where it is.",
-    "retry": "A retry whose message was lost does not come.",
-    "resume": "P0 and P1 that a breaker held wait longer than it rests.",
-    "replays": "Replays of dead letters stand still.",
-    "erasures": "What was sent to people who were erased is kept until retention.",
-    "recheck_unknown": "What no provider answered is neither sent again nor closed.",
-    "schedules": "Recurring schedules make no notifications.",
-    "dead_letters": "Dead letters raise no alert and are kept for ever.",
-    "breakers": "Alerts of breakers that have closed stay open.",
-    "ordering": "A line whose wake-up was lost stands still, and its keys are kept.",
-    "housekeeping": "Expired secrets and keys are kept; what became sensitive is not sealed.",
-    "partitions": "No days are made ahead: after two weeks nothing is accepted. None is dropped.",
+    "relay": "P2 and P3 deliveries, and P0 and P1 deliveries after a failed publish, stay queued.",
+    "release": "Scheduled and held deliveries stay scheduled.",
+    "digests": "Deliveries held by a cap wait five minutes longer and leave without a digest.",
+    "rescue": "Deliveries of a killed worker stay in the status sending.",
+    "retry": "A retry whose broker message was lost is not sent.",
+    "resume": "P0 and P1 deliveries held by a circuit breaker wait after the circuit has closed.",
+    "replays": "Replays of dead letters stop.",
+    "erasures": "Notifications of erased recipients are kept until the end of the retention time.",
+    "recheck_unknown": "Deliveries with an unanswered call are not sent again and stay unknown.",
+    "schedules": "Recurring schedules create no notifications.",
+    "dead_letters": "Dead letters raise no alert and are not deleted.",
+    "breakers": "Alerts of closed circuit breakers stay open.",
+    "ordering": "An ordering key stops after a lost broker message; unused keys are kept.",
+    "housekeeping": "Expired secrets and keys are kept; new sensitive variables stay unencrypted.",
+    "partitions": "No partitions are created or dropped; after two weeks all requests are refused.",
 }
 SWEEPS: Final = {
     name: Sweep(name, dt.timedelta(seconds=seconds), limit, run_once, _STOPS[name])

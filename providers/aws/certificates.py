@@ -42,7 +42,7 @@ class Certificate:
         try:
             return cls(x509.load_pem_x509_certificate(pem))
         except ValueError:
-            raise InvalidSignature("there is no certificate under its URL") from None
+            raise InvalidSignature("the URL of the certificate has no certificate") from None
 
     def verify(self, signed: bytes, *, signature: str, version: str, at: datetime) -> None:
         """Check a base64 signature of the present moment.
@@ -55,7 +55,7 @@ class Certificate:
             raise InvalidSignature("the certificate is not valid now")
         key = certificate.public_key()
         if algorithm is None or not isinstance(key, rsa.RSAPublicKey):
-            raise InvalidSignature("the version of the signature is not known")
+            raise InvalidSignature("unknown version of the signature; use version 1 or 2")
         try:
             made = base64.b64decode(signature, validate=True)
             key.verify(made, signed, padding.PKCS1v15(), algorithm)

@@ -156,7 +156,7 @@ class Topics:
         now = self._now()
         missed = {each: at for each, at in self._missed_at.items() if now - at < _MISSED_FOR}
         if url in missed:
-            raise InvalidSignature("there is no certificate under its URL")
+            raise InvalidSignature("the URL of the certificate has no certificate")
         reply = self._fetch(url)
         try:
             certificate = Certificate.parse(reply.body)
@@ -176,7 +176,7 @@ class Topics:
             CannotVerify: SNS does not answer, or refuses.
         """
         if _CONFIRM_URL.fullmatch(url) is None:
-            raise MalformedReceipt("the confirmation leads to a host that is not SNS's")
+            raise MalformedReceipt("the confirmation URL has a host that does not belong to SNS")
         if self._fetch(url).status != HTTPStatus.OK:
             raise CannotVerify("SNS did not take our confirmation of the subscription")
 

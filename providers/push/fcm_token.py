@@ -67,15 +67,15 @@ class ServiceAccount:
         try:
             info = json.loads(keys.text_or_file(text, opening="{"))
         except json.JSONDecodeError:
-            raise ValueError("is no JSON") from None
+            raise ValueError("is invalid JSON") from None
         if not isinstance(info, dict) or info.get("type") != "service_account":
-            raise ValueError('is no service account key: its "type" must be "service_account"')
+            raise ValueError('is not a service account key: "type" must be "service_account"')
         for name in ("project_id", "client_email", "private_key", "token_uri"):
             if not isinstance(info.get(name), str) or not info[name]:
                 raise ValueError(f'has no "{name}"')
         configuration.http_url(info["token_uri"])
         if not keys.is_rsa_pem(info["private_key"]):
-            raise ValueError('its "private_key" is no RSA key in PEM')
+            raise ValueError('the value of "private_key" is not an RSA key in PEM')
         return cls(project_id=info["project_id"], info=info)
 
 

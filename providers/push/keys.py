@@ -45,9 +45,9 @@ def p256_pem(text: str) -> ec.EllipticCurvePrivateKey:
     try:
         key = load_pem_private_key(pem.encode(), password=None)
     except (ValueError, TypeError):  # TypeError: it is encrypted
-        raise ValueError("is no unencrypted private key in PEM") from None
+        raise ValueError("must be an unencrypted private key in PEM") from None
     if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
-        raise ValueError("is no key on the curve P-256")  # noqa: TRY004 - a reader's only error
+        raise ValueError("must be a key on the curve P-256")  # noqa: TRY004 - a reader's only error
     return key
 
 

@@ -20,10 +20,10 @@ REFUSALS: Final[Table] = {
     "20005": Verdict.MISCONFIGURED,  # account not active
     "20403": Verdict.MISCONFIGURED,  # the key lacks the permission
     "20404": Verdict.MISCONFIGURED,  # no such account: the address names nothing else
-    "21609": Verdict.MISCONFIGURED,  # StatusCallback is no URL: NOTIFY_PUBLIC_URL is wrong
+    "21609": Verdict.MISCONFIGURED,  # StatusCallback is an invalid URL: NOTIFY_PUBLIC_URL is wrong
     # Sender
     "21212": Verdict.MISCONFIGURED,  # invalid From
-    "21601": Verdict.MISCONFIGURED,  # From is no number of the account
+    "21601": Verdict.MISCONFIGURED,  # the account does not own the From number
     "21606": Verdict.MISCONFIGURED,  # From cannot send messages
     "21659": Verdict.MISCONFIGURED,  # From is not a Twilio number
     "21660": Verdict.MISCONFIGURED,  # From belongs to another account
@@ -32,11 +32,11 @@ REFUSALS: Final[Table] = {
     "21703": Verdict.MISCONFIGURED,  # the messaging service has no sender
     "21705": Verdict.MISCONFIGURED,  # MessagingServiceSid is malformed
     # Destination
-    "21211": Verdict.DEAD,  # To is no phone number
-    "21217": Verdict.DEAD,  # To is no valid phone number
+    "21211": Verdict.DEAD,  # To is an invalid phone number
+    "21217": Verdict.DEAD,  # To is an invalid phone number
     "21265": Verdict.DEAD,  # To is a short code
     "21610": Verdict.DEAD,  # opted out: the recipient answered STOP
-    "21614": Verdict.DEAD,  # To is no mobile number
+    "21614": Verdict.DEAD,  # To is a landline number
     "21635": Verdict.DEAD,  # To is a landline
     "21214": Verdict.REJECTED_HERE,  # To cannot be reached
     "21266": Verdict.REJECTED,  # To and From are the same

@@ -107,7 +107,7 @@ def _text(form: Mapping[str, str]) -> InboundText:
         MalformedReceipt: the form has no sender.
     """
     if not form.get("From"):
-        raise MalformedReceipt("a text from nobody")
+        raise MalformedReceipt("the message has no sender")
     return InboundText(
         from_address=form["From"],
         to_address=form.get("To", ""),
@@ -128,4 +128,4 @@ def _delivery_id(url: str) -> UUID | None:
     try:
         return UUID(values[0])
     except ValueError as error:
-        raise MalformedReceipt("delivery_id is no UUID") from error
+        raise MalformedReceipt("delivery_id is an invalid UUID") from error

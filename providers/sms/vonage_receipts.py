@@ -162,4 +162,4 @@ def _delivery_id(reference: str) -> UUID | None:
     try:
         return UUID(reference)
     except ValueError as error:
-        raise MalformedReceipt("client-ref is no UUID") from error
+        raise MalformedReceipt("client-ref is an invalid UUID") from error

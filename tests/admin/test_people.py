@@ -122,7 +122,7 @@ def test_caps_are_typed_as_words_and_shown_as_they_were_typed(
         ({"locale": "xx"}, "Unknown locale"),
         ({"preference-0-channel_order": "pigeon"}, "unknown channel pigeon; use one of push"),
         ({"preference-0-channel_order": "sms, sms"}, "a channel is repeated"),
-        ({"preference-0-caps": "sms 3"}, "is no cap"),
+        ({"preference-0-caps": "sms 3"}, "is an invalid cap"),
         ({"preference-0-caps": "3/day"}, "use the form: sms 1/day"),
         ({"preference-0-caps": "pigeon 3/day"}, "unknown channel pigeon"),
         ({"preference-0-caps": "sms 3/day, sms 1/day"}, "a channel is repeated"),

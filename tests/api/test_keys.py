@@ -122,7 +122,7 @@ def test_the_command_prints_a_key_that_works(capsys: pytest.CaptureFixture[str])
 
 
 def test_the_command_refuses_a_producer_that_is_only_mistyped() -> None:
-    with pytest.raises(CommandError, match="no producer 'biling'"):
+    with pytest.raises(CommandError, match="unknown producer 'biling'"):
         call_command("create_key", "biling")
     assert not Producer.objects.filter(name="biling").exists()
 

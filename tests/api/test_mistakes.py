@@ -52,7 +52,7 @@ def _errors(answer: Reply) -> dict[str, str]:
         ({"content": None}, "/template_id", "give either template_id or content"),
         ({"template_id": "order_ready_v3"}, "/content", "not both"),
         ({"content": []}, "/content", "must be a JSON object"),
-        ({"content": {"text": "x"}}, "/content/text", "there is no such field"),
+        ({"content": {"text": "x"}}, "/content/text", "unknown field"),
         ({"fallback_chain": True}, "/fallback_chain", "not supported"),
         ({"webhook_url": "https://example.com"}, "/webhook_url", "not supported"),
         ({"metadata": {"a": "x" * 5_000}}, "/metadata", "may take 4096 bytes"),

@@ -49,7 +49,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "schedule_failed": "A schedule raised an exception and is set aside for a while.",
     "settled_one_by_one": "A batch of outcomes could not be stored; each is stored alone.",
     "sign_in_not_counted": "The state Redis is away: sign-ins are not throttled.",
-    "slow connections are not closed: there is no %s": "The system has no `/proc`: only the reverse"
+    "slow connections stay open: %s is missing": "The system has no `/proc`: only the reverse"
     " proxy protects from slow clients.",
     "sweep_failed": "A sweep raised an exception; the line has the traceback.",
     "sweep_not_reported": "PostgreSQL did not answer at the begin or end of a sweep.",

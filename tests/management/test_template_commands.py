@@ -94,7 +94,11 @@ def test_what_was_exported_is_unchanged_when_it_is_imported(
         ("template.json", b'{"owner": "me"}', "hello/template.json: no owner"),
         ("template.json", b'{"sensitive_variables": 5}', "hello/template.json: sensitive_var"),
         ("template.json", b'{"variables": [{"name": "a", "type": "text"}]}', "one of string"),
-        ("template.json", b'{"default_locale": "klingon"}', "CLDR knows no such locale"),
+        (
+            "template.json",
+            b'{"default_locale": "klingon"}',
+            "unknown locale; use a CLDR locale such as pt-BR",
+        ),
         (
             "template.json",
             b'{"variables": [{"name": "a", "type": "string", "example": "x"}]}',

@@ -49,6 +49,6 @@ def test_without_domains_and_numbers_only_what_is_written_counts() -> None:
     "wrong", ["+", "+0", "+49-30", "+4930*", "@", "@shop example", "@.example"]
 )
 def test_an_entry_that_would_allow_by_accident_is_refused_and_not_repeated(wrong: str) -> None:
-    with pytest.raises(ValueError, match=r"^entry 2 is no ") as refused:
+    with pytest.raises(ValueError, match=r"^entry 2 is an invalid ") as refused:
         AllowList.of(["u_1", wrong])
     assert f"{wrong} " not in str(refused.value)

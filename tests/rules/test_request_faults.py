@@ -56,9 +56,9 @@ def test_no_kind_of_finding_is_told_in_words_of_python(known: dict[str, Any]) ->
 
 def test_a_misspelt_field_names_what_it_may_mean_at_any_depth() -> None:
     assert _problem({"proirity": 1, "inner": [{"titel": ""}], "surprise": 1}) == {
-        "/proirity": "there is no such field; did you mean priority?",
-        "/inner/0/titel": "there is no such field; did you mean title?",
-        "/surprise": "there is no such field",
+        "/proirity": "unknown field; did you mean priority?",
+        "/inner/0/titel": "unknown field; did you mean title?",
+        "/surprise": "unknown field",
     }
 
 

@@ -197,7 +197,7 @@ def test_an_occurrence_that_cannot_be_says_why_and_the_next_is_tried(
     _sweep(later=DAY)
     for occurrence in Occurrence.objects.all():
         assert occurrence.notification_id is None
-        assert "no recipient" in occurrence.problem
+        assert "unknown user_id" in occurrence.problem
     assert Occurrence.objects.exists()
     assert Schedule.objects.get().due_at is not None
 

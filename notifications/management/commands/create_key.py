@@ -63,6 +63,6 @@ class Command(BaseCommand):
         if found is not None:
             return found
         if not new:
-            msg = f"there is no producer {name!r}; add --new to create it"
+            msg = f"unknown producer {name!r}; add --new to create the producer"
             raise CommandError(msg)
         return Producer.objects.create(name=name)

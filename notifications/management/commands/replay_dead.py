@@ -91,7 +91,7 @@ def _filter_of(options: dict[str, Any]) -> LetterFilter:
     producer = options["producer"]
     producer_id = Producer.objects.filter(name=producer).values_list("pk", flat=True).first()
     if producer and producer_id is None:
-        raise CommandError(f"There is no producer {producer!r}.")
+        raise CommandError(f"Unknown producer {producer!r}; use the name of a producer.")
     return LetterFilter(
         ids=tuple(options["ids"]) or None,
         reason=options["reason"],

@@ -121,11 +121,11 @@ def _objection(node: nodes.Node, *, loops: int) -> str:
         case nodes.For():
             return _objection_to_loop(node, loops=loops)
         case nodes.Filter(name=name) if name not in FILTERS or node.node is None:
-            return f"there is no filter {name}"
+            return f"unknown filter {name}"
         case nodes.Filter(name="plural"):
             return _objection_to_plural(node)
         case nodes.Test(name=name) if name not in TESTS:
-            return f"there is no test {name}"
+            return f"unknown test {name}"
         case _:
             return _objection_to_word(node)
 

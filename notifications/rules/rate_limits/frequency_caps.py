@@ -43,7 +43,7 @@ class Cap:
             ValueError: it is written in another way.
         """
         if not re.fullmatch(PATTERN, text):
-            msg = f"{text!r} is no cap: write it like 3/day or 10/hour"
+            msg = f"{text!r} is an invalid cap; use a form such as 3/day or 10/hour"
             raise ValueError(msg)
         limit, _, word = text.partition("/")
         return cls(int(limit), _SPANS[word])

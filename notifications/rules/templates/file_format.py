@@ -80,14 +80,14 @@ def _meaning(name: str) -> tuple[Channel, str, str]:
     if matched is None or channel is None:
         raise BrokenFiles(f"{name}: a text is called <channel>.<locale>.txt, like push.pt-BR.txt")
     if not locales.is_known(matched[2]):
-        raise BrokenFiles(f"{name}: CLDR knows no such locale")
+        raise BrokenFiles(f"{name}: unknown locale; use a CLDR locale such as pt-BR")
     return channel, locales.normalize(matched[2]), matched[3]
 
 
 def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> Source:
     name = f"{channel.label}.{locale}"
     if "txt" not in parts:
-        raise BrokenFiles(f"{name}.html: there is no {name}.txt beside it")
+        raise BrokenFiles(f"{name}.html: the file {name}.txt is missing")
     text = parts["txt"].replace("\r\n", "\n")
     title, gap, body = ("", "", text) if channel in UNTITLED else text.partition("\n\n")
     if channel not in UNTITLED and not gap:

@@ -51,7 +51,7 @@ def apply(texts: Iterable[Source], settings: Mapping[str, Any]) -> list[Source]:
         raise MalformedPolicy(f"{EACH} is an object")
     strangers = each.keys() - {_name(text) for text in there if text.channel is Channel.SMS}
     if strangers:
-        raise MalformedPolicy(f"{EACH}: there is no SMS called {min(strangers)}")
+        raise MalformedPolicy(f"{EACH}: unknown SMS {min(strangers)}")
     own = {name: _parse(policy, where=name) for name, policy in each.items()}
     return [
         dataclasses.replace(text, **(shared | own.get(_name(text), {})))

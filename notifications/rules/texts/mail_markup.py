@@ -112,13 +112,23 @@ class _Scan:
         end = self._end()
         if self.html.startswith("<![", self.at):
             condition = _CONDITION.match(self.html, self.at)
-            end = condition.end() if condition else self._refuse("this is no tag")
+            end = (
+                condition.end()
+                if condition
+                else self._refuse(
+                    "invalid declaration; use <!DOCTYPE html> or a conditional comment"
+                )
+            )
         self.at = end
 
     def _tag(self) -> None:
         end = self._end()
         tag = _TAG.fullmatch(self.html, self.at, end)
-        name = tag["name"] if tag else self._refuse("this is no tag; in text, write &lt;")
+        name = (
+            tag["name"]
+            if tag
+            else self._refuse("invalid tag; write &lt; for the character < in text")
+        )
         self.elements += 1 + self._formatting
         if self.elements > MAX_ELEMENTS:
             self._refuse(f"more than {MAX_ELEMENTS} elements")

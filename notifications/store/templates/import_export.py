@@ -146,6 +146,6 @@ def _check_meaning(candidate: Template) -> None:
     except variables.MalformedDeclaration as error:
         raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {error}") from error
     if not locales.is_known(candidate.default_locale):
-        detail = f"{candidate.default_locale}: CLDR knows no such locale"
+        detail = f"{candidate.default_locale}: unknown locale; use a CLDR locale such as pt-BR"
         raise BrokenFiles(f"{file_format.SETTINGS_FILE}: {detail}")
     candidate.default_locale = locales.normalize(candidate.default_locale)

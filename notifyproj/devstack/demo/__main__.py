@@ -22,7 +22,7 @@ Story = Callable[[DemoEnvironment, Report], None]
 
 STORIES: Final[dict[str, Story]] = {
     "1. Message A: 503, 503, 202": single_messages.third_try,
-    "2. Message B: a number that is no number": single_messages.wrong_number,
+    "2. Message B: an invalid phone number": single_messages.wrong_number,
     "3. An order is ready, posted twice": single_messages.order_ready,
     "4. Opted out, expired, scheduled, cancelled": single_messages.not_now,
     "5. An OTP passes 2,000 newsletters": load_and_failure.otp_passes,

@@ -132,7 +132,7 @@ def _tell_arrivals(
     tell.say(f"of {len(in_flight)} whose call was under way then:")
     tell.table(("how many", "what became of it"), [(many, how) for how, many in saved.items()])
     tell.check(
-        f"{channel}: nobody saw a message twice"
+        f"{channel}: no recipient got a message twice"
         f" ({effects['duplicate']} calls were repeated, and the provider knew their keys)",
         held=twice == 0,
     )

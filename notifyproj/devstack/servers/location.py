@@ -126,7 +126,8 @@ def _make_account() -> pwd.struct_passwd:
     useradd = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
     if useradd is None:
         raise EmbeddedError(
-            f"Root needs a system user {_ACCOUNT} and there is no useradd: make it."
+            f"Root needs the system user {_ACCOUNT}, and the command useradd is missing; create"
+            " the user."
         )
     command = [useradd, "--system", "--user-group", "--no-create-home"]
     command += ["--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin", _ACCOUNT]

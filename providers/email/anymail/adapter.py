@@ -116,7 +116,9 @@ class Config:
         known = service.needs | service.knows
         for name in sorted(given.keys() - known):
             listed = ", ".join(sorted(known))
-            raise InvalidValue("options", f"{self.esp} has no option {name}; it knows {listed}")
+            raise InvalidValue(
+                "options", f"unknown option {name}; the options of {self.esp} are {listed}"
+            )
         for name in sorted(service.needs):
             if not given.get(name):
                 raise InvalidValue("options", f"{self.esp} needs the option {name}")

@@ -214,7 +214,7 @@ def test_a_check_with_a_deleted_key_says_so(server: FcmFake, transport: Transpor
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("{", "is no JSON"),
+        ("{", "is invalid JSON"),
         ('{"type": "authorized_user"}', "service_account"),
         (account_json(project_id=""), "project_id"),
         (account_json(private_key="-----BEGIN NONSENSE"), "private_key"),

@@ -21,7 +21,7 @@ def test_a_cap_is_written_as_it_is_read(text: str) -> None:
     "text", ["0/day", "3", "3/week", "-1/day", "3/day\n", "٣/day", "1000000/day"]
 )
 def test_what_is_no_cap_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no cap"):
+    with pytest.raises(ValueError, match="is an invalid cap"):
         Cap.parse(text)
 
 

@@ -51,7 +51,7 @@ def test_a_browsers_line_ends_and_a_files_last_newline_are_no_difference() -> No
     [
         ("pigeon.en.txt", "coo", "pigeon.en.txt: a text is called"),
         ("README.md", "hello", "README.md: a text is called"),
-        ("email.en.html", "<p>", "there is no email.en.txt beside it"),
+        ("email.en.html", "<p>", "the file email.en.txt is missing"),
         ("push.en.txt", "only a title", "a title comes first, then an empty line"),
         ("sms.en.txt", "fine\n{{ x.__class__ }}", "sms.en.txt: line 2: __class__"),
         ("template.json", "[]", "holds one JSON object"),
@@ -60,8 +60,8 @@ def test_a_browsers_line_ends_and_a_files_last_newline_are_no_difference() -> No
         ("template.json", '{"sms": {"max_segment": 1}}', "max_segment means nothing"),
         ("template.json", '{"sms": {"max_segments": true}}', "max_segments is 1 to 32767, or null"),
         ("template.json", '{"sms": {"shorten_links": 1}}', "shorten_links is true or false"),
-        ("template.json", '{"texts": {"sms.de": {}}}', "there is no SMS called sms.de"),
-        ("push.xx.txt", "Hi\n\nx", "CLDR knows no such locale"),
+        ("template.json", '{"texts": {"sms.de": {}}}', "unknown SMS sms.de"),
+        ("push.xx.txt", "Hi\n\nx", "unknown locale; use a CLDR locale such as pt-BR"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_named(name: str, text: str, told: str) -> None:

@@ -82,7 +82,7 @@ def verify(
     _match(found.get("webhook-signature", ""), signed, keys)
     event: WebhookEvent = json.loads(body)
     if not isinstance(event, dict):
-        raise ValueError("the webhook's body is no JSON object")  # noqa: TRY004 - the bytes have a wrong content, not a wrong type
+        raise ValueError("the body of the webhook is not a JSON object")  # noqa: TRY004 - the bytes have a wrong content, not a wrong type
     return event
 
 
@@ -100,7 +100,7 @@ def _key(secret: str) -> bytes:
     try:
         key = base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError(f"what follows {_PREFIX} is no base64") from None
+        raise ValueError(f"the text after {_PREFIX} is invalid base64") from None
     if len(key) < _SHORTEST:
         raise ValueError(f"a signing secret has at least {_SHORTEST} bytes")
     return key

@@ -179,7 +179,7 @@ class AsyncSuppressions:
         call = _call.get(_call.path("suppressions"), query, accept=_call.CSV)
         answer = await self._engine.answer(call)
         if not answer.headers.get("content-type", "").startswith(_call.CSV):
-            answer.refuse("the answer is no CSV: check the base URL", call)
+            answer.refuse("the answer is not a CSV file; check the base URL", call)
         return answer.body.decode()
 
     async def add(
