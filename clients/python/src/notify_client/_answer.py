@@ -1,4 +1,4 @@
-"""The answer to a call, read: a value, or one of the errors."""
+"""Conversion of answers to values and errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Answer:
 
     @property
     def problem(self) -> dict[str, Any]:
-        """The problem document; empty where there is none."""
+        """The problem document; empty without a problem in the answer."""
         try:
             found = json.loads(self.body)
         except (ValueError, RecursionError):

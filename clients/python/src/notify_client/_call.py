@@ -54,7 +54,7 @@ def post(
 
 
 def post_with_own_key(target: str, body: Mapping[str, Any]) -> Call:
-    """Build a POST call whose body has the idempotency key; a header would override that key."""
+    """Build a POST call with the idempotency key in the body; a header would override the key."""
     return Call("POST", target, encoded(body), {"Content-Type": JSON})
 
 
@@ -121,13 +121,13 @@ def instant(value: datetime) -> str:
 
 
 def query(asked: Mapping[str, object]) -> str:
-    """Return a query string with its question mark; empty without parameters."""
+    """Return a query string with the question mark; empty without parameters."""
     pairs = [(name, _word(each)) for name, value in asked.items() for each in _several(value)]
     return f"?{urlencode(pairs)}" if pairs else ""
 
 
 def _several(value: object) -> Sequence[object]:
-    """Return the values of a filter: a string is one value, None is no value."""
+    """Return the values of a filter; a string is a single value, and None is an empty list."""
     if value is None:
         return ()
     return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
@@ -140,7 +140,7 @@ def _word(value: object) -> str:
 
 
 def _headers(given: Mapping[str, str | None]) -> dict[str, str]:
-    """Return headers by their Python names, without those that are None."""
+    """Return headers by Python name, without None values."""
     return {
         name.replace("_", "-").title(): value for name, value in given.items() if value is not None
     }

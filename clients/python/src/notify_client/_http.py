@@ -1,4 +1,4 @@
-"""One request and its answer over httpx's transports, and the key that each request carries.
+"""Requests over the transports of httpx, with the API key.
 
 The transports are used without httpx's clients: those log URLs, which can hold addresses, keep
 cookies, and take credentials from the URL. A connection is never used by two processes: after a
@@ -110,7 +110,7 @@ class Http:
 
     @property
     def transport(self) -> httpx.HTTPTransport:
-        """This process's connections."""
+        """The connections of the process."""
         process, transport = self._held
         if process != os.getpid():
             transport = self._made()

@@ -9,7 +9,7 @@ from typing import Any, Final, TypedDict
 
 
 class FieldProblem(TypedDict):
-    """A field of the request and its error."""
+    """A field of the request with the error."""
 
     source: str
     """`body`, `query` or `header`."""
@@ -59,7 +59,7 @@ class UnexpectedAnswer(NotifyError):
 
 
 class ApiError(NotifyError):
-    """The service refused the call, with an RFC 9457 problem where it gave one."""
+    """The service refused the call, usually with an RFC 9457 problem."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ from notify_client.types import (
 
 
 class AsyncClient:
-    """A producer's access to the service with one key.
+    """The access of a producer to the service with an API key.
 
     Create one client for the life of the program, so that calls share connections.
     """

@@ -73,7 +73,7 @@ class AsyncEngine:
             answer.refuse("the answer has a body: check the base URL", call)
 
     async def tagged(self, call: Call) -> Tagged[Any] | None:
-        """Return the JSON of the answer with its ETag; None after a 304.
+        """Return the JSON of the answer and the ETag; None after a 304.
 
         Raises:
             NotifyError: the call failed.
@@ -85,7 +85,7 @@ class AsyncEngine:
 
 
 class AsyncPages(Generic[T]):
-    """A list; iteration reads the pages one by one.
+    """A list; iteration reads page after page.
 
     Each iteration begins at the cursor of the request.
     """

@@ -1,4 +1,4 @@
-"""Notifications and their schedules."""
+"""Notifications and schedules."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AsyncNotifications:
         *,
         idempotency_key: str | None = None,
     ) -> BatchAccepted:
-        """Send up to 1,000 notifications; `summary["rejected"]` counts the refused ones.
+        """Send up to 1,000 notifications; `summary["rejected"]` counts the refused notifications.
 
         Args:
             notifications: each item may have an `idempotency_key`.
@@ -64,7 +64,7 @@ class AsyncNotifications:
         return await self._engine.value(call, has="results")
 
     async def get(self, notification_id: str | UUID) -> NotificationDetail:
-        """Return a notification with its deliveries, provider calls and timeline."""
+        """Return a notification with deliveries, provider calls and timeline."""
         return await self._engine.value(_call.get(_call.path("notifications", notification_id)))
 
     def list(self, **query: Unpack[ListNotificationsQuery]) -> AsyncPages[NotificationLine]:
@@ -81,7 +81,7 @@ class AsyncNotifications:
     async def cancel(
         self, notification_id: str | UUID, *, idempotency_key: str | None = None
     ) -> NotificationCancelled:
-        """Cancel deliveries that have not been sent; the answer lists the sent ones."""
+        """Cancel unsent deliveries; the answer also lists the sent deliveries."""
         target = _call.path("notifications", notification_id, "cancel")
         return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
 
@@ -111,7 +111,7 @@ class AsyncSchedules:
     async def get_tagged(
         self, schedule_id: int, *, if_none_match: str | None = None
     ) -> Tagged[ScheduleAnswer] | None:
-        """Return a schedule with its ETag; None if the ETag is still `if_none_match`."""
+        """Return a schedule and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("schedules", schedule_id)
         return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
 

@@ -1,4 +1,4 @@
-"""Dead letters and their replay, and alerts."""
+"""Dead letters, replays and alerts."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class AsyncDeadLetters:
     async def discard(
         self, letter_id: int, *, idempotency_key: str | None = None
     ) -> DeadLetterAnswer:
-        """Resolve a dead letter without sending it."""
+        """Resolve a dead letter without a replay."""
         target = _call.path("dead-letters", letter_id, "discard")
         return await self._engine.value(_call.post(target, {}, idempotency_key=idempotency_key))
 
     async def replay(
         self, *, idempotency_key: str | None = None, **replay: Unpack[ReplayRequest]
     ) -> ReplayJobAnswer:
-        """Replay the dead letters with these ids, or all that match the filters."""
+        """Replay the dead letters with the ids, or all dead letters that match the filters."""
         target = _call.path("dead-letters", "replay")
         call = _call.post(target, replay, idempotency_key=idempotency_key)
         return await self._engine.value(call)

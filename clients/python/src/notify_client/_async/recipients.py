@@ -1,4 +1,4 @@
-"""Recipients, their contacts and preferences, and the suppression list."""
+"""Recipients, contacts, preferences and the suppression list."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class AsyncRecipients:
     async def get_tagged(
         self, user_id: str, *, if_none_match: str | None = None
     ) -> Tagged[RecipientAnswer] | None:
-        """Return a recipient with its ETag; None if the ETag is still `if_none_match`."""
+        """Return a recipient and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id)
         return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
 
@@ -93,7 +93,7 @@ class AsyncRecipients:
     def changes(
         self, user_id: str, **query: Unpack[ListRecipientChangesQuery]
     ) -> AsyncPages[ChangeLine]:
-        """List changes of a recipient with their authors, newest first."""
+        """List changes of a recipient with the authors, newest first."""
         return AsyncPages(self._engine, _call.path("recipients", user_id, "changes"), {**query})
 
     async def add_contact(

@@ -1,4 +1,4 @@
-"""Templates and their versions."""
+"""Templates and versions."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class Templates:
         return self._engine.value(call)
 
     def get(self, template_id: str) -> TemplateAnswer:
-        """Return a template with its latest versions."""
+        """Return a template with the latest versions."""
         return self._engine.value(_call.get(_call.path("templates", template_id)))
 
     def get_tagged(
         self, template_id: str, *, if_none_match: str | None = None
     ) -> Tagged[TemplateAnswer] | None:
-        """Return a template with its ETag; None if the ETag is still `if_none_match`."""
+        """Return a template and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("templates", template_id)
         return self._engine.tagged(_call.get(target, if_none_match=if_none_match))
 
     def version(self, template_id: str, version: int) -> VersionAnswer:
-        """Return a version with its texts."""
+        """Return a version with the texts."""
         target = _call.path("templates", template_id, "versions", version)
         return self._engine.value(_call.get(target))
 
@@ -61,7 +61,7 @@ class Templates:
         return self._engine.value(_call.get(target, {"from": old, "to": new}))
 
     def preview(self, template_id: str, **preview: Unpack[PreviewRequest]) -> PreviewAnswer:
-        """Render a version for one channel and locale; nothing is sent."""
+        """Render a version for one channel and locale without a delivery."""
         target = _call.path("templates", template_id, "preview")
         return self._engine.value(_call.post(target, preview))
 
@@ -73,7 +73,7 @@ class Templates:
         if_match: str | None = None,
         idempotency_key: str | None = None,
     ) -> VersionAnswer:
-        """Publish a version; new notifications use it at once."""
+        """Publish a version; new notifications use the version at once."""
         target = _call.path("templates", template_id, "publish")
         body = {"version": version}
         call = _call.post(target, body, idempotency_key=idempotency_key, if_match=if_match)
