@@ -15,7 +15,7 @@ from django.conf import settings
 
 from notifications.rules.allowed import AllowList
 from notifications.rules.lane import DEFAULT_TIME_TO_LIVE, Priority
-from notifications.rules.rate_limits import frequency_caps as caps
+from notifications.rules.rate_limits import frequency_caps
 from notifications.rules.rate_limits.circuit_breaker import STREAKS, Streak
 from notifications.rules.rate_limits.concurrency import CEILING
 from providers.contract import Channel
@@ -109,7 +109,7 @@ class Conf:
     """Consecutive failures that open a provider's circuit breaker, by channel."""
     web: Web = field(default_factory=Web)
     """The limits of a web process."""
-    caps: caps.Caps = field(default_factory=lambda: caps.DEFAULTS)
+    caps: frequency_caps.Caps = field(default_factory=lambda: frequency_caps.DEFAULTS)
     """Frequency caps of recipients without caps of their own."""
 
 

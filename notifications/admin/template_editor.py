@@ -35,8 +35,7 @@ from notifications.rules.templates.contents import UNTITLED
 from notifications.rules.templates.previews import Preview
 from notifications.rules.texts.wording import Source
 from notifications.store.postgres import audit
-from notifications.store.templates import rows as stored
-from notifications.store.templates import versions
+from notifications.store.templates import rows, versions
 from providers.contract import Channel
 
 FRAMES: Final = {
@@ -109,7 +108,7 @@ def show(
             "locales": sorted({*there, locale}),
             "others": [each.label for each in Channel if each not in channels],
             "variables": json.dumps(samples, indent=2, ensure_ascii=False),
-            "objections": stored.objections(version) if is_draft else [],
+            "objections": rows.objections(version) if is_draft else [],
             "may_write": may_write(request),
             "may_publish": request.user.has_perm("notifications.publish_template"),
             "is_draft": is_draft,

@@ -11,7 +11,7 @@ from django.utils.encoding import iri_to_uri
 from django.views.decorators.http import require_safe
 
 from notifications.rules.texts import short_links
-from notifications.store.postgres import short_links as store
+from notifications.store.postgres.short_links import count_click, find_target
 
 
 @require_safe
@@ -20,7 +20,7 @@ def follow(request: HttpRequest, token: str) -> HttpResponse:
     purpose = request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
     agent = request.headers.get("User-Agent", "")
     counts = short_links.is_a_person(method=request.method or "", agent=agent, purpose=purpose)
-    target = store.follow(token) if counts else store.target(token)
+    target = count_click(token) if counts else find_target(token)
     answer = HttpResponse(status=302) if target else HttpResponse(_GONE, status=404)
     if target:
         answer["Location"] = iri_to_uri(target)  # a header takes ASCII

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from notifications.api.schemas import ChannelLabel, ChannelWord, RequestModel, ResponseModel
-from notifications.rules.rate_limits import frequency_caps as caps
+from notifications.rules.rate_limits.frequency_caps import PATTERN, Cap
 from notifications.rules.recipient import Locale, Zone
 from notifications.rules.request import Instant, Name, Text
 from notifications.rules.request_fields import AskedChannel
@@ -33,7 +33,7 @@ Member = TypeVar("Member")
 
 
 def _cap(written: str) -> str:
-    return str(caps.Cap.parse(written))
+    return str(Cap.parse(written))
 
 
 def _windows(windows: Windows) -> Windows:
@@ -49,7 +49,7 @@ Channels = Annotated[list[AskedChannel], Field(max_length=len(Channel)), AfterVa
 CapText = Annotated[
     str,
     AfterValidator(_cap),
-    WithJsonSchema({"type": "string", "pattern": caps.PATTERN, "examples": ["3/day"]}),
+    WithJsonSchema({"type": "string", "pattern": PATTERN, "examples": ["3/day"]}),
 ]
 QuietHours = Annotated[Windows, Field(max_length=quiet_hours.MAX_WINDOWS), AfterValidator(_windows)]
 

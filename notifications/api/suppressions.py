@@ -31,7 +31,7 @@ from notifications.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.models import Suppression
 from notifications.models.suppression import LONGEST_NOTE
 from notifications.operations import suppression_csv
-from notifications.rules import request_faults as faults
+from notifications.rules import request_faults
 from notifications.rules.problems import FieldError, Kind, Problem
 from notifications.rules.request import Text
 from notifications.rules.request_fields import AskedChannel
@@ -83,7 +83,7 @@ class SuppressionQuery(NumberedPageQuery):
     def _needs_channel(self) -> Self:
         if self.address is not None and len(self.channel) != 1:
             said = "exactly one channel is required together with address"
-            raise faults.error_at(said, "channel")
+            raise request_faults.error_at(said, "channel")
         return self
 
 
@@ -104,7 +104,7 @@ class SuppressionRequest(RequestModel):
     @model_validator(mode="after")
     def _is_an_address(self) -> Self:
         if fault := address_fault(self.channel, self.address):
-            raise faults.error_at(fault, "address")
+            raise request_faults.error_at(fault, "address")
         return self
 
 

@@ -11,8 +11,8 @@ from notifications.api.pagination import PageQuery
 from notifications.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.rules import request_faults
 from notifications.rules.language import locales, templating
-from notifications.rules.language import variables as declarations
 from notifications.rules.language.syntax import MAX_SOURCE
+from notifications.rules.language.variables import MAX_DECLARED, Type, parse_declarations
 from notifications.rules.recipient import Locale
 from notifications.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
 from notifications.rules.request_fields import AskedChannel
@@ -46,7 +46,7 @@ class VariableRequest(RequestModel):
     """The declaration of a template variable."""
 
     name: Name
-    type: declarations.Type
+    type: Type
     required: bool = True
     """An optional variable may be absent or null."""
     example: Any = None
@@ -97,9 +97,7 @@ class TemplateRequest(RequestModel):
     no_longer_sensitive: list[Name] = Field(default_factory=list, max_length=100)
     """Variables which are sensitive in the current version and not in this version. A draft which
     drops a sensitive variable without this list cannot be published."""
-    variables: list[VariableRequest] = Field(
-        default_factory=list, max_length=declarations.MAX_DECLARED
-    )
+    variables: list[VariableRequest] = Field(default_factory=list, max_length=MAX_DECLARED)
     """Variables which producers must send; empty: the variables without which the texts cannot
     render."""
     default_locale: Locale = "en"
@@ -111,7 +109,7 @@ class TemplateRequest(RequestModel):
     def _check_declarations(cls, declared: list[VariableRequest]) -> list[VariableRequest]:
         examples = {each.name: each.example for each in declared}
         check_size(examples, MAX_VARIABLES_BYTES)
-        declarations.parse([dict(each) for each in declared])
+        parse_declarations([dict(each) for each in declared])
         return declared
 
     @model_validator(mode="after")

@@ -82,7 +82,7 @@ class Batch:
             return
         gone = {each.delivery.id for each in entries}
         self.jobs = [job for job in self.jobs if job.delivery.id not in gone]
-        moved = write(entries, token=self.token)
+        moved = write_decisions(entries, token=self.token)
         secret_variables.wipe(secrets_to_wipe(entries))
         refund_caps(entries, moved=moved)
         self.retries += retries_of(entries, moved=moved)
@@ -115,7 +115,7 @@ def delivery_decision(job: Job, decision: Decision) -> DeliveryDecision:
     return DeliveryDecision(job.delivery, decision, secrets_of)
 
 
-def write(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:
+def write_decisions(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:
     """Store decisions under the claim's token; returns the ids of changed rows."""
     decisions = {delivery.id: decision for delivery, decision, _ in entries}
     return transitions.write(decisions, UnderClaim(token))

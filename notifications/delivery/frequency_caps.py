@@ -23,8 +23,7 @@ from notifications.delivery.claimed import Job
 from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Decision
-from notifications.rules.rate_limits import frequency_caps as rules
-from notifications.rules.rate_limits.frequency_caps import Cap, Over
+from notifications.rules.rate_limits.frequency_caps import OVER, Cap, Over, cap_for
 from notifications.rules.reasons import Reason
 from notifications.rules.transitions import HOLD, SUPPRESS
 from notifications.store.rate_limits import frequency_caps
@@ -83,20 +82,20 @@ def _asks(jobs: Iterable[Job]) -> tuple[list[CapRequest], _Places]:
     for job in jobs:
         delivery = job.delivery
         priority, channel = delivery.priority, delivery.channel
-        cap = rules.cap_for(priority, channel, own=job.destination.caps, usual=usual)
+        cap = cap_for(priority, channel, own=job.destination.caps, usual=usual)
         if cap is None or delivery.mode is not Mode.LIVE:
             continue
         beside = places.setdefault((job.asked.id, channel), [])
         if not beside:
             window = Window(delivery.recipient_id, channel)
-            asks.append(CapRequest(job.asked.id, window, cap, rules.OVER[priority] is Over.LEAVES))
+            asks.append(CapRequest(job.asked.id, window, cap, OVER[priority] is Over.LEAVES))
         beside.append(job)
     return asks, places
 
 
 def _stop(batch: Batch, jobs: Sequence[Job], *, cap: Cap, wait: dt.timedelta) -> None:
     for job in jobs:
-        if rules.OVER[job.delivery.priority] is Over.WAITS:
+        if OVER[job.delivery.priority] is Over.WAITS:
             # The worker does not publish the row again: a sweep may merge held rows into a digest.
             batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP, due_in=wait))
         else:
@@ -107,6 +106,6 @@ def _stop(batch: Batch, jobs: Sequence[Job], *, cap: Cap, wait: dt.timedelta) ->
 
 def _hold_until_the_state_is_back(batch: Batch, places: _Places) -> None:
     for job in (job for jobs in places.values() for job in jobs):
-        if rules.OVER[job.delivery.priority] is not Over.LEAVES:
+        if OVER[job.delivery.priority] is not Over.LEAVES:
             wait = _LOOK_AGAIN * (1 + clock.jitter())
             batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP_UNKNOWN, due_in=wait))

@@ -15,9 +15,8 @@ from notifications.rules.language.templating import Reader, Rendered, RenderErro
 from notifications.rules.texts import short_links, wording
 from notifications.rules.texts.wording import Shorten
 from notifications.store.postgres import secret_variables
-from notifications.store.postgres import short_links as short_link_rows
 from notifications.store.postgres.reads import NotificationRow
-from notifications.store.postgres.short_links import NewLink
+from notifications.store.postgres.short_links import NewLink, insert_links
 from notifications.store.templates import template_cache
 from providers.contract import Channel, Message
 
@@ -50,7 +49,7 @@ class ShortLinkBatch:
 
     def store(self) -> None:
         """Store the collected links, before the messages are sent."""
-        short_link_rows.add(list(self._links.values()))
+        insert_links(list(self._links.values()))
 
 
 def versions_for(jobs: Iterable[Job]) -> Versions:

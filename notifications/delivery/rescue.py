@@ -18,11 +18,18 @@ from uuid import UUID
 
 from notifications import clock
 from notifications.delivery import routing
-from notifications.rules import transitions as rules
 from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
 from notifications.rules.suspects import POISON_AFTER
+from notifications.rules.transitions import (
+    CLOSE_UNANSWERED,
+    LEAVE_UNANSWERED,
+    REJECT,
+    RESCUE,
+    RESEND,
+    RETRY,
+)
 from notifications.rules.unanswered import RECHECK_AFTER
 from notifications.store.cached import retry_presets
 from notifications.store.postgres import attempts, db, fair_queue, transitions
@@ -80,11 +87,9 @@ def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decisio
     if outcome is None or isinstance(outcome, NotStarted | Unanswered):
         if row["claims"] >= POISON_AFTER:
             detail = "its workers died five times in a row"
-            return Decision(transition=rules.REJECT, reason=Reason.POISON, detail=detail)
+            return Decision(transition=REJECT, reason=Reason.POISON, detail=detail)
         if not isinstance(outcome, Unanswered):
-            return Decision(
-                transition=rules.RESCUE, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE
-            )
+            return Decision(transition=RESCUE, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE)
     decision = decide(outcome, _circumstances(row, perhaps_sent=perhaps_sent))
     if isinstance(outcome, Accepted):
         return Decision(
@@ -95,10 +100,10 @@ def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decisio
     if decision.reason == Reason.UNANSWERED:
         decision = replace(decision, reason=Reason.WORKER_LOST)
     # The wait of a retry or a resend has passed with the lease.
-    if decision.transition is rules.RETRY:
-        return replace(decision, transition=rules.RESCUE, due_in=clock.AT_ONCE)
-    if decision.transition is rules.LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
-        return replace(decision, transition=rules.RESEND, due_in=clock.AT_ONCE)
+    if decision.transition is RETRY:
+        return replace(decision, transition=RESCUE, due_in=clock.AT_ONCE)
+    if decision.transition is LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
+        return replace(decision, transition=RESEND, due_in=clock.AT_ONCE)
     return decision
 
 
@@ -139,5 +144,5 @@ def resend_or_close(rows: Iterable[Row]) -> int:
             resend.append(Move(id=row["id"], reason=Reason.RESENT_ONCE, due_in=clock.AT_ONCE))
         else:
             close.append(Move(id=row["id"], reason=Reason.CLOSED_UNANSWERED))
-    moved = transitions.apply(rules.RESEND, resend, STILL_DUE)
-    return len(moved) + len(transitions.apply(rules.CLOSE_UNANSWERED, close, STILL_DUE))
+    moved = transitions.apply(RESEND, resend, STILL_DUE)
+    return len(moved) + len(transitions.apply(CLOSE_UNANSWERED, close, STILL_DUE))

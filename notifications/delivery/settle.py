@@ -13,8 +13,15 @@ from typing import Final
 from uuid import UUID
 
 from notifications import clock, conf, telemetry
-from notifications.delivery import batch as batches
-from notifications.delivery.batch import Batch, DeliveryDecision
+from notifications.delivery.batch import (
+    Batch,
+    DeliveryDecision,
+    delivery_decision,
+    refund_caps,
+    retries_of,
+    secrets_to_wipe,
+    write_decisions,
+)
 from notifications.delivery.claimed import Job
 from notifications.delivery.provider_health import NOT_BELIEVED
 from notifications.rules.alerts import AlertKind
@@ -23,8 +30,14 @@ from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
 from notifications.rules.redaction import address_hash, redact
 from notifications.rules.transitions import ACCEPT, REJECT
-from notifications.store.postgres import alerts, attempts, db, secret_variables, transitions
-from notifications.store.postgres import dead_contacts as contacts
+from notifications.store.postgres import (
+    alerts,
+    attempts,
+    db,
+    dead_contacts,
+    secret_variables,
+    transitions,
+)
 from notifications.store.postgres.transitions import Move
 from providers.contract import (
     Accepted,
@@ -58,10 +71,10 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
     entries = []
     for job, result in pairs:
         known = _circumstances(job, provider, now, perhaps_sent=job.delivery.id in perhaps_sent)
-        entries.append(batches.delivery_decision(job, decide(result.outcome, known)))
+        entries.append(delivery_decision(job, decide(result.outcome, known)))
     moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
-    batches.refund_caps(entries, moved=moved)
-    batch.retries += batches.retries_of(entries, moved=moved)
+    refund_caps(entries, moved=moved)
+    batch.retries += retries_of(entries, moved=moved)
     _log_calls(pairs, provider)
 
 
@@ -116,7 +129,7 @@ def _write(
 ) -> set[UUID]:
     made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
     attempts.record([_call(job, result) for job, result in made], provider=provider.name)
-    moved = batches.write(entries, token=batch.token)
+    moved = write_decisions(entries, token=batch.token)
     late = [
         Move(
             id=delivery.id,
@@ -128,15 +141,15 @@ def _write(
     ]
     if late:
         transitions.accept_late(late)
-    dead_contacts = {
+    reasons = {
         job.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
         for job, result in made
         if isinstance(result.outcome, Rejected) and result.outcome.contact_is_dead
     }
-    if dead_contacts:
-        contacts.invalidate(dead_contacts, provider=provider.name)
+    if reasons:
+        dead_contacts.invalidate(reasons, provider=provider.name)
     _alert_if_misconfigured(pairs, provider)
-    secret_variables.wipe(batches.secrets_to_wipe(entries))
+    secret_variables.wipe(secrets_to_wipe(entries))
     return moved
 
 

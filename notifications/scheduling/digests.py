@@ -24,8 +24,7 @@ import structlog
 
 from notifications import clock
 from notifications.intake import accept
-from notifications.rules import digest as rules
-from notifications.rules import ids, request
+from notifications.rules import digest, ids, request
 from notifications.rules.digest import Told
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.language.templating import Reader, RenderError
@@ -129,7 +128,7 @@ def _digest(rows: Sequence[Row], *, template: TemplateVersion) -> _Digest | None
         for row in rows
     }
     first = rows[0]
-    variables = rules.variables(list(moves.values()), type_=first["type"])
+    variables = digest.variables(list(moves.values()), type_=first["type"])
     if len(moves) == 1 or not _fits(template, Channel(first["channel"]), variables):
         return None
     # The digest expires with the last of its originals.

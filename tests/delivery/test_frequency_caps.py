@@ -23,7 +23,6 @@ from notifications.scheduling import cancel
 from notifications.store.cached import provider_overrides
 from notifications.store.postgres import claims
 from notifications.store.rate_limits import circuit_breakers
-from notifications.store.rate_limits import frequency_caps as caps
 from notifications.store.rate_limits.frequency_caps import Window
 from notifications.store.redis import state
 from providers.contract import Channel
@@ -151,7 +150,7 @@ def test_without_caps_nothing_is_asked(
 ) -> None:
     reach(email="maria@sandbox.example")
     _allow(monkeypatch, {})
-    monkeypatch.delattr(caps, "count")
+    monkeypatch.delattr("notifications.store.rate_limits.frequency_caps.count")
     assert _sent(*(deliveries_of(take()) for _ in range(2))) == [GOES, GOES]
 
 

@@ -25,7 +25,7 @@ TRANSLITERABLE = {"en", "de", "es", "fr", "it", "nl", "pl", "pt-BR", "pt-PT", "s
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_template_declares_what_it_needs_and_may_be_published(name: str) -> None:
     content = SHIPPED[name]
-    declared = variables.parse(content.settings["variables"])
+    declared = variables.parse_declarations(content.settings["variables"])
     sensitive = content.settings["sensitive_variables"]
     assert declared
     assert publishing.objections(content.texts, declared=declared, sensitive=sensitive) == []

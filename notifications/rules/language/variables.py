@@ -66,7 +66,7 @@ class MalformedDeclaration(ValueError):
     """The declarations do not have the form above; the message says which and why."""
 
 
-def parse(stored: object) -> tuple[Variable, ...]:
+def parse_declarations(stored: object) -> tuple[Variable, ...]:
     """Read the JSON of a template's declarations.
 
     Raises:

@@ -49,7 +49,7 @@ def samples(texts: Iterable[Source], declared: object) -> dict[str, Any]:
     names = frozenset[str]().union(*map(wording.mentions, texts))
     made = {name: name.replace("_", " ").title() for name in sorted(names)}
     try:
-        return made | variables.examples(variables.parse(declared))
+        return made | variables.examples(variables.parse_declarations(declared))
     except variables.MalformedDeclaration:
         return made
 

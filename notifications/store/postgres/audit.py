@@ -23,8 +23,7 @@ from django.db.models import Model, QuerySet
 
 from notifications import clock
 from notifications.models import AuditEntry
-from notifications.rules import audit_facts as rules
-from notifications.rules.audit_facts import Facts
+from notifications.rules.audit_facts import Facts, difference
 
 KEPT_AT_LEAST: Final = dt.timedelta(days=90)
 """As long as the triggers of `migrations/audit.sql` keep every row."""
@@ -65,7 +64,7 @@ def record(
     after: Facts | None = None,
 ) -> None:
     """Write an entry about an object, with the fields before and after."""
-    differing = rules.difference(before or {}, after or {})
+    differing = difference(before or {}, after or {})
     _entry(by, operation, changed, *differing).save(force_insert=True)
 
 
@@ -76,7 +75,7 @@ def record_about(by: str, operation: str, *, object_type: str, name: str, after:
         operation=operation,
         object_type=object_type,
         object_name=name[:_LONGEST_BY],
-        after=rules.difference({}, after)[1],
+        after=difference({}, after)[1],
         request_id=_request_id(),
     )
 
@@ -85,7 +84,7 @@ def record_made(by_operation: Mapping[tuple[str, str], Sequence[Model]]) -> None
     """Write an entry for each new object, in one statement; keys: actor and operation."""
     nothing: Facts = {}
     AuditEntry.objects.bulk_create(
-        _entry(by, operation, each, *rules.difference(nothing, facts_of(each)))
+        _entry(by, operation, each, *difference(nothing, facts_of(each)))
         for (by, operation), objects in by_operation.items()
         for each in objects
     )
@@ -168,7 +167,7 @@ def _difference(
     nothing: Facts = {}
     was = before[key][1] if key in before else nothing
     now = after[key][1] if key in after else nothing
-    return rules.difference(was, now)
+    return difference(was, now)
 
 
 def _entry(by: str, operation: str, changed: Model, before: Facts, after: Facts) -> AuditEntry:

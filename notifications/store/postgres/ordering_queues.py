@@ -17,9 +17,8 @@ from uuid import UUID
 from django.db.models.functions import Now
 
 from notifications.models import Delivery, OrderedDelivery, OrderingKey
-from notifications.rules import ordering as rules
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.ordering import Advance, Front
+from notifications.rules.ordering import DEPTH, Advance, Front
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.store.postgres import db
@@ -94,7 +93,7 @@ def _decide(queues: Sequence[Queue]) -> tuple[Advance, list[Queue]]:
     parameters = {
         "keys": [key_id for key_id, _ in queues],
         "channels": [channel for _, channel in queues],
-        "depth": rules.DEPTH,
+        "depth": DEPTH,
     }
     rows = db.rows("ordering_fronts", parameters)
     stands = {
@@ -113,7 +112,7 @@ def _decide(queues: Sequence[Queue]) -> tuple[Advance, list[Queue]]:
     more = [
         queue
         for queue, first in fronts.items()
-        if not decided.add(first, now=rows[0]["now"]) and len(first) == rules.DEPTH
+        if not decided.add(first, now=rows[0]["now"]) and len(first) == DEPTH
     ]
     return decided, more
 

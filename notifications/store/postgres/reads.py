@@ -12,7 +12,7 @@ import orjson
 
 from notifications.rules.channels import RecipientContacts
 from notifications.rules.lane import Mode
-from notifications.rules.rate_limits import frequency_caps as caps
+from notifications.rules.rate_limits import frequency_caps
 from notifications.rules.rate_limits.frequency_caps import Caps
 from notifications.store.postgres import db
 from notifications.store.postgres.recipients import TAKEN_AWAY
@@ -108,7 +108,7 @@ def _caps(written: str) -> Caps:
     # The doors let nothing unreadable in. One that came another way must not stop its whole batch:
     # it counts as not written.
     try:
-        return caps.parse_all(orjson.loads(written))
+        return frequency_caps.parse_all(orjson.loads(written))
     except (KeyError, ValueError):
         return _NO_CAPS
 

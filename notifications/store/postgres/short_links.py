@@ -22,14 +22,14 @@ class NewLink(NamedTuple):
     expires_at: dt.datetime
 
 
-def add(links: Sequence[NewLink]) -> None:
+def insert_links(links: Sequence[NewLink]) -> None:
     """Store links in one statement; an existing link stays."""
     if links:
         parameters = db.columns(links)
         db.in_transaction(lambda: db.run("add_short_links", parameters))
 
 
-def target(token: str) -> str | None:
+def find_target(token: str) -> str | None:
     """Return the target of a link without counting; None for an unknown or expired link."""
     alive = "SELECT target FROM short_link WHERE token = %s AND expires_at > now()"
     with connection.cursor() as running:
@@ -38,8 +38,8 @@ def target(token: str) -> str | None:
     return found[0] if found else None
 
 
-def follow(token: str) -> str | None:
-    """Return the target of a link and count the click."""
+def count_click(token: str) -> str | None:
+    """Count a click on a link, and return the target; None for an unknown or expired link."""
     found = db.rows("follow_short_link", {"token": token})
     return found[0]["target"] if found else None
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from notifications.rules import ids as id_rules
+from notifications.rules.ids import notification_of
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Decision
 from notifications.rules.states import Status
@@ -146,7 +146,7 @@ def _insert_dead_letters(delivery_ids: list[UUID], details: dict[UUID, str]) -> 
         {
             "ids": delivery_ids,
             "details": [details[each] for each in delivery_ids],
-            "notification_ids": list({id_rules.notification_of(each) for each in delivery_ids}),
+            "notification_ids": list({notification_of(each) for each in delivery_ids}),
         },
     )
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 
 from notifications import clock
-from notifications.models import Breaker as Row
+from notifications.models import Breaker
 from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, HealthKey
 from notifications.store.cached import provider_overrides
 from notifications.store.cached.provider_overrides import Pair
@@ -80,9 +80,9 @@ def of_pairs(pairs: Iterable[Pair]) -> dict[Pair, BreakerStatus]:
     return {key.pair: standing for key, standing in found.items()}
 
 
-def with_counts() -> dict[Pair, tuple[Row, BreakerStatus]]:
+def with_counts() -> dict[Pair, tuple[Breaker, BreakerStatus]]:
     """Return counts and status of all breakers that ever tripped or were forced."""
-    rows = {(row.provider, Channel(row.channel)): row for row in Row.objects.all()}
+    rows = {(row.provider, Channel(row.channel)): row for row in Breaker.objects.all()}
     found = of_pairs(rows)
     return {pair: (row, found[pair]) for pair, row in rows.items()}
 

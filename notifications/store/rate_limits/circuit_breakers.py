@@ -22,15 +22,21 @@ from django.db import Error
 from django.db.models import F
 
 from notifications import clock, conf
-from notifications.models import Breaker as Row
-from notifications.models import BreakerEvent
+from notifications.models import Breaker, BreakerEvent
 from notifications.rules.alerts import AlertKind
-from notifications.rules.rate_limits import circuit_breaker as rules
 from notifications.rules.rate_limits import token_bucket
 from notifications.rules.rate_limits.circuit_breaker import (
+    ENDPOINT_CALLS,
+    ENDPOINTS_LISTED,
     EVERY_ENDPOINT,
+    FAULT_ALONE,
+    FAULTS,
+    FIRST_URGENT_PROBE,
+    MOST_ENDPOINT_CALLS,
     OF_ENDPOINT,
     OVER_ENDPOINTS,
+    PROBE_EVERY,
+    REFUSAL_SAMPLE,
     REFUSALS_BELIEVED,
     BreakerChange,
     BreakerOverride,
@@ -62,17 +68,17 @@ AT_ONCE: Final = 100
 _COUNTED: Final = {Kind.TRIPPED: "trips", Kind.PROBED: "probes", Kind.CLOSED: "closes"}
 _SHARED: Final = orjson.dumps({
     "believed": REFUSALS_BELIEVED,
-    "endpoint_calls": rules.ENDPOINT_CALLS,
-    "fault_alone": rules.FAULT_ALONE // MILLISECOND,
-    "faults": rules.FAULTS,
-    "first_urgent": rules.FIRST_URGENT_PROBE // MILLISECOND,
+    "endpoint_calls": ENDPOINT_CALLS,
+    "fault_alone": FAULT_ALONE // MILLISECOND,
+    "faults": FAULTS,
+    "first_urgent": FIRST_URGENT_PROBE // MILLISECOND,
     "kept_open": KEPT_OPEN // MILLISECOND,
     "least_base": token_bucket.LEAST_BASE,
-    "listed": rules.ENDPOINTS_LISTED,
-    "most_endpoint_calls": rules.MOST_ENDPOINT_CALLS,
-    "probe_every": rules.PROBE_EVERY // MILLISECOND,
+    "listed": ENDPOINTS_LISTED,
+    "most_endpoint_calls": MOST_ENDPOINT_CALLS,
+    "probe_every": PROBE_EVERY // MILLISECOND,
     "recover": token_bucket.RECOVERS_IN // MILLISECOND,
-    "sample": rules.REFUSAL_SAMPLE,
+    "sample": REFUSAL_SAMPLE,
     "slow_every": token_bucket.SLOWED_EVERY // MILLISECOND,
     "slowest": token_bucket.SLOWEST,
 })
@@ -238,8 +244,8 @@ def _insert_event(pair: Pair, kind: Kind, detail: str) -> None:
     provider, channel = pair
     BreakerEvent.objects.create(provider=provider, channel=channel, kind=kind, detail=detail[:200])
     if column := _COUNTED.get(kind):
-        row, _ = Row.objects.get_or_create(provider=provider, channel=channel)
-        Row.objects.filter(pk=row.pk).update(**{column: F(column) + 1})
+        row, _ = Breaker.objects.get_or_create(provider=provider, channel=channel)
+        Breaker.objects.filter(pk=row.pk).update(**{column: F(column) + 1})
     subject = HealthKey(*pair).label
     if kind is Kind.TRIPPED:
         alerts.raise_once(AlertKind.BREAKER_OPEN, subject, f"it rests: {detail}")
@@ -251,7 +257,9 @@ def _insert_event(pair: Pair, kind: Kind, detail: str) -> None:
 def force(pair: Pair, forced: BreakerOverride, *, by: str) -> None:
     """Set or clear the override of a breaker; processes follow within two seconds."""
     provider, channel = pair
-    Row.objects.update_or_create(provider=provider, channel=channel, defaults={"forced": forced})
+    Breaker.objects.update_or_create(
+        provider=provider, channel=channel, defaults={"forced": forced}
+    )
     kind = {
         BreakerOverride.AUTO: Kind.AUTO,
         BreakerOverride.OPEN: Kind.FORCED_OPEN,

@@ -19,8 +19,7 @@ from uuid import UUID
 from notifications.models import Delivery
 from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
-from notifications.rules.rate_limits import frequency_caps as rules
-from notifications.rules.rate_limits.frequency_caps import Cap
+from notifications.rules.rate_limits.frequency_caps import Cap, is_counted
 from notifications.rules.states import NEVER_SENT
 from notifications.store.postgres import db, id_ranges
 from notifications.store.postgres.claims import Claimed
@@ -86,7 +85,7 @@ def refund_unsent(deliveries: Iterable[Claimed | Delivery]) -> None:
     counted = {
         (Window(each.recipient_id, Channel(each.channel)), ids.notification_of(each.id))
         for each in deliveries
-        if each.mode == Mode.LIVE and rules.is_counted(Priority(each.priority))
+        if each.mode == Mode.LIVE and is_counted(Priority(each.priority))
     }
     if counted:
         refund(counted)

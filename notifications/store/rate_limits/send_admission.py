@@ -17,9 +17,19 @@ from uuid import UUID
 import orjson
 
 from notifications.rules.lane import PACE, Priority
-from notifications.rules.rate_limits import circuit_breaker as rules
 from notifications.rules.rate_limits import token_bucket
-from notifications.rules.rate_limits.circuit_breaker import BreakerOverride, BreakerState, HealthKey
+from notifications.rules.rate_limits.circuit_breaker import (
+    ENDPOINT_CALLS,
+    FIRST_URGENT_PROBE,
+    LAST_PROBE_YIELDS_FOR,
+    LOOKS_PER_SECOND,
+    PROBE_ANSWERS_WITHIN,
+    PROBE_EVERY,
+    URGENT_PROBE_EVERY,
+    BreakerOverride,
+    BreakerState,
+    HealthKey,
+)
 from notifications.store.cached import provider_overrides
 from notifications.store.cached.provider_overrides import ProviderOverrides
 from notifications.store.rate_limits import circuit_breakers
@@ -82,7 +92,7 @@ def check(wanted: Sequence[AdmissionRequest]) -> list[Admission]:
     return [_FORCED_OPEN if is_shut else next(answers) for is_shut in shut]
 
 
-_FORCED_OPEN: Final = Admission(state=BreakerState.OPEN, wait=rules.PROBE_EVERY, room=0, slots=())
+_FORCED_OPEN: Final = Admission(state=BreakerState.OPEN, wait=PROBE_EVERY, room=0, slots=())
 """Result for a breaker that is forced open: no probe, `wait` is the time until the next check."""
 
 
@@ -113,16 +123,16 @@ def _run_script(wanted: Sequence[AdmissionRequest], now: ProviderOverrides) -> l
 _LuaResult = tuple[int, int, int, int | bytes, int, int, list[int]]
 
 SHARED: Final = orjson.dumps({
-    "answers_within": rules.PROBE_ANSWERS_WITHIN // MILLISECOND,
+    "answers_within": PROBE_ANSWERS_WITHIN // MILLISECOND,
     "call_takes": PACE[Priority.P1].deadline // MILLISECOND,
-    "endpoint_calls": rules.ENDPOINT_CALLS,
-    "first_urgent": rules.FIRST_URGENT_PROBE // MILLISECOND,
-    "looks": rules.LOOKS_PER_SECOND,
-    "probe_every": rules.PROBE_EVERY // MILLISECOND,
+    "endpoint_calls": ENDPOINT_CALLS,
+    "first_urgent": FIRST_URGENT_PROBE // MILLISECOND,
+    "looks": LOOKS_PER_SECOND,
+    "probe_every": PROBE_EVERY // MILLISECOND,
     "recover": token_bucket.RECOVERS_IN // MILLISECOND,
     "share": token_bucket.PATIENT_SHARE,
-    "urgent_every": rules.URGENT_PROBE_EVERY // MILLISECOND,
-    "yields_for": rules.LAST_PROBE_YIELDS_FOR // MILLISECOND,
+    "urgent_every": URGENT_PROBE_EVERY // MILLISECOND,
+    "yields_for": LAST_PROBE_YIELDS_FOR // MILLISECOND,
 })
 """Numbers common to all requests, read by `depart.lua`."""
 

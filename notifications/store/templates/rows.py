@@ -23,7 +23,7 @@ def objections(template: Template) -> list[str]:
     if not sources:
         return ["a version without a text cannot be published"]
     try:
-        declared = variables.parse(template.variables)
+        declared = variables.parse_declarations(template.variables)
     except MalformedDeclaration as error:
         return [str(error)]
     return publishing.objections(

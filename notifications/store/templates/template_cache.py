@@ -229,5 +229,5 @@ def _needs(source: Source) -> frozenset[str]:
 def _declarations(stored: str) -> tuple[Variable, ...]:
     # Nor is a malformed declaration published: what came another way asks for nothing.
     with contextlib.suppress(variables.MalformedDeclaration):
-        return variables.parse(orjson.loads(stored))
+        return variables.parse_declarations(orjson.loads(stored))
     return ()

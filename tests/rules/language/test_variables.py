@@ -69,7 +69,7 @@ def test_no_mistake_quotes_the_value(type_: Type, value: object) -> None:
 
 def test_declarations_are_read_as_they_are_written() -> None:
     stored = [{"name": "total", "type": "money", "example": TOTAL}]
-    [total] = variables.parse(stored)
+    [total] = variables.parse_declarations(stored)
     assert total == Variable(name="total", type=Type.MONEY, example=TOTAL)
     assert variables.examples([total]) == {"total": TOTAL}
 
@@ -95,7 +95,7 @@ def test_declarations_are_read_as_they_are_written() -> None:
 )
 def test_a_malformed_declaration_is_refused_with_a_reason(stored: object, word: str) -> None:
     with pytest.raises(MalformedDeclaration, match=word):
-        variables.parse(stored)
+        variables.parse_declarations(stored)
 
 
 def test_a_source_may_not_need_what_nobody_has_to_send() -> None:

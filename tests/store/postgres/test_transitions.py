@@ -12,10 +12,17 @@ from django.db import connection
 from notifications import clock
 from notifications.models import DeadLetter, Delivery, Event
 from notifications.rules import ids, suspects
-from notifications.rules import transitions as rules
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
-from notifications.rules.transitions import Transition
+from notifications.rules.transitions import (
+    ACCEPT,
+    DELIVER,
+    HOLD_REFUNDED,
+    REJECT,
+    RESCUE,
+    TRANSITIONS,
+    Transition,
+)
 from notifications.store.postgres import attempts, claims, transitions
 from notifications.store.postgres.attempts import AttemptRow
 from notifications.store.postgres.transitions import (
@@ -32,7 +39,7 @@ _MINUTE = dt.timedelta(minutes=1)
 
 @pytest.mark.parametrize("attempts", [0, 1], ids=["never_called", "called"])
 @pytest.mark.parametrize("source", Status, ids=lambda status: status.label)
-@pytest.mark.parametrize("transition", rules.TRANSITIONS, ids=lambda each: each.name)
+@pytest.mark.parametrize("transition", TRANSITIONS, ids=lambda each: each.name)
 def test_a_transition_moves_a_row_if_and_only_if_the_table_says_so(
     make_delivery: MakeDelivery, transition: Transition, source: Status, attempts: int
 ) -> None:
@@ -57,10 +64,10 @@ def test_nothing_is_done_under_another_claims_token(make_delivery: MakeDelivery)
     delivery_id = make_delivery()
     claim = claims.claim([delivery_id], now=clock.now())
     assert claims.renew([delivery_id], token=uuid4(), provider="sandbox") == {}
-    assert transitions.apply(rules.ACCEPT, [Move(id=delivery_id)], UnderClaim(uuid4())) == []
+    assert transitions.apply(ACCEPT, [Move(id=delivery_id)], UnderClaim(uuid4())) == []
     assert claims.renew([delivery_id], token=claim.token, provider="sandbox") == {delivery_id: 1}
     ours = UnderClaim(claim.token)
-    assert transitions.apply(rules.ACCEPT, [Move(id=delivery_id)], ours) == [delivery_id]
+    assert transitions.apply(ACCEPT, [Move(id=delivery_id)], ours) == [delivery_id]
 
 
 @pytest.mark.parametrize(
@@ -104,21 +111,21 @@ def test_only_what_is_still_due_is_swept(make_delivery: MakeDelivery) -> None:
     renewed = make_delivery(Status.SENDING, due_at=clock.now() + _MINUTE)
     lapsed = make_delivery(Status.SENDING, due_at=clock.now() - _MINUTE)
     both = [Move(id=renewed), Move(id=lapsed)]
-    assert transitions.apply(rules.RESCUE, both, STILL_DUE) == [lapsed]
+    assert transitions.apply(RESCUE, both, STILL_DUE) == [lapsed]
 
 
 def test_a_receipt_moves_only_what_its_provider_had(make_delivery: MakeDelivery) -> None:
     delivery_id = make_delivery(Status.SENT, provider="sandbox")
     receipt = [Move(id=delivery_id)]
-    assert transitions.apply(rules.DELIVER, receipt, FromProvider("twilio")) == []
-    assert transitions.apply(rules.DELIVER, receipt, FromProvider("sandbox")) == [delivery_id]
+    assert transitions.apply(DELIVER, receipt, FromProvider("twilio")) == []
+    assert transitions.apply(DELIVER, receipt, FromProvider("sandbox")) == [delivery_id]
 
 
 def test_dying_twice_in_one_life_leaves_one_letter(make_delivery: MakeDelivery) -> None:
     delivery_id = make_delivery(Status.SENDING)
     end = [Move(id=delivery_id, reason="permanent", detail="no such user")]
-    assert transitions.apply(rules.REJECT, end, ANYONE) == [delivery_id]
-    assert transitions.apply(rules.REJECT, end, ANYONE) == []
+    assert transitions.apply(REJECT, end, ANYONE) == [delivery_id]
+    assert transitions.apply(REJECT, end, ANYONE) == []
     letter = DeadLetter.objects.get(delivery_id=delivery_id)
     assert (letter.reason, letter.detail) == ("permanent", "no such user")
     assert letter.snapshot["user_id"] == "maria"
@@ -142,7 +149,7 @@ def test_a_receipt_of_a_provider_that_an_earlier_attempt_called_counts(
         [AttemptRow(delivery_id, 1, outcome="unanswered", code="", detail="", latency_ms=1)],
         provider="twilio",
     )
-    moved = transitions.apply(rules.DELIVER, [Move(id=delivery_id)], FromProvider("twilio"))
+    moved = transitions.apply(DELIVER, [Move(id=delivery_id)], FromProvider("twilio"))
     assert moved == [delivery_id]
 
 
@@ -153,19 +160,19 @@ def test_a_sweep_passes_over_a_locked_row(make_delivery: MakeDelivery) -> None:
     with psycopg.connect(**connection.get_connection_params(), autocommit=False) as session:
         session.execute("SELECT FROM delivery WHERE id = %s FOR UPDATE", [locked])
         moves = [Move(id=locked), Move(id=free)]
-        assert transitions.apply(rules.RESCUE, moves, STILL_DUE) == [free]
-    assert transitions.apply(rules.RESCUE, [Move(id=locked)], STILL_DUE) == [locked]
+        assert transitions.apply(RESCUE, moves, STILL_DUE) == [free]
+    assert transitions.apply(RESCUE, [Move(id=locked)], STILL_DUE) == [locked]
 
 
 def test_a_refunded_call_does_not_count(make_delivery: MakeDelivery) -> None:
     delivery_id = make_delivery(Status.SENDING, attempts=1)
     hold = [Move(id=delivery_id, due_in=_MINUTE)]
-    transitions.apply(rules.HOLD_REFUNDED, hold, ANYONE)
+    transitions.apply(HOLD_REFUNDED, hold, ANYONE)
     row = Delivery.objects.get(id=delivery_id)
     assert row.attempts - row.attempts_before == 0
 
 
 def test_a_final_row_has_no_due_at(make_delivery: MakeDelivery) -> None:
     delivery_id = make_delivery(Status.SENDING)
-    transitions.apply(rules.ACCEPT, [Move(id=delivery_id)], ANYONE)
+    transitions.apply(ACCEPT, [Move(id=delivery_id)], ANYONE)
     assert Delivery.objects.get(id=delivery_id).due_at is None
