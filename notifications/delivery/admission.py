@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from notifications import clock
 from notifications.delivery import failover, provider_health
 from notifications.delivery.batch import Batch
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.rate_limits import token_bucket
@@ -47,13 +47,13 @@ _COARSE: Final = dt.timedelta(seconds=1)
 _FINE: Final = dt.timedelta(seconds=0.25)
 """Step to which a wait for a slot is rounded."""
 
-Routed = tuple[Provider, list[Job]]
+Routed = tuple[Provider, list[ClaimedDelivery]]
 
 
 class _Hold(NamedTuple):
     """A delivery to hold, with reason and wait."""
 
-    job: Job
+    claimed: ClaimedDelivery
     reason: Reason
     wait: dt.timedelta
     slot: dt.timedelta | None = None
@@ -62,7 +62,7 @@ class _Hold(NamedTuple):
     """True if the delivery waits for a slot, reserved now or earlier."""
 
 
-def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Job]]:
+def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[ClaimedDelivery]]:
     """Admit deliveries to their first provider, or hold them.
 
     Returns:
@@ -70,14 +70,14 @@ def admit(batch: Batch, routed: Iterable[Routed]) -> tuple[list[Routed], list[Jo
         next provider.
     """
     going: list[Routed] = []
-    onward: list[Job] = []
+    onward: list[ClaimedDelivery] = []
     queues: list[_Queue] = []
-    for provider, jobs in routed:
-        for job in jobs:
-            job.is_probe = False  # a probe of another provider before failover
-        if test := [job for job in jobs if job.delivery.mode is Mode.TEST]:
+    for provider, deliveries in routed:
+        for claimed in deliveries:
+            claimed.is_probe = False  # a probe of another provider before failover
+        if test := [claimed for claimed in deliveries if claimed.delivery.mode is Mode.TEST]:
             going.append((provider, test))
-        queues += _queues(provider, jobs, at=batch.claim.at)
+        queues += _queues(provider, deliveries, at=batch.claim.at)
     answers = send_admission.check([queue.request for queue in queues]) if queues else []
     for queue, answer in zip(queues, answers, strict=True):
         go, rest, held = _split(queue, answer)
@@ -98,86 +98,94 @@ class _Queue:
     provider: Provider
     key: HealthKey
     priority: Priority
-    with_slot: list[tuple[Job, dt.timedelta]] = field(default_factory=list)
+    with_slot: list[tuple[ClaimedDelivery, dt.timedelta]] = field(default_factory=list)
     """Deliveries with a reserved slot, and the time until the slot."""
-    others: list[Job] = field(default_factory=list)
+    others: list[ClaimedDelivery] = field(default_factory=list)
 
     @property
-    def jobs(self) -> list[Job]:
+    def deliveries(self) -> list[ClaimedDelivery]:
         """All deliveries, with reserved slots first."""
-        return [*(job for job, _ in self.with_slot), *self.others]
+        return [*(claimed for claimed, _ in self.with_slot), *self.others]
 
     @property
     def request(self) -> AdmissionRequest:
         """The request for `send_admission.check`."""
-        alone = [job for job in self.jobs if len(job.providers) == 1]
-        candidates = alone or self.jobs
+        alone = [claimed for claimed in self.deliveries if len(claimed.providers) == 1]
+        candidates = alone or self.deliveries
         return AdmissionRequest(
             key=self.key,
             priority=self.priority,
             count=len(self.others),
             with_slot=len(self.with_slot),
             pace=self.provider.capabilities.pace,
-            candidates=[job.delivery.id for job in candidates[:2]],
+            candidates=[claimed.delivery.id for claimed in candidates[:2]],
             is_alone=bool(alone),
         )
 
 
-def _queues(provider: Provider, jobs: Iterable[Job], *, at: dt.datetime) -> Iterable[_Queue]:
+def _queues(
+    provider: Provider, deliveries: Iterable[ClaimedDelivery], *, at: dt.datetime
+) -> Iterable[_Queue]:
     queues: dict[tuple[HealthKey, Priority], _Queue] = {}
-    for job in jobs:
-        delivery = job.delivery
+    for claimed in deliveries:
+        delivery = claimed.delivery
         if delivery.mode is Mode.TEST:
             continue
-        place = provider_health.key_of(job, provider), delivery.priority
+        place = provider_health.key_of(claimed, provider), delivery.priority
         queue = queues.get(place)
         if queue is None:
             queue = queues[place] = _Queue(provider=provider, key=place[0], priority=place[1])
         has_slot = delivery.slot_at is not None and delivery.slot_provider == provider.name
         wait = token_bucket.wait_for(delivery.slot_at, now=at) if has_slot else None
         if wait is None:
-            queue.others.append(job)
+            queue.others.append(claimed)
         else:
-            queue.with_slot.append((job, wait))
+            queue.with_slot.append((claimed, wait))
     return queues.values()
 
 
-def _split(queue: _Queue, answer: Admission) -> tuple[list[Job], list[Job], list[_Hold]]:
+def _split(
+    queue: _Queue, answer: Admission
+) -> tuple[list[ClaimedDelivery], list[ClaimedDelivery], list[_Hold]]:
     """Split a queue by the breaker's state: admitted, stopped by the breaker, held for a slot."""
     match answer.state:
         case BreakerState.OPEN:
-            return [], queue.jobs, []
+            return [], queue.deliveries, []
         case BreakerState.HALF_OPEN:
-            probes = [job for job in queue.jobs if job.delivery.id == answer.probe]
+            probes = [
+                claimed for claimed in queue.deliveries if claimed.delivery.id == answer.probe
+            ]
             for probe in probes:
                 probe.is_probe = True
-            return probes, [job for job in queue.jobs if not job.is_probe], []
+            return probes, [claimed for claimed in queue.deliveries if not claimed.is_probe], []
         case BreakerState.CLOSED:
             go, held = _by_slots(queue, answer)
             return go, [], held
 
 
-def _pass_on(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
+def _pass_on(
+    deliveries: Sequence[ClaimedDelivery],
+) -> tuple[list[ClaimedDelivery], list[ClaimedDelivery]]:
     """Pass deliveries to their next provider, if any.
 
     Returns:
         The deliveries with a next provider, and the deliveries without.
     """
-    able = [job for job in jobs if len(job.providers) > 1]
+    able = [claimed for claimed in deliveries if len(claimed.providers) > 1]
     bound = failover.with_unanswered_call(able) if able else set()
-    onward: list[Job] = []
-    staying: list[Job] = []
-    for job in jobs:
-        if len(job.providers) > 1 and job.delivery.id not in bound:
-            job.providers = job.providers[1:]
-            onward.append(job)
+    onward: list[ClaimedDelivery] = []
+    staying: list[ClaimedDelivery] = []
+    for claimed in deliveries:
+        if len(claimed.providers) > 1 and claimed.delivery.id not in bound:
+            claimed.providers = claimed.providers[1:]
+            onward.append(claimed)
         else:
-            staying.append(job)
+            staying.append(claimed)
     return onward, staying
 
 
 def _hold_for_breaker(
-    jobs: Sequence[Job], queue: _Queue, answer: Admission, *, at: dt.datetime
+    deliveries: Sequence[ClaimedDelivery], queue: _Queue, answer: Admission, *, at: dt.datetime
 ) -> list[_Hold]:
     """Hold deliveries of an open breaker until the next probe, spread over time.
 
@@ -186,12 +194,12 @@ def _hold_for_breaker(
     reason = Reason.ENDPOINT if queue.key.endpoint else Reason.BREAKER
     held = []
     # The last probe failed and goes to the end, or else it would be the next probe as well.
-    ordered = sorted(jobs, key=lambda job: job.delivery.id == answer.probe)
-    for place, job in enumerate(ordered):
+    ordered = sorted(deliveries, key=lambda claimed: claimed.delivery.id == answer.probe)
+    for place, claimed in enumerate(ordered):
         wait = answer.wait + _spread(queue.priority, place)
-        if job.delivery.id == answer.probe:
+        if claimed.delivery.id == answer.probe:
             wait += LAST_PROBE_YIELDS_FOR
-        held.append(_Hold(job, reason, min(wait, max(job.time_to_live(at), _FINE))))
+        held.append(_Hold(claimed, reason, min(wait, max(claimed.time_to_live(at), _FINE))))
     return held
 
 
@@ -201,48 +209,53 @@ def _spread(priority: Priority, place: int) -> dt.timedelta:
     return clock.jitter() * RAMP if place else dt.timedelta(0)
 
 
-def _by_slots(queue: _Queue, answer: Admission) -> tuple[list[Job], list[_Hold]]:
-    go: list[Job] = []
+def _by_slots(queue: _Queue, answer: Admission) -> tuple[list[ClaimedDelivery], list[_Hold]]:
+    go: list[ClaimedDelivery] = []
     held: list[_Hold] = []
-    for job, wait in queue.with_slot:
+    for claimed, wait in queue.with_slot:
         if wait <= token_bucket.NOW:
-            go.append(job)
+            go.append(claimed)
         else:
-            held.append(_Hold(job, Reason.PROVIDER_BUCKET, wait, has_slot=True))
+            held.append(_Hold(claimed, Reason.PROVIDER_BUCKET, wait, has_slot=True))
     if answer.slots is None:
         go += queue.others[: answer.room]
         return go, held + _busy(queue.others[answer.room :])
-    for job, slot in zip(queue.others, answer.slots, strict=False):
+    for claimed, slot in zip(queue.others, answer.slots, strict=False):
         if slot <= token_bucket.NOW:
-            go.append(job)
+            go.append(claimed)
         else:
-            held.append(_Hold(job, Reason.PROVIDER_BUCKET, slot, slot=slot, has_slot=True))
+            held.append(_Hold(claimed, Reason.PROVIDER_BUCKET, slot, slot=slot, has_slot=True))
     without = queue.others[len(answer.slots) :]
     if len(answer.slots) == answer.room:
         return go, held + _busy(without)
-    for place, job in enumerate(without):
-        held.append(_Hold(job, Reason.PROVIDER_BUCKET, answer.next_slot + place * answer.spacing))
+    for place, claimed in enumerate(without):
+        held.append(
+            _Hold(claimed, Reason.PROVIDER_BUCKET, answer.next_slot + place * answer.spacing)
+        )
     return go, held
 
 
-def _busy(jobs: Iterable[Job]) -> list[_Hold]:
-    return [_Hold(job, Reason.ENDPOINT_BUSY, _BUSY_WAIT * (1 + clock.jitter())) for job in jobs]
+def _busy(deliveries: Iterable[ClaimedDelivery]) -> list[_Hold]:
+    return [
+        _Hold(claimed, Reason.ENDPOINT_BUSY, _BUSY_WAIT * (1 + clock.jitter()))
+        for claimed in deliveries
+    ]
 
 
 def _hold(batch: Batch, held: Sequence[_Hold], *, provider: str) -> None:
-    slots = {each.job.delivery.id: each.slot for each in held if each.slot is not None}
+    slots = {each.claimed.delivery.id: each.slot for each in held if each.slot is not None}
     if slots:
         claims.set_slots(slots, provider=provider, token=batch.token)
     for each in held:
         wait = _on_grid(each)
-        is_republished = each.has_slot or each.job.delivery.priority.is_urgent
+        is_republished = each.has_slot or each.claimed.delivery.priority.is_urgent
         hold = Decision(
             transition=HOLD,
             reason=each.reason,
             due_in=wait,
             republish_in=wait if is_republished else None,
         )
-        batch.decide(each.job, hold)
+        batch.decide(each.claimed, hold)
 
 
 def _on_grid(hold: _Hold) -> dt.timedelta:

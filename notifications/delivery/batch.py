@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules import ids
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
@@ -53,7 +53,7 @@ class Batch:
     """The undecided deliveries of one claim, and the deliveries to publish again."""
 
     claim: Claim
-    jobs: list[Job]
+    deliveries: list[ClaimedDelivery]
     retries: list[Retry] = field(default_factory=list)
     _decided: list[DeliveryDecision] = field(default_factory=list)
 
@@ -67,9 +67,9 @@ class Batch:
         """The current time by Postgres's clock."""
         return self.claim.now
 
-    def decide(self, job: Job, decision: Decision) -> None:
+    def decide(self, claimed: ClaimedDelivery, decision: Decision) -> None:
         """Remove a delivery from the batch; `commit` stores the decision."""
-        self._decided.append(delivery_decision(job, decision))
+        self._decided.append(delivery_decision(claimed, decision))
 
     def decide_orphan(self, delivery: Claimed, decision: Decision) -> None:
         """Decide about a claimed row whose recipient was erased."""
@@ -81,7 +81,9 @@ class Batch:
         if not entries:
             return
         gone = {each.delivery.id for each in entries}
-        self.jobs = [job for job in self.jobs if job.delivery.id not in gone]
+        self.deliveries = [
+            claimed for claimed in self.deliveries if claimed.delivery.id not in gone
+        ]
         moved = write_decisions(entries, token=self.token)
         secret_variables.wipe(secrets_to_wipe(entries))
         refund_caps(entries, moved=moved)
@@ -97,22 +99,25 @@ def load(claim: Claim) -> Batch:
     Deliveries of erased recipients are decided at once.
     """
     notification_of = {each.id: ids.notification_of(each.id) for each in claim.deliveries}
-    asked = reads.notifications(set(notification_of.values()))
+    notifications = reads.notifications(set(notification_of.values()))
     destinations = reads.destinations(each.contact_id for each in claim.deliveries)
-    batch = Batch(claim=claim, jobs=[])
+    batch = Batch(claim=claim, deliveries=[])
     for each in claim.deliveries:
-        about, where = asked.get(notification_of[each.id]), destinations.get(each.contact_id)
-        if about is None or where is None:
+        notification = notifications.get(notification_of[each.id])
+        where = destinations.get(each.contact_id)
+        if notification is None or where is None:
             batch.decide_orphan(each, _ERASED)
         else:
-            batch.jobs.append(Job(delivery=each, asked=about, destination=where))
+            batch.deliveries.append(
+                ClaimedDelivery(delivery=each, notification=notification, destination=where)
+            )
     return batch
 
 
-def delivery_decision(job: Job, decision: Decision) -> DeliveryDecision:
+def delivery_decision(claimed: ClaimedDelivery, decision: Decision) -> DeliveryDecision:
     """Pair a delivery with its decision."""
-    secrets_of = job.asked.id if job.asked.sealed is not None else None
-    return DeliveryDecision(job.delivery, decision, secrets_of)
+    secrets_of = claimed.notification.id if claimed.notification.sealed is not None else None
+    return DeliveryDecision(claimed.delivery, decision, secrets_of)
 
 
 def write_decisions(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:

@@ -12,11 +12,11 @@ from notifications.store.postgres.claims import Claimed
 
 
 @dataclass(slots=True, kw_only=True)
-class Job:
+class ClaimedDelivery:
     """A claimed delivery with all data for the provider call."""
 
     delivery: Claimed
-    asked: reads.NotificationRow
+    notification: reads.NotificationRow
     destination: reads.ContactState
     providers: tuple[str, ...] = ()
     """Names of providers that may take the delivery, in order; set by `routing` and `failover`."""
@@ -39,9 +39,9 @@ class Job:
     def preset(self) -> Preset:
         """The retry policy."""
         return retry_presets.preset_for(
-            self.delivery.priority, self.delivery.channel, chosen=self.asked.retry_preset
+            self.delivery.priority, self.delivery.channel, chosen=self.notification.retry_preset
         )
 
     def time_to_live(self, now: dt.datetime) -> dt.timedelta:
         """Return the remaining time to live."""
-        return self.asked.expires_at - now
+        return self.notification.expires_at - now

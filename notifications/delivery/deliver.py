@@ -22,7 +22,7 @@ from django.db import InterfaceError, OperationalError
 from notifications import clock
 from notifications.delivery import admission, frequency_caps, gates, ordering, routing, send
 from notifications.delivery.batch import Batch, Retry, load
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import HOLD_FOR_PROVIDER, Decision
@@ -79,11 +79,11 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
 
 def _run_steps(batch: Batch) -> list[Retry]:
     batch.commit()
-    queues = ordering.mark_waiting(batch.jobs)
+    queues = ordering.mark_waiting(batch.deliveries)
     for step in STEPS:
         step(batch)
         batch.commit()
-    while batch.jobs:
+    while batch.deliveries:
         _send_by_first_provider(batch)
     return batch.retries + ordering.publish_next(queues)
 
@@ -91,7 +91,7 @@ def _run_steps(batch: Batch) -> list[Retry]:
 def _send_by_first_provider(batch: Batch) -> None:
     """Send each delivery by its first provider; failed-over deliveries stay in the batch."""
     routed: list[admission.Routed] = []
-    for name, together in _by_provider(batch.jobs).items():
+    for name, together in _by_provider(batch.deliveries).items():
         provider = routing.provider_named(name)
         if provider is None:
             _hold_without_provider(batch, together)
@@ -99,26 +99,26 @@ def _send_by_first_provider(batch: Batch) -> None:
             routed.append((provider, together))
     batch.commit()
     going, onward = admission.admit(batch, routed)
-    frequency_caps.renew(job for _, together in going for job in together)
+    frequency_caps.renew(claimed for _, together in going for claimed in together)
     for provider, together in going:
         send.send(batch, together, provider=provider)
         onward += [each for each in together if each.providers[0] != provider.name]
-    batch.jobs = onward
+    batch.deliveries = onward
 
 
-def _by_provider(jobs: Iterable[Job]) -> dict[str, list[Job]]:
-    by_provider: dict[str, list[Job]] = defaultdict(list)
-    for each in jobs:
+def _by_provider(deliveries: Iterable[ClaimedDelivery]) -> dict[str, list[ClaimedDelivery]]:
+    by_provider: dict[str, list[ClaimedDelivery]] = defaultdict(list)
+    for each in deliveries:
         by_provider[each.providers[0] if each.providers else ""].append(each)
     return by_provider
 
 
-def _hold_without_provider(batch: Batch, jobs: Sequence[Job]) -> None:
-    if jobs[0].delivery.mode is Mode.LIVE:
-        channel = jobs[0].delivery.channel.label
+def _hold_without_provider(batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> None:
+    if deliveries[0].delivery.mode is Mode.LIVE:
+        channel = deliveries[0].delivery.channel.label
         detail = f"no configured provider takes {channel}, or not these addresses of it"
         alerts.raise_once(AlertKind.NO_PROVIDER, channel, detail)
-    for each in jobs:
+    for each in deliveries:
         wait = HOLD_FOR_PROVIDER * (1 + clock.jitter())
         held = Decision(
             transition=HOLD,

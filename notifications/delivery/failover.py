@@ -19,7 +19,7 @@ from uuid import UUID
 
 from notifications import clock
 from notifications.delivery import settle
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.store.postgres import attempts
 from providers.contract import (
     Misconfigured,
@@ -31,7 +31,7 @@ from providers.contract import (
     Unavailable,
 )
 
-Pair = tuple[Job, Result]
+Pair = tuple[ClaimedDelivery, Result]
 
 
 def fail_over(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
@@ -42,42 +42,45 @@ def fail_over(pairs: Sequence[Pair], *, provider: Provider) -> Sequence[Pair]:
     """
     now = clock.now()
     able = [
-        job
-        for job, result in pairs
-        if len(job.providers) > 1 and _may_go_on(job, result) and job.asked.expires_at > now
+        claimed
+        for claimed, result in pairs
+        if len(claimed.providers) > 1
+        and _may_go_on(claimed, result)
+        and claimed.notification.expires_at > now
     ]
     if not able:
         return pairs
     bound = with_unanswered_call(able)
-    onward = {job.delivery.id for job in able} - bound
+    onward = {claimed.delivery.id for claimed in able} - bound
     settle.record_calls(
         [pair for pair in pairs if pair[0].delivery.id in onward], provider=provider
     )
-    for job, result in pairs:
-        if job.delivery.id in onward:
-            job.providers = job.providers[1:]
-            job.passed_by |= not isinstance(result.outcome, Rejected)
-            job.in_doubt |= isinstance(result.outcome, Unanswered)
+    for claimed, result in pairs:
+        if claimed.delivery.id in onward:
+            claimed.providers = claimed.providers[1:]
+            claimed.passed_by |= not isinstance(result.outcome, Rejected)
+            claimed.in_doubt |= isinstance(result.outcome, Unanswered)
     return [pair for pair in pairs if pair[0].delivery.id not in onward]
 
 
-def _may_go_on(job: Job, result: Result) -> bool:
+def _may_go_on(claimed: ClaimedDelivery, result: Result) -> bool:
     match result.outcome:
         case Throttled() | Unavailable() | Misconfigured():
             return True
         case Rejected(another_provider_may_accept=may_accept):
             return may_accept
         case Unanswered():
-            return job.delivery.priority.is_urgent and result.http_status is not None
+            return claimed.delivery.priority.is_urgent and result.http_status is not None
         case _:
             return False
 
 
-def with_unanswered_call(jobs: Iterable[Job]) -> set[UUID]:
+def with_unanswered_call(deliveries: Iterable[ClaimedDelivery]) -> set[UUID]:
     """Return P2 and P3 with an earlier unanswered call: only its provider recognises the key."""
     called_before = [
-        job.delivery.id
-        for job in jobs
-        if (job.call > 1 or job.delivery.attempts) and not job.delivery.priority.is_urgent
+        claimed.delivery.id
+        for claimed in deliveries
+        if (claimed.call > 1 or claimed.delivery.attempts)
+        and not claimed.delivery.priority.is_urgent
     ]
     return attempts.without_answer(called_before) if called_before else set()

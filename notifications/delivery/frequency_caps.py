@@ -19,7 +19,7 @@ from uuid import UUID
 
 from notifications import clock, conf
 from notifications.delivery.batch import Batch
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Decision
@@ -37,14 +37,14 @@ _LOOK_AGAIN: Final = dt.timedelta(seconds=15)
 _RENEWED_AFTER: Final = dt.timedelta(minutes=1)
 """A delivery keeps its first count if it leaves sooner than this after its acceptance."""
 
-_Places = dict[tuple[UUID, Channel], list[Job]]
+_Places = dict[tuple[UUID, Channel], list[ClaimedDelivery]]
 """Live deliveries with a cap, by notification and channel: a notification counts once on a
 channel."""
 
 
 def apply_caps(batch: Batch) -> None:
     """Count the deliveries of a batch; hold or drop deliveries above the cap."""
-    asks, places = _asks(batch.jobs)
+    asks, places = _asks(batch.deliveries)
     if not asks:
         return
     try:
@@ -52,21 +52,21 @@ def apply_caps(batch: Batch) -> None:
     except state.Away:
         _hold_until_the_state_is_back(batch, places)
         return
-    for ask, jobs, wait in zip(asks, places.values(), waits, strict=True):
+    for ask, deliveries, wait in zip(asks, places.values(), waits, strict=True):
         if wait:
-            _stop(batch, jobs, cap=ask.cap, wait=wait)
+            _stop(batch, deliveries, cap=ask.cap, wait=wait)
 
 
-def renew(jobs: Iterable[Job]) -> None:
+def renew(deliveries: Iterable[ClaimedDelivery]) -> None:
     """Count delayed deliveries again, at the time they leave.
 
     After an outage as long as the window, a recipient would otherwise get twice the cap: delayed
     and new deliveries. While the state Redis is away, the earlier count stays.
     """
     waited = [
-        job
-        for job in jobs
-        if job.delivery.claimed_at - ids.time_of(job.delivery.id) > _RENEWED_AFTER
+        claimed
+        for claimed in deliveries
+        if claimed.delivery.claimed_at - ids.time_of(claimed.delivery.id) > _RENEWED_AFTER
     ]
     asks, _ = _asks(waited)
     if asks:
@@ -74,38 +74,42 @@ def renew(jobs: Iterable[Job]) -> None:
             frequency_caps.renew(asks)
 
 
-def _asks(jobs: Iterable[Job]) -> tuple[list[CapRequest], _Places]:
+def _asks(deliveries: Iterable[ClaimedDelivery]) -> tuple[list[CapRequest], _Places]:
     """Return the count requests and their deliveries, in the same order."""
     usual = conf.current().caps
     asks: list[CapRequest] = []
     places: _Places = {}
-    for job in jobs:
-        delivery = job.delivery
+    for claimed in deliveries:
+        delivery = claimed.delivery
         priority, channel = delivery.priority, delivery.channel
-        cap = cap_for(priority, channel, own=job.destination.caps, usual=usual)
+        cap = cap_for(priority, channel, own=claimed.destination.caps, usual=usual)
         if cap is None or delivery.mode is not Mode.LIVE:
             continue
-        beside = places.setdefault((job.asked.id, channel), [])
+        beside = places.setdefault((claimed.notification.id, channel), [])
         if not beside:
             window = Window(delivery.recipient_id, channel)
-            asks.append(CapRequest(job.asked.id, window, cap, OVER[priority] is Over.LEAVES))
-        beside.append(job)
+            asks.append(
+                CapRequest(claimed.notification.id, window, cap, OVER[priority] is Over.LEAVES)
+            )
+        beside.append(claimed)
     return asks, places
 
 
-def _stop(batch: Batch, jobs: Sequence[Job], *, cap: Cap, wait: dt.timedelta) -> None:
-    for job in jobs:
-        if OVER[job.delivery.priority] is Over.WAITS:
+def _stop(
+    batch: Batch, deliveries: Sequence[ClaimedDelivery], *, cap: Cap, wait: dt.timedelta
+) -> None:
+    for claimed in deliveries:
+        if OVER[claimed.delivery.priority] is Over.WAITS:
             # The worker does not publish the row again: a sweep may merge held rows into a digest.
-            batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP, due_in=wait))
+            batch.decide(claimed, Decision(transition=HOLD, reason=Reason.CAP, due_in=wait))
         else:
             detail = f"the cap is {cap}"
             dropped = Decision(transition=SUPPRESS, reason=Reason.CAPPED, detail=detail)
-            batch.decide(job, dropped)
+            batch.decide(claimed, dropped)
 
 
 def _hold_until_the_state_is_back(batch: Batch, places: _Places) -> None:
-    for job in (job for jobs in places.values() for job in jobs):
-        if OVER[job.delivery.priority] is not Over.LEAVES:
+    for claimed in (claimed for deliveries in places.values() for claimed in deliveries):
+        if OVER[claimed.delivery.priority] is not Over.LEAVES:
             wait = _LOOK_AGAIN * (1 + clock.jitter())
-            batch.decide(job, Decision(transition=HOLD, reason=Reason.CAP_UNKNOWN, due_in=wait))
+            batch.decide(claimed, Decision(transition=HOLD, reason=Reason.CAP_UNKNOWN, due_in=wait))

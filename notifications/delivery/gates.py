@@ -16,7 +16,7 @@ from typing import Final
 
 from notifications import conf
 from notifications.delivery.batch import Batch
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules import channels
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.outcomes import Decision
@@ -36,16 +36,16 @@ _ANY_DAY: Final = ProducerDay()
 
 def run_gates(batch: Batch) -> None:
     """Hold or stop the deliveries of a batch that may not leave now."""
-    for job in batch.jobs:
-        decision = decision_of(job, now=batch.now)
+    for claimed in batch.deliveries:
+        decision = decision_of(claimed, now=batch.now)
         if decision is not None:
-            batch.decide(job, decision)
+            batch.decide(claimed, decision)
 
 
-def decision_of(job: Job, *, now: dt.datetime) -> Verdict:
+def decision_of(claimed: ClaimedDelivery, *, now: dt.datetime) -> Verdict:
     """Return the first gate's decision to hold or stop. `now` is Postgres's time."""
     for gate in GATES:
-        objection = gate(job, now)
+        objection = gate(claimed, now)
         if objection is not None:
             return objection
     return None
@@ -55,66 +55,70 @@ def _stop(transition: Transition, reason: Reason) -> Decision:
     return Decision(transition=transition, reason=reason)
 
 
-def _cancellation(job: Job, _now: dt.datetime) -> Verdict:
-    return _stop(CANCEL, Reason.CANCELLED) if job.asked.is_cancelled else None
+def _cancellation(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
+    return _stop(CANCEL, Reason.CANCELLED) if claimed.notification.is_cancelled else None
 
 
-def _expiry(job: Job, now: dt.datetime) -> Verdict:
-    if job.asked.expires_at > now:
+def _expiry(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
+    if claimed.notification.expires_at > now:
         return None
-    held = _deferral(job, job.asked.expires_at)
+    held = _deferral(claimed, claimed.notification.expires_at)
     return _stop(EXPIRE, _EXPIRED_DURING[held.reason] if held else Reason.TTL_PASSED)
 
 
-def _allow_list(job: Job, _now: dt.datetime) -> Verdict:
+def _allow_list(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
     """Stop recipients missing from NOTIFY_ALLOWED_RECIPIENTS, in live mode."""
     allowed = conf.current().allowed
-    if allowed is None or job.delivery.mode is Mode.TEST:
+    if allowed is None or claimed.delivery.mode is Mode.TEST:
         return None
-    reachable = allowed.allows(user_id=job.asked.user_id, address=job.destination.address)
+    reachable = allowed.allows(
+        user_id=claimed.notification.user_id, address=claimed.destination.address
+    )
     return None if reachable else _stop(SUPPRESS, Reason.NOT_ALLOWED)
 
 
-def _consent(job: Job, _now: dt.datetime) -> Verdict:
+def _consent(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
     """Stop a channel that is off, and opted-out categories and types except for P0."""
-    stops = job.delivery.channel in job.destination.channels_off or channels.declines(
-        job.destination.categories_off,
-        topics=(job.asked.category, job.asked.type),
-        priority=job.delivery.priority,
+    stops = claimed.delivery.channel in claimed.destination.channels_off or channels.declines(
+        claimed.destination.categories_off,
+        topics=(claimed.notification.category, claimed.notification.type),
+        priority=claimed.delivery.priority,
     )
     return _stop(SUPPRESS, Reason.OPTED_OUT) if stops else None
 
 
-def _contact(job: Job, _now: dt.datetime) -> Verdict:
-    there = job.destination
-    is_notice = there.is_taken_away and job.asked.type == CONTACT_CHANGED
+def _contact(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
+    there = claimed.destination
+    is_notice = there.is_taken_away and claimed.notification.type == CONTACT_CHANGED
     return None if there.is_valid or is_notice else _stop(SUPPRESS, Reason.NO_CONTACT)
 
 
-def _quiet(job: Job, now: dt.datetime) -> Verdict:
+def _quiet(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
     """Hold during quiet hours and do-not-disturb, by the recipient's clock."""
-    hold = _quiet_wait(job, now=now)
+    hold = _quiet_wait(claimed, now=now)
     if hold is None:
         return None
     wait, reason = hold
     return Decision(transition=HOLD, reason=reason, due_in=wait, republish_in=wait)
 
 
-def _suppression(job: Job, _now: dt.datetime) -> Verdict:
+def _suppression(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
     """Stop an address on the suppression list, at any priority."""
-    listed = job.destination.is_suppressed
+    listed = claimed.destination.is_suppressed
     return _stop(SUPPRESS, Reason.SUPPRESSION_LIST) if listed else None
 
 
-def _ordering(job: Job, now: dt.datetime) -> Verdict:
+def _ordering(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
     """Hold a delivery behind the head of its ordering queue.
 
     The gate runs last: a delivery stopped by another gate must not block its ordering queue.
     """
-    if not job.waits_for_turn:
+    if not claimed.waits_for_turn:
         return None
     # The earlier delivery publishes this one; otherwise the row is due at its expiry.
-    return Decision(transition=HOLD, reason=Reason.ORDERING, due_in=job.asked.expires_at - now)
+    return Decision(
+        transition=HOLD, reason=Reason.ORDERING, due_in=claimed.notification.expires_at - now
+    )
 
 
 _EXPIRED_DURING: Final = {
@@ -123,7 +127,7 @@ _EXPIRED_DURING: Final = {
     Reason.PRODUCERS_NIGHT: Reason.TTL_PASSED_IN_PRODUCERS_NIGHT,
 }
 
-Gate = Callable[[Job, dt.datetime], Verdict]
+Gate = Callable[[ClaimedDelivery, dt.datetime], Verdict]
 
 GATES: Final[Sequence[Gate]] = (
     _cancellation,
@@ -138,38 +142,41 @@ GATES: Final[Sequence[Gate]] = (
 """The gates, in the order of the calls."""
 
 
-def _quiet_wait(job: Job, *, now: dt.datetime) -> tuple[dt.timedelta, Reason] | None:
+def _quiet_wait(
+    claimed: ClaimedDelivery, *, now: dt.datetime
+) -> tuple[dt.timedelta, Reason] | None:
     """Return the wait and the reason; the wait ends with the time to live at the latest."""
-    found = _deferral(job, now)
+    found = _deferral(claimed, now)
     if found is None:
         return None
-    return min(_release_time(job, found.until), job.asked.expires_at) - now, found.reason
+    end = min(_release_time(claimed, found.until), claimed.notification.expires_at)
+    return end - now, found.reason
 
 
-def _deferral(job: Job, now: dt.datetime) -> Deferral | None:
-    to, priority = job.destination, job.delivery.priority
+def _deferral(claimed: ClaimedDelivery, now: dt.datetime) -> Deferral | None:
+    to, priority = claimed.destination, claimed.delivery.priority
     has_preferences = to.quiet_hours != _NO_WINDOWS or to.do_not_disturb_until is not None
     is_lost = not to.timezone and priority is Priority.P3
     if priority is Priority.P0 or not (has_preferences or is_lost):
         return None
     wishes = Wishes(
-        channel=job.delivery.channel,
+        channel=claimed.delivery.channel,
         timezone=to.timezone,
         windows=quiet_hours.parse_stored(to.quiet_hours),
         do_not_disturb_until=to.do_not_disturb_until,
     )
-    day = _ANY_DAY if to.timezone else producer_windows.of(job.asked.producer_id)
+    day = _ANY_DAY if to.timezone else producer_windows.of(claimed.notification.producer_id)
     return deferral.deferral(wishes, priority=priority, day=day, now=now)
 
 
-def _release_time(job: Job, end: dt.datetime) -> dt.datetime:
+def _release_time(claimed: ClaimedDelivery, end: dt.datetime) -> dt.datetime:
     """Return a time on the release ramp after quiet hours.
 
     The ramp ends before the time to live and before the next quiet hours.
     """
-    room = max(dt.timedelta(0), job.asked.expires_at - end)
+    room = max(dt.timedelta(0), claimed.notification.expires_at - end)
     ramp = min(conf.current().release_ramp, room / 2)
     release = end + deferral.place_on(
-        ramp, priority=job.delivery.priority, notification_id=job.asked.id
+        ramp, priority=claimed.delivery.priority, notification_id=claimed.notification.id
     )
-    return end if _deferral(job, release) else release
+    return end if _deferral(claimed, release) else release

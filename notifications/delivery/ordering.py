@@ -20,20 +20,20 @@ from uuid import UUID
 
 from notifications import clock
 from notifications.delivery.batch import Retry
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.store.postgres import ordering_queues
 from notifications.store.postgres.ordering_queues import Queue
 
 
-def mark_waiting(jobs: Sequence[Job]) -> Mapping[UUID, Queue]:
+def mark_waiting(deliveries: Sequence[ClaimedDelivery]) -> Mapping[UUID, Queue]:
     """Mark deliveries behind a queue's head; returns the queues of all ordered deliveries."""
-    ordered = [job for job in jobs if job.asked.ordering_key]
+    ordered = [claimed for claimed in deliveries if claimed.notification.ordering_key]
     if not ordered:
         return {}
-    queues = ordering_queues.queues_of([job.delivery.id for job in ordered])
+    queues = ordering_queues.queues_of([claimed.delivery.id for claimed in ordered])
     heads, _ = ordering_queues.advance(queues.values())
-    for job in ordered:
-        job.waits_for_turn = job.delivery.id in queues and job.delivery.id not in heads
+    for claimed in ordered:
+        claimed.waits_for_turn = claimed.delivery.id in queues and claimed.delivery.id not in heads
     return queues
 
 

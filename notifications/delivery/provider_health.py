@@ -26,7 +26,7 @@ from uuid import UUID
 import structlog
 from django.db import Error
 
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.rate_limits.circuit_breaker import (
@@ -53,30 +53,30 @@ from providers.contract import (
 
 _log = structlog.get_logger(__name__)
 
-Pair = tuple[Job, Result]
+Pair = tuple[ClaimedDelivery, Result]
 
 NOT_BELIEVED: Final = "one of many refusals, so it is not believed"
 
 
-def key_of(job: Job, provider: Provider) -> HealthKey:
+def key_of(claimed: ClaimedDelivery, provider: Provider) -> HealthKey:
     """Return the key of the breaker and rate limit for a delivery."""
     name = provider.capabilities.endpoint_of
-    endpoint = name(job.destination.address) if name else ""
-    return HealthKey(provider.name, job.delivery.channel, endpoint)
+    endpoint = name(claimed.destination.address) if name else ""
+    return HealthKey(provider.name, claimed.delivery.channel, endpoint)
 
 
 def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     """Report outcomes to the breakers; returns the outcomes to settle, in the same order."""
     by_key: dict[HealthKey, list[Pair]] = defaultdict(list)
     for pair in pairs:
-        job, result = pair
-        if job.delivery.mode is Mode.LIVE and not isinstance(result.outcome, NotStarted):
-            by_key[key_of(job, provider)].append(pair)
+        claimed, result = pair
+        if claimed.delivery.mode is Mode.LIVE and not isinstance(result.outcome, NotStarted):
+            by_key[key_of(claimed, provider)].append(pair)
             if provider.capabilities.endpoint_of:
-                over_all = HealthKey(provider.name, job.delivery.channel, EVERY_ENDPOINT)
+                over_all = HealthKey(provider.name, claimed.delivery.channel, EVERY_ENDPOINT)
                 by_key[over_all].append(pair)
     return_capacity(
-        (job for job, result in pairs if isinstance(result.outcome, NotStarted)), provider
+        (claimed for claimed, result in pairs if isinstance(result.outcome, NotStarted)), provider
     )
     verdicts = circuit_breakers.record_calls({
         key: call_stats(together) for key, together in by_key.items()
@@ -84,22 +84,24 @@ def record(pairs: Sequence[Pair], *, provider: Provider) -> list[Pair]:
     doubted: dict[UUID, Misconfigured] = {}
     for key, verdict in verdicts.items():
         if verdict.is_open:
-            for job, result in by_key[key]:
-                job.is_probe |= isinstance(result.outcome, Unavailable)
+            for claimed, result in by_key[key]:
+                claimed.is_probe |= isinstance(result.outcome, Unavailable)
         doubted |= _rejections_in_doubt(by_key[key], verdict)
     if doubted:
         _alert(provider, {outcome.code for outcome in doubted.values()})
     return [
-        (job, replace(result, outcome=doubted.get(result.delivery_id, result.outcome)))
-        for job, result in pairs
+        (claimed, replace(result, outcome=doubted.get(result.delivery_id, result.outcome)))
+        for claimed, result in pairs
     ]
 
 
-def return_capacity(jobs: Iterable[Job], provider: Provider) -> None:
+def return_capacity(deliveries: Iterable[ClaimedDelivery], provider: Provider) -> None:
     """Release the endpoint capacity of calls that did not begin."""
     if provider.capabilities.endpoint_of is None:
         return
-    uncalled = Counter(key_of(job, provider) for job in jobs if job.delivery.mode is Mode.LIVE)
+    uncalled = Counter(
+        key_of(claimed, provider) for claimed in deliveries if claimed.delivery.mode is Mode.LIVE
+    )
     circuit_breakers.record_calls({
         key: CallStats(returned=count) for key, count in uncalled.items()
     })
@@ -110,7 +112,7 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
     counts: Counter[str] = Counter()
     dead: set[int] = set()
     fault, probe = "", Probe.NONE
-    for job, result in pairs:
+    for claimed, result in pairs:
         outcome = result.outcome
         field, answer = COUNTED_AS[type(outcome)]
         counts[field] += 1
@@ -124,8 +126,8 @@ def call_stats(pairs: Iterable[Pair]) -> CallStats:
         if isinstance(outcome, Accepted):
             dead.clear()
         elif isinstance(outcome, Rejected) and outcome.contact_is_dead:
-            dead.add(job.delivery.contact_id)
-        if job.is_probe:
+            dead.add(claimed.delivery.contact_id)
+        if claimed.is_probe:
             probe = max(probe, answer, key=list(Probe).index)
     return CallStats(**counts, last_dead=len(dead), fault=fault, probe=probe)
 
@@ -145,8 +147,8 @@ def _rejections_in_doubt(
     pairs: Iterable[Pair], verdict: BreakerReport
 ) -> dict[UUID, Misconfigured]:
     refused = [
-        (job.delivery.id, result.outcome)
-        for job, result in pairs
+        (claimed.delivery.id, result.outcome)
+        for claimed, result in pairs
         if isinstance(result.outcome, Rejected)
     ]
     return {

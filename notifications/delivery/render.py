@@ -10,7 +10,7 @@ from cryptography.fernet import InvalidToken
 
 from notifications import conf
 from notifications.delivery import unsubscribe_links, webhook_signing
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.language.templating import Reader, Rendered, RenderError
 from notifications.rules.texts import short_links, wording
 from notifications.rules.texts.wording import Shorten
@@ -31,17 +31,17 @@ class ShortLinkBatch:
     def __init__(self) -> None:
         self._links: dict[str, NewLink] = {}
 
-    def shortener(self, job: Job) -> Shorten:
+    def shortener(self, claimed: ClaimedDelivery) -> Shorten:
         """Return a function to shorten the links of a delivery."""
 
         def shorten(link: str) -> str:
             settings = conf.current()
-            token = short_links.token(job.delivery.id, link, key=settings.hash_key)
+            token = short_links.token(claimed.delivery.id, link, key=settings.hash_key)
             self._links[token] = NewLink(
                 token=token,
-                delivery_id=job.delivery.id,
+                delivery_id=claimed.delivery.id,
                 target=link,
-                expires_at=job.asked.expires_at + SHORT_LINK_LIFETIME,
+                expires_at=claimed.notification.expires_at + SHORT_LINK_LIFETIME,
             )
             return settings.public_url + short_links.PATH + token
 
@@ -52,24 +52,28 @@ class ShortLinkBatch:
         insert_links(list(self._links.values()))
 
 
-def versions_for(jobs: Iterable[Job]) -> Versions:
+def versions_for(deliveries: Iterable[ClaimedDelivery]) -> Versions:
     """Return the pinned template versions of deliveries, from the process's cache."""
-    return template_cache.by_id({job.asked.template for job in jobs if job.asked.template})
+    return template_cache.by_id({
+        claimed.notification.template for claimed in deliveries if claimed.notification.template
+    })
 
 
-def message(job: Job, versions: Versions, *, now: dt.datetime, links: ShortLinkBatch) -> Message:
+def message(
+    claimed: ClaimedDelivery, versions: Versions, *, now: dt.datetime, links: ShortLinkBatch
+) -> Message:
     """Build the message of a delivery, and collect the short links in `links`.
 
     Raises:
         RenderError: template and variables do not match; a retry would fail as well.
     """
-    unsubscribe_url = unsubscribe_links.url_for(job)
-    words = _text(job, versions, links, unsubscribe_url)
-    delivery, asked, where = job.delivery, job.asked, job.destination
+    unsubscribe_url = unsubscribe_links.url_for(claimed)
+    words = _text(claimed, versions, links, unsubscribe_url)
+    delivery, notification, where = claimed.delivery, claimed.notification, claimed.destination
     is_webhook = delivery.channel is Channel.WEBHOOK
     return Message(
         delivery_id=delivery.id,
-        notification_id=asked.id,
+        notification_id=notification.id,
         idempotency_key=f"{delivery.id}-{delivery.generation}",
         channel=delivery.channel,
         address=where.address,
@@ -77,11 +81,11 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: ShortLinkB
         title=words.title,
         body=words.body,
         html=words.html,
-        collapse_key=_collapse_key(asked),
+        collapse_key=_collapse_key(notification),
         urgent=delivery.priority.is_urgent,
-        time_to_live=job.time_to_live(now),
-        traceparent=asked.traceparent,
-        data={"type": asked.type},
+        time_to_live=claimed.time_to_live(now),
+        traceparent=notification.traceparent,
+        data={"type": notification.type},
         unsubscribe_url=unsubscribe_url,
         signing_keys=webhook_signing.keys_of(where.contact_id, where, now=now)
         if is_webhook
@@ -90,21 +94,27 @@ def message(job: Job, versions: Versions, *, now: dt.datetime, links: ShortLinkB
     )
 
 
-def _collapse_key(asked: NotificationRow) -> str:
+def _collapse_key(notification: NotificationRow) -> str:
     """Return the collapse key for devices, made unique by producer."""
-    return f"{asked.producer_id}-{asked.collapse_key}" if asked.collapse_key else ""
+    key = notification.collapse_key
+    return f"{notification.producer_id}-{key}" if key else ""
 
 
-def _text(job: Job, versions: Versions, links: ShortLinkBatch, unsubscribe_url: str) -> Rendered:
-    if job.asked.content is not None:
-        return wording.fit(job.delivery.channel, _raw(job.asked.content))
-    version = versions.get(job.asked.template or 0)
-    text = version and version.text(job.delivery.channel, job.destination.locale)
+def _text(
+    claimed: ClaimedDelivery, versions: Versions, links: ShortLinkBatch, unsubscribe_url: str
+) -> Rendered:
+    if claimed.notification.content is not None:
+        return wording.fit(claimed.delivery.channel, _raw(claimed.notification.content))
+    version = versions.get(claimed.notification.template or 0)
+    text = version and version.text(claimed.delivery.channel, claimed.destination.locale)
     if not text:
-        raise RenderError(f"the template has no text for {job.delivery.channel.label}")
-    reader = Reader(locale=job.destination.locale, timezone=job.destination.timezone)
+        raise RenderError(f"the template has no text for {claimed.delivery.channel.label}")
+    reader = Reader(locale=claimed.destination.locale, timezone=claimed.destination.timezone)
     return text.render(
-        _variables(job), reader, shorten=links.shortener(job), unsubscribe_url=unsubscribe_url
+        _variables(claimed),
+        reader,
+        shorten=links.shortener(claimed),
+        unsubscribe_url=unsubscribe_url,
     )
 
 
@@ -114,11 +124,14 @@ def _raw(content: Mapping[str, object]) -> Rendered:
     return Rendered(*(text if isinstance(text, str) else "" for text in texts))
 
 
-def _variables(job: Job) -> Mapping[str, object]:
-    if job.asked.sealed is None:
-        return job.asked.variables
+def _variables(claimed: ClaimedDelivery) -> Mapping[str, object]:
+    if claimed.notification.sealed is None:
+        return claimed.notification.variables
     try:
-        return {**job.asked.variables, **secret_variables.decrypt(job.asked.sealed).reveal()}
+        return {
+            **claimed.notification.variables,
+            **secret_variables.decrypt(claimed.notification.sealed).reveal(),
+        }
     except InvalidToken as error:
         detail = "the key of the sensitive variables is missing in NOTIFY_ENCRYPTION_KEYS"
         raise RenderError(detail) from error

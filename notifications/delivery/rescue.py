@@ -94,7 +94,7 @@ def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decisio
     if isinstance(outcome, Accepted):
         return Decision(
             transition=decision.transition,
-            reason=Reason.GHOST_HEALED,
+            reason=Reason.ACCEPTED_BEFORE_CRASH,
             provider_message_id=decision.provider_message_id,
         )
     if decision.reason == Reason.UNANSWERED:

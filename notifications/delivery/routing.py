@@ -61,14 +61,14 @@ def choose_providers(batch: Batch) -> None:
     stored = provider_routes.current()
     reach = {channel: max(len(rule.region) for rule in rules) for channel, rules in stored.items()}
     choices: dict[_Place, Choice] = {}
-    for job in batch.jobs:
-        channel, to = job.delivery.channel, job.destination
+    for claimed in batch.deliveries:
+        channel, to = claimed.delivery.channel, claimed.destination
         beginning = to.address[: reach.get(channel, 0)]
-        place = _Place(channel, job.delivery.mode, to.kind, beginning)
+        place = _Place(channel, claimed.delivery.mode, to.kind, beginning)
         choice = choices.get(place)
         if choice is None:
             choice = choices[place] = _choose(place, stored.get(channel, ()))
-        job.providers = choice.order(job.delivery.id)
+        claimed.providers = choice.order(claimed.delivery.id)
 
 
 def live_providers(channel: Channel) -> list[Provider]:

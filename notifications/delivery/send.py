@@ -36,7 +36,7 @@ from django.db import InterfaceError, OperationalError, connection
 from notifications import clock, stopping
 from notifications.delivery import failover, in_flight, provider_health, render, settle, withholding
 from notifications.delivery.batch import Batch
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.render import ShortLinkBatch
 from notifications.rules.lane import PACE
 from notifications.rules.language.templating import RenderError
@@ -74,7 +74,7 @@ _RENEW_WITHIN: Final = 10.0
 _AWAY: Final = (OperationalError, InterfaceError)
 
 
-def send(batch: Batch, jobs: Sequence[Job], *, provider: Provider) -> None:
+def send(batch: Batch, deliveries: Sequence[ClaimedDelivery], *, provider: Provider) -> None:
     """Send deliveries through a provider and settle the outcomes.
 
     Failed-over deliveries stay in the batch, with their next provider first.
@@ -83,7 +83,7 @@ def send(batch: Batch, jobs: Sequence[Job], *, provider: Provider) -> None:
         OperationalError: Postgres failed; every call that had begun is settled.
         Exception: the error of a wave; every call that had begun is settled.
     """
-    _Sending(batch, jobs, provider).run()
+    _Sending(batch, deliveries, provider).run()
 
 
 @dataclass(slots=True)
@@ -105,13 +105,15 @@ class _Arrival:
 class _Sending:
     """The waves of a task at a provider."""
 
-    def __init__(self, batch: Batch, jobs: Sequence[Job], provider: Provider) -> None:
+    def __init__(
+        self, batch: Batch, deliveries: Sequence[ClaimedDelivery], provider: Provider
+    ) -> None:
         self._batch = batch
         self._provider = provider
-        self._waiting = deque(jobs)
-        self._pace = PACE[jobs[0].delivery.priority]
-        self._is_urgent = jobs[0].delivery.priority.is_urgent
-        self._called: dict[UUID, Job] = {}
+        self._waiting = deque(deliveries)
+        self._pace = PACE[deliveries[0].delivery.priority]
+        self._is_urgent = deliveries[0].delivery.priority.is_urgent
+        self._called: dict[UUID, ClaimedDelivery] = {}
         self._waves: list[_Wave] = []
         self._arrived: SimpleQueue[_Arrival] = SimpleQueue()
         self._unsettled: list[Result] = []
@@ -167,9 +169,9 @@ class _Sending:
                 target=_collect, args=(send, wave, self._arrived), name="provider", daemon=True
             ).start()
 
-    def _prepare(self, jobs: Sequence[Job]) -> list[Message]:
+    def _prepare(self, deliveries: Sequence[ClaimedDelivery]) -> list[Message]:
         """Render deliveries and mark the calls as begun; returns messages of valid leases."""
-        messages, broken = self._render(jobs)
+        messages, broken = self._render(deliveries)
         settle.dead_letter(self._batch, broken, reason=Reason.RENDER_ERROR)
         ids = [each.delivery_id for each in messages]
         # Retried after an error: a lost COMMIT must not leave rows marked as called.
@@ -177,30 +179,32 @@ class _Sending:
             lambda: claims.renew(ids, token=self._batch.token, provider=self._provider.name),
             within=_RENEW_WITHIN,
         )
-        for job in jobs:
-            if (call := calls.get(job.delivery.id)) is not None:
-                job.call = call
-                self._called[job.delivery.id] = job
+        for claimed in deliveries:
+            if (call := calls.get(claimed.delivery.id)) is not None:
+                claimed.call = call
+                self._called[claimed.delivery.id] = claimed
         return [each for each in messages if each.delivery_id in calls]
 
-    def _render(self, jobs: Sequence[Job]) -> tuple[list[Message], list[tuple[Job, str]]]:
-        versions = render.versions_for(jobs)
+    def _render(
+        self, deliveries: Sequence[ClaimedDelivery]
+    ) -> tuple[list[Message], list[tuple[ClaimedDelivery, str]]]:
+        versions = render.versions_for(deliveries)
         messages: list[Message] = []
-        broken: list[tuple[Job, str]] = []
+        broken: list[tuple[ClaimedDelivery, str]] = []
         links = ShortLinkBatch()
         now = self._batch.now
-        for job in jobs:
+        for claimed in deliveries:
             try:
-                message = render.message(job, versions, now=now, links=links)
+                message = render.message(claimed, versions, now=now, links=links)
             except RenderError as error:
-                broken.append((job, str(error)))
+                broken.append((claimed, str(error)))
                 continue
             except DatabaseError:
                 raise
             except Exception as error:  # noqa: BLE001 - any exception of a render can quote a value
                 raise withholding.loggable_error(error) from None
             if message.channel is Channel.SMS:
-                job.segments = sms_segments.measure(message.body).segments
+                claimed.segments = sms_segments.measure(message.body).segments
             messages.append(message)
         links.store()
         return messages, broken
@@ -246,7 +250,7 @@ class _Sending:
         )
 
     def _loggable(self, result: Result) -> Result:
-        has_secrets = self._called[result.delivery_id].asked.sealed is not None
+        has_secrets = self._called[result.delivery_id].notification.sealed is not None
         return withholding.without_provider_text(result) if has_secrets else result
 
     def _pairs(self, results: Iterable[Result]) -> list[settle.Pair]:
@@ -307,8 +311,8 @@ class _Sending:
             republish_in=None if stops else clock.AT_ONCE,
         )
         provider_health.return_capacity(self._waiting, self._provider)
-        for job in self._waiting:
-            self._batch.decide(job, decision)
+        for claimed in self._waiting:
+            self._batch.decide(claimed, decision)
         self._batch.commit()
 
 

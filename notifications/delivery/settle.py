@@ -22,7 +22,7 @@ from notifications.delivery.batch import (
     secrets_to_wipe,
     write_decisions,
 )
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.delivery.provider_health import NOT_BELIEVED
 from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
@@ -53,7 +53,7 @@ from providers.contract import (
 _LONGEST_WAIT_S: Final = 2**31 - 1
 """Largest value of the column; a chat service may ask for a longer wait."""
 
-Pair = tuple[Job, Result]
+Pair = tuple[ClaimedDelivery, Result]
 
 
 def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
@@ -69,9 +69,11 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
     now = batch.now
     perhaps_sent = _with_unanswered_call(pairs)
     entries = []
-    for job, result in pairs:
-        known = _circumstances(job, provider, now, perhaps_sent=job.delivery.id in perhaps_sent)
-        entries.append(delivery_decision(job, decide(result.outcome, known)))
+    for claimed, result in pairs:
+        known = _circumstances(
+            claimed, provider, now, perhaps_sent=claimed.delivery.id in perhaps_sent
+        )
+        entries.append(delivery_decision(claimed, decide(result.outcome, known)))
     moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
@@ -82,44 +84,46 @@ def record_calls(pairs: Sequence[Pair], *, provider: Provider) -> None:
     """Record the calls of deliveries that fail over, without settling the rows."""
     if not pairs:
         return
-    attempts.record([_call(job, result) for job, result in pairs], provider=provider.name)
+    attempts.record([_call(claimed, result) for claimed, result in pairs], provider=provider.name)
     _log_calls(pairs, provider)
     _alert_if_misconfigured(pairs, provider)
 
 
-def dead_letter(batch: Batch, jobs: Iterable[tuple[Job, str]], *, reason: Reason) -> None:
+def dead_letter(
+    batch: Batch, deliveries: Iterable[tuple[ClaimedDelivery, str]], *, reason: Reason
+) -> None:
     """Dead-letter unsendable deliveries with an explanation."""
-    for job, why in jobs:
-        batch.decide(job, Decision(transition=REJECT, reason=reason, detail=redact(why)))
+    for claimed, why in deliveries:
+        batch.decide(claimed, Decision(transition=REJECT, reason=reason, detail=redact(why)))
     batch.commit()
 
 
 def _with_unanswered_call(pairs: Iterable[Pair]) -> set[UUID]:
     """Return deliveries with a failed call now and an earlier unanswered call."""
     called_before = [
-        job.delivery.id
-        for job, result in pairs
-        if job.call > 1 and isinstance(result.outcome, Throttled | Unavailable)
+        claimed.delivery.id
+        for claimed, result in pairs
+        if claimed.call > 1 and isinstance(result.outcome, Throttled | Unavailable)
     ]
     return attempts.without_answer(called_before) if called_before else set()
 
 
 def _circumstances(
-    job: Job, provider: Provider, now: dt.datetime, *, perhaps_sent: bool
+    claimed: ClaimedDelivery, provider: Provider, now: dt.datetime, *, perhaps_sent: bool
 ) -> Circumstances:
     return Circumstances(
-        channel=job.delivery.channel,
-        priority=job.delivery.priority,
+        channel=claimed.delivery.channel,
+        priority=claimed.delivery.priority,
         repeat=provider.capabilities.repeat,
-        preset=job.preset,
-        calls=job.call,
-        calls_counted=job.call - job.delivery.attempts_before,
-        resent=job.delivery.resent,
-        is_probe=job.is_probe,
+        preset=claimed.preset,
+        calls=claimed.call,
+        calls_counted=claimed.call - claimed.delivery.attempts_before,
+        resent=claimed.delivery.resent,
+        is_probe=claimed.is_probe,
         perhaps_sent=perhaps_sent,
-        passed_by=job.passed_by,
-        in_doubt=job.in_doubt,
-        time_to_live=job.time_to_live(now),
+        passed_by=claimed.passed_by,
+        in_doubt=claimed.in_doubt,
+        time_to_live=claimed.time_to_live(now),
         chance=clock.jitter(),
     )
 
@@ -128,7 +132,7 @@ def _write(
     batch: Batch, pairs: Sequence[Pair], entries: Sequence[DeliveryDecision], *, provider: Provider
 ) -> set[UUID]:
     made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
-    attempts.record([_call(job, result) for job, result in made], provider=provider.name)
+    attempts.record([_call(claimed, result) for claimed, result in made], provider=provider.name)
     moved = write_decisions(entries, token=batch.token)
     late = [
         Move(
@@ -142,8 +146,8 @@ def _write(
     if late:
         transitions.accept_late(late)
     reasons = {
-        job.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
-        for job, result in made
+        claimed.delivery.contact_id: f"{provider.name}: {result.outcome.code}"
+        for claimed, result in made
         if isinstance(result.outcome, Rejected) and result.outcome.contact_is_dead
     }
     if reasons:
@@ -169,7 +173,7 @@ def _outcome_name(outcome: object) -> str:
     return type(outcome).__name__.lower()
 
 
-def _call(job: Job, result: Result) -> attempts.AttemptRow:
+def _call(claimed: ClaimedDelivery, result: Result) -> attempts.AttemptRow:
     outcome = result.outcome
     said = (
         ("", outcome.message_id)
@@ -177,14 +181,14 @@ def _call(job: Job, result: Result) -> attempts.AttemptRow:
         else (outcome.code, outcome.detail)
     )
     return attempts.AttemptRow(
-        delivery_id=job.delivery.id,
-        number=job.call,
+        delivery_id=claimed.delivery.id,
+        number=claimed.call,
         outcome=_outcome_name(outcome),
         code=said[0],
         # Only a message id is safe to store: other texts of a provider may contain an address.
         detail=said[1][:500] if isinstance(outcome, Accepted) else redact(said[1]),
         latency_ms=_milliseconds(result.latency),
-        segments=job.segments,
+        segments=claimed.segments,
         http_status=result.http_status,
         retry_after_s=_retry_after_s(result),
         signed_with=result.signed_with,
@@ -193,29 +197,33 @@ def _call(job: Job, result: Result) -> attempts.AttemptRow:
 
 def _log_calls(pairs: Sequence[Pair], provider: Provider) -> None:
     hash_key = conf.current().hash_key
-    telemetry.write_calls([_log_fields(job, result, provider, hash_key) for job, result in pairs])
+    telemetry.write_calls([
+        _log_fields(claimed, result, provider, hash_key) for claimed, result in pairs
+    ])
 
 
-def _log_fields(job: Job, result: Result, provider: Provider, hash_key: bytes) -> dict[str, object]:
-    delivery, asked = job.delivery, job.asked
+def _log_fields(
+    claimed: ClaimedDelivery, result: Result, provider: Provider, hash_key: bytes
+) -> dict[str, object]:
+    delivery, notification = claimed.delivery, claimed.notification
     return {
-        "address_hash": address_hash(job.destination.address, key=hash_key),
-        "attempt": job.call,
+        "address_hash": address_hash(claimed.destination.address, key=hash_key),
+        "attempt": claimed.call,
         "channel": delivery.channel.label,
         "code": getattr(result.outcome, "code", ""),
         "delivery_id": delivery.id,
         "http_status": result.http_status,
         "latency_ms": _milliseconds(result.latency),
         "mode": delivery.mode.label,
-        "notification_id": asked.id,
+        "notification_id": notification.id,
         "outcome": _outcome_name(result.outcome),
         "priority": delivery.priority.name,
-        "producer_id": asked.producer_id,
+        "producer_id": notification.producer_id,
         "provider": provider.name,
         "retry_after_s": _retry_after_s(result),
         "signed_with": result.signed_with,
-        "trace_id": asked.traceparent[3:35],
-        "type": asked.type,
+        "trace_id": notification.traceparent[3:35],
+        "type": notification.type,
     }
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from django.conf import settings
 
 from notifications import conf
-from notifications.delivery.claimed import Job
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.models import Recipient
 from notifications.rules import signed_token
 from notifications.rules.lane import Mode
@@ -41,16 +41,16 @@ class BadLink(Exception):
     """The token's signature is wrong, or its recipient was erased."""
 
 
-def url_for(job: Job) -> str:
+def url_for(claimed: ClaimedDelivery) -> str:
     """Return the unsubscribe URL of a delivery; empty if the message has none."""
-    delivery, asked = job.delivery, job.asked
+    delivery, notification = claimed.delivery, claimed.notification
     offers = delivery.channel is Channel.EMAIL and delivery.mode is Mode.LIVE
     if not offers or delivery.priority.is_urgent:
         return ""
     link = Link(
         recipient_id=delivery.recipient_id,
         channel=delivery.channel,
-        topic=asked.category or asked.type,
+        topic=notification.category or notification.type,
     )
     return f"{conf.current().public_url}/unsubscribe/{token_of(link)}"
 

@@ -56,7 +56,10 @@ class Reason(StrEnum):
     UNANSWERED = "unanswered", "The provider did not answer: the message may have been sent."
 
     # Sent, and what became of it.
-    GHOST_HEALED = "ghost_healed", "The worker died after the provider had accepted the message."
+    ACCEPTED_BEFORE_CRASH = (
+        "accepted_before_crash",
+        "The worker died after the provider had accepted the message.",
+    )
     ACCEPTED_AFTER_LEASE = "accepted_after_lease", "The provider accepted after the lease's end."
     RECEIPT_DELIVERED = "receipt_delivered", "The provider reports delivery."
     RECEIPT_READ = "receipt_read", "The provider reports that the message was opened."
@@ -94,8 +97,12 @@ class Reason(StrEnum):
 
 
 def sentence(reason: str) -> str:
-    """Explain a stored reason; an unknown reason is returned as it is."""
+    """Explain a stored reason or a former value; an unknown reason is returned as it is."""
     return _SENTENCES.get(reason, reason)
 
 
-_SENTENCES: Final = {str(each): each.sentence for each in Reason}
+_FORMER: Final = {"ghost_healed": Reason.ACCEPTED_BEFORE_CRASH}
+"""Former values, which rows of earlier releases keep, and the reasons that replace them."""
+_SENTENCES: Final = {str(each): each.sentence for each in Reason} | {
+    former: reason.sentence for former, reason in _FORMER.items()
+}

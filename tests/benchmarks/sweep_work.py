@@ -199,5 +199,5 @@ def _settled(delivery_id: UUID) -> float:
     accepted = Accepted(message_id=uuid4().hex)
     result = Result(delivery_id=delivery_id, outcome=accepted, latency=dt.timedelta(milliseconds=1))
     began = time.perf_counter()
-    settle.settle(claimed, [(claimed.jobs[0], result)], provider=provider)
+    settle.settle(claimed, [(claimed.deliveries[0], result)], provider=provider)
     return time.perf_counter() - began

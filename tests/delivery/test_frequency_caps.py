@@ -221,13 +221,13 @@ def test_a_worker_that_lost_its_lease_takes_nothing_back(reach: Reach, take: Acc
     [row] = deliveries_of(take())
     claim = claims.claim([row.id], now=clock.now())
     lost = batch.load(claim)
-    [job] = lost.jobs
+    [claimed] = lost.deliveries
     frequency_caps.apply_caps(lost)
     lost.commit()
-    assert lost.jobs == [job]
+    assert lost.deliveries == [claimed]
     Delivery.objects.update(status=Status.QUEUED, claim_token=None)
     assert _sent([row]) == [GOES]
-    settle.dead_letter(lost, [(job, "too late")], reason=Reason.RENDER_ERROR)
+    settle.dead_letter(lost, [(claimed, "too late")], reason=Reason.RENDER_ERROR)
     assert _counted(person) == 1
 
 

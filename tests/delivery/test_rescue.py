@@ -47,7 +47,7 @@ Outbox = Callable[[UUID], list[Any]]
 @pytest.mark.parametrize(
     ("evidence", "priority", "begun", "expected"),
     [
-        ("ledger", "P2", True, (Status.SENT, "ghost_healed")),
+        ("ledger", "P2", True, (Status.SENT, "accepted_before_crash")),
         ("", "P2", False, (Status.QUEUED, "worker_lost")),
         ("", "P2", True, (Status.QUEUED, "worker_lost")),
     ],

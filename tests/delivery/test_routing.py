@@ -165,7 +165,7 @@ def test_an_error_that_may_have_sent_goes_on_only_when_it_is_urgent(
     [row] = deliveries_of(take(priority=priority))
     taken = batch.load(claims.claim([row.id], now=clock.now()))
     routing.choose_providers(taken)
-    [claimed] = taken.jobs
+    [claimed] = taken.deliveries
     unclear = Result(
         delivery_id=row.id,
         outcome=Unanswered(code="500"),
@@ -239,9 +239,9 @@ def test_what_expired_during_a_call_goes_to_nobody_else(
     [row] = deliveries_of(take())
     taken = batch.load(claims.claim([row.id], now=clock.now()))
     routing.choose_providers(taken)
-    [claimed] = taken.jobs
+    [claimed] = taken.deliveries
     left = dt.timedelta(seconds=seconds_left)
-    claimed.asked = claimed.asked._replace(expires_at=clock.now() + left)
+    claimed.notification = claimed.notification._replace(expires_at=clock.now() + left)
     down = Result(delivery_id=row.id, outcome=Unavailable(), latency=dt.timedelta())
     sandbox = routing.provider_named("sandbox")
     assert sandbox is not None

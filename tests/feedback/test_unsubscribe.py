@@ -30,7 +30,7 @@ Outbox = Callable[[UUID], list[Any]]
 def message_of(delivery: Delivery) -> Message:
     """What would be sent."""
     claim = claims.claim([delivery.pk], now=clock.now())
-    [ready] = batch.load(claim).jobs
+    [ready] = batch.load(claim).deliveries
     versions = render.versions_for([ready])
     return render.message(ready, versions, now=clock.now(), links=ShortLinkBatch())
 

@@ -69,7 +69,7 @@ def test_killed_after_the_providers_yes_it_is_not_sent_again(world: World) -> No
     world.let_pass([code])
     world.in_status(Status.SENT, [code])
     assert world.got([code])[code]["call_count"] == 1
-    assert "ghost_healed" in world.reasons(code)
+    assert "accepted_before_crash" in world.reasons(code)
 
 
 def test_killed_while_a_retry_waits_it_is_tried_again(world: World) -> None:

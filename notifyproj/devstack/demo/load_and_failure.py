@@ -143,7 +143,7 @@ def _proof_of_acceptance(service: Service, message: dict[str, Any]) -> str:
     if len(message["calls"]) > 1:
         return "sent again with the same key, which the provider knew"
     timeline = service.notification(message["notification_id"])["timeline"]
-    if any(event["reason"] == "ghost_healed" for event in timeline):
+    if any(event["reason"] == "accepted_before_crash" for event in timeline):
         return "found in the sent-ledger, not sent again"
     if any(event["status"] == "sent" for event in timeline):
         return "settled just before"
