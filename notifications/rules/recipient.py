@@ -55,7 +55,7 @@ Zone = Annotated[str, Field(max_length=64), AfterValidator(_zone)]
 
 
 class To(BaseModel):
-    """A recipient by address. One that has these addresses is found, else registered with them."""
+    """A recipient by address: an existing recipient with the addresses, else a new recipient."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 

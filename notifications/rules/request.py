@@ -134,7 +134,7 @@ class Content(BaseModel):
 
 
 class NotificationRequest(BaseModel):
-    """One notification as a producer asks for it."""
+    """A notification as requested by a producer."""
 
     model_config = ConfigDict(
         extra="forbid",

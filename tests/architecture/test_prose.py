@@ -51,6 +51,7 @@ _PACKAGES: Final = {
     "notifications/admin": _Limits(),
     "notifications/management": _Limits(),
     "providers": _Limits(repeated_classes=7),
+    "clients": _Limits(repeated_classes=2),
     "notifyproj": _Limits(repeated_classes=1),
 }
 """By package; `notifications` stands for its own modules, without its packages."""

@@ -1,16 +1,16 @@
-/** The operations of the API, by what they are about. */
+/** The operations of the API, grouped by resource. */
 
 import { List } from "./pages.ts";
 import type { Page } from "./pages.ts";
 import type { CallOptions, IfMatch, PostOptions, Settings } from "./options.ts";
 import type * as api from "./schema.ts";
 import { NOT_MODIFIED, Transport } from "./transport.ts";
-import type { Asked } from "./transport.ts";
+import type { Call } from "./transport.ts";
 
 type Id = string | number;
 type WriteOptions = CallOptions & IfMatch;
 
-/** A producer's way to the service. One client serves any number of calls at a time. */
+/** A producer's access to the service with an API key. A client serves concurrent calls. */
 export class Notify {
   readonly notifications: Notifications;
   readonly schedules: Schedules;
@@ -23,7 +23,7 @@ export class Notify {
   readonly alerts: Alerts;
   readonly #transport: Transport;
 
-  /** @throws TypeError a setting is wrong. Nothing is sent before the first call. */
+  /** @throws TypeError a setting is invalid. No request is sent before the first call. */
   constructor(settings: Settings) {
     const transport = new Transport(settings);
     this.#transport = transport;
@@ -43,12 +43,12 @@ export class Notify {
     return (await this.#transport.call({ operation: "GET /v1/me", options })) as api.MeAnswer;
   }
 
-  /** Make a key that may do the same; the old one works on for `overlap_hours`. */
+  /** Create a key with the same permissions; the old key stays valid for `overlap_hours`. */
   async rotateKey(body: api.RotateRequest = {}, options?: PostOptions): Promise<api.KeyRotated> {
     return (await this.#transport.call({ operation: "POST /v1/keys/rotate", body, options })) as api.KeyRotated;
   }
 
-  /** Deliveries of every producer by exactly one of address, user and ids; newest first, one page. */
+  /** Find deliveries of all producers by address, user or an id; a page, newest first. */
   async search(query: api.SearchQuery, options?: CallOptions): Promise<api.HitAnswer[]> {
     const page = await this.#transport.call({ operation: "GET /v1/search", query, options });
     return (page as Page<api.HitAnswer>).results;
@@ -62,41 +62,41 @@ class Group {
     this.#transport = transport;
   }
 
-  protected async call<Answer>(asked: Asked): Promise<Answer> {
-    return (await this.#transport.call(asked)) as Answer;
+  protected async call<Answer>(call: Call): Promise<Answer> {
+    return (await this.#transport.call(call)) as Answer;
   }
 
-  /** undefined: the object is still what it was. */
-  protected async ifChanged<Answer>(asked: Asked): Promise<Answer | undefined> {
-    const answer = await this.#transport.call(asked);
+  /** undefined: the object is unchanged. */
+  protected async ifChanged<Answer>(call: Call): Promise<Answer | undefined> {
+    const answer = await this.#transport.call(call);
     return answer === NOT_MODIFIED ? undefined : (answer as Answer);
   }
 
-  protected iterate<Item>(asked: Asked): List<Item> {
-    const first = { ...asked.query };
+  protected iterate<Item>(call: Call): List<Item> {
+    const first = { ...call.query };
     return new List((cursor) =>
-      this.call<Page<Item>>({ ...asked, query: cursor === undefined ? first : { ...first, cursor } }),
+      this.call<Page<Item>>({ ...call, query: cursor === undefined ? first : { ...first, cursor } }),
     );
   }
 }
 
 class Notifications extends Group {
   /**
-   * Send one. A 2xx means that it survives a crash of every process.
+   * Create a notification. After a 2xx the notification survives a crash of every process.
    *
-   * Its repeats have the key of `options`, else the body's `idempotency_key`, else a random one.
+   * Retries have the key of `options`, else the body's `idempotency_key`, else a random key.
    */
   create(body: api.NotificationRequest, options?: PostOptions): Promise<api.NotificationAccepted> {
     const hasOwnKey = typeof body.idempotency_key === "string";
     return this.call({ operation: "POST /v1/notifications", body, options, hasOwnKey });
   }
 
-  /** Send up to 1,000; each is accepted or rejected by itself, in the order of `notifications`. */
+  /** Create up to 1,000 notifications; the service accepts or rejects each item separately. */
   createBatch(notifications: readonly api.NotificationRequest[], options?: PostOptions): Promise<api.BatchAccepted> {
     return this.call({ operation: "POST /v1/notifications/batch", body: { notifications }, options });
   }
 
-  /** One with its deliveries, attempts and timeline. */
+  /** Read a notification with deliveries, attempts and timeline. */
   get(notificationId: string, options?: CallOptions): Promise<api.NotificationDetail> {
     return this.call({ operation: "GET /v1/notifications/{notification_id}", at: [notificationId], options });
   }
@@ -106,7 +106,7 @@ class Notifications extends Group {
     return this.iterate({ operation: "GET /v1/notifications", query, options });
   }
 
-  /** Another time for one that has not left. */
+  /** Change the time of a notification which has not been sent. */
   reschedule(
     notificationId: string,
     body: api.PatchedRescheduleRequest,
@@ -115,7 +115,7 @@ class Notifications extends Group {
     return this.call({ operation: "PATCH /v1/notifications/{notification_id}", at: [notificationId], body, options });
   }
 
-  /** Stop what has not left; the answer says what had. */
+  /** Cancel deliveries that have not been sent; the response lists the sent deliveries. */
   cancel(notificationId: string, options?: PostOptions): Promise<api.NotificationCancelled> {
     return this.call({ operation: "POST /v1/notifications/{notification_id}/cancel", at: [notificationId], options });
   }
@@ -134,12 +134,12 @@ class Schedules extends Group {
     return this.call({ operation: "GET /v1/schedules/{schedule_id}", at: [id], options });
   }
 
-  /** undefined: it is still what was read. */
+  /** undefined: the object is unchanged. */
   getIfChanged(id: Id, known: object | string, options?: CallOptions): Promise<api.ScheduleAnswer | undefined> {
     return this.ifChanged({ operation: "GET /v1/schedules/{schedule_id}", at: [id], ifNoneMatch: known, options });
   }
 
-  /** What is left out stays. */
+  /** Omitted fields stay. */
   change(id: Id, body: api.PatchedScheduleChange, options?: WriteOptions): Promise<api.ScheduleAnswer> {
     return this.call({ operation: "PATCH /v1/schedules/{schedule_id}", at: [id], body, options });
   }
@@ -158,12 +158,12 @@ class Recipients extends Group {
     return this.call({ operation: "GET /v1/recipients/{user_id}", at: [userId], options });
   }
 
-  /** undefined: the recipient is still what was read. */
+  /** undefined: the recipient is unchanged. */
   getIfChanged(userId: string, known: object | string, options?: CallOptions): Promise<api.RecipientAnswer | undefined> {
     return this.ifChanged({ operation: "GET /v1/recipients/{user_id}", at: [userId], ifNoneMatch: known, options });
   }
 
-  /** Register or replace; with `onlyCreate`, 412 where the recipient exists. Contacts that are left out stay. */
+  /** Create or replace a recipient; with `onlyCreate`, 412 for an existing recipient. Omitted contacts stay. */
   put(
     userId: string,
     body: api.RecipientRequest,
@@ -173,12 +173,12 @@ class Recipients extends Group {
     return this.call({ operation: "PUT /v1/recipients/{user_id}", at: [userId], body, options, ...unless });
   }
 
-  /** What is left out stays. */
+  /** Omitted fields stay. */
   change(userId: string, body: api.PatchedRecipientChange, options?: WriteOptions): Promise<api.RecipientAnswer> {
     return this.call({ operation: "PATCH /v1/recipients/{user_id}", at: [userId], body, options });
   }
 
-  /** Erase the recipient and what was sent to them, as a job. */
+  /** Start a job which erases the recipient and the recipient's notifications. */
   erase(userId: string, options?: WriteOptions): Promise<api.ErasureJobAnswer> {
     return this.call({ operation: "DELETE /v1/recipients/{user_id}", at: [userId], options });
   }
@@ -196,13 +196,13 @@ class Recipients extends Group {
     return this.call({ operation, at: [userId, contactId], options, answer: "nothing" });
   }
 
-  /** The secrets that sign the webhooks of a contact, by their fingerprints. */
+  /** List the signing secrets of a webhook contact by fingerprint. */
   listSigningSecrets(userId: string, contactId: Id, options?: CallOptions): Promise<api.SigningSecrets> {
     const operation = "GET /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets";
     return this.call({ operation, at: [userId, contactId], options });
   }
 
-  /** A new secret for the webhooks of a contact; the current one signs beside it for a while. */
+  /** Create a signing secret for a webhook contact; the current secret also signs during the overlap. */
   rotateSigningSecret(
     userId: string,
     contactId: Id,
@@ -213,7 +213,7 @@ class Recipients extends Group {
     return this.call({ operation, at: [userId, contactId], body, options });
   }
 
-  /** Who changed what, newest first. */
+  /** List changes of the recipient with author, newest first. */
   listChanges(
     userId: string,
     query?: api.ListRecipientChangesQuery,
@@ -228,7 +228,7 @@ class Preferences extends Group {
     return this.call({ operation: "GET /v1/recipients/{user_id}/preferences", at: [userId], options });
   }
 
-  /** undefined: they are still what was read. */
+  /** undefined: the preferences are unchanged. */
   getIfChanged(
     userId: string,
     known: object | string,
@@ -238,12 +238,12 @@ class Preferences extends Group {
     return this.ifChanged({ operation, at: [userId], ifNoneMatch: known, options });
   }
 
-  /** Replace all of them. */
+  /** Replace the preferences. */
   put(userId: string, body: api.PreferencesReplacement, options?: WriteOptions): Promise<api.PreferencesAnswer> {
     return this.call({ operation: "PUT /v1/recipients/{user_id}/preferences", at: [userId], body, options });
   }
 
-  /** What is left out stays. */
+  /** Omitted fields stay. */
   change(userId: string, body: api.PatchedPreferencesRequest, options?: WriteOptions): Promise<api.PreferencesAnswer> {
     return this.call({ operation: "PATCH /v1/recipients/{user_id}/preferences", at: [userId], body, options });
   }
@@ -254,7 +254,7 @@ class Templates extends Group {
     return this.iterate({ operation: "GET /v1/templates", query, options });
   }
 
-  /** A new template, or a new version of one; nothing is sent with it before `publish`. */
+  /** Create a template or a new version; notifications use the version after `publish`. */
   create(body: api.TemplateRequest, options?: PostOptions): Promise<api.VersionAnswer> {
     return this.call({ operation: "POST /v1/templates", body, options });
   }
@@ -263,7 +263,7 @@ class Templates extends Group {
     return this.call({ operation: "GET /v1/templates/{template_id}", at: [templateId], options });
   }
 
-  /** undefined: it is still what was read. */
+  /** undefined: the object is unchanged. */
   getIfChanged(
     templateId: string,
     known: object | string,
@@ -286,7 +286,7 @@ class Templates extends Group {
     return this.call({ operation: "POST /v1/templates/{template_id}/rollback", at: [templateId], body, options });
   }
 
-  /** What a message would look like; stores and sends nothing. */
+  /** Render a message without storing or sending the message. */
   preview(templateId: string, body: api.PreviewRequest, options?: CallOptions): Promise<api.PreviewAnswer> {
     return this.call({ operation: "POST /v1/templates/{template_id}/preview", at: [templateId], body, options });
   }
@@ -301,7 +301,7 @@ class Suppressions extends Group {
     return this.iterate({ operation: "GET /v1/suppressions", query, options });
   }
 
-  /** All that match, as a CSV file. A long list needs a longer `timeout`. */
+  /** Return the matching suppressions as a CSV file. A long list needs a longer `timeout`. */
   exportCsv(query?: Omit<api.ListSuppressionsQuery, "cursor" | "limit">, options?: CallOptions): Promise<string> {
     return this.call({ operation: "GET /v1/suppressions", query, options, answer: "csv" });
   }
@@ -335,7 +335,7 @@ class DeadLetters extends Group {
     return this.call({ operation: "GET /v1/dead-letters/{letter_id}", at: [id], options });
   }
 
-  /** Send those that match again, as a job. */
+  /** Start a job which sends the matching dead letters again. */
   replay(body: api.ReplayRequest, options?: PostOptions): Promise<api.ReplayJobAnswer> {
     return this.call({ operation: "POST /v1/dead-letters/replay", body, options });
   }

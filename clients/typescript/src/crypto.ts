@@ -1,6 +1,6 @@
-/** Web Crypto, wherever the runtime has it. */
+/** Web Crypto of the runtime. */
 
-/** The global one; Node 18 has it only in a module of its own. */
+/** The global object; Node 18 has Web Crypto only in a module. */
 export async function webCrypto(): Promise<Crypto> {
   if (globalThis.crypto?.subtle) return globalThis.crypto;
   const module: string = "node:crypto"; // a variable: bundlers for browsers look for no such module

@@ -1,15 +1,15 @@
-/** What went wrong. No message and no field of these holds the key, a request's body or its query. */
+/** Errors of calls. Messages and fields contain no API key, request body or query. */
 
 import type { FieldProblem, ProblemDetails } from "./schema.ts";
 
-/** What is known about a call that failed. */
+/** Facts about a failed call. */
 export interface Failed {
-  /** Method and path as the API's description spells it: `POST /v1/notifications`. */
+  /** Method and path as in the OpenAPI document: `POST /v1/notifications`. */
   readonly operation: string;
-  /** Requests that were made, the first one included. */
+  /** Number of requests, including the first request. */
   readonly attempts: number;
   /**
-   * Requests of these without an answer from the service. Not 0: the call may have taken effect,
+   * Number of requests without a response. Above 0 the call may have taken effect,
    * even where the last request was refused.
    */
   readonly unanswered: number;
@@ -38,16 +38,16 @@ export class NotifyError extends Error implements Failed {
 export class ProblemError extends NotifyError {
   /** HTTP status. */
   readonly status: number;
-  /** What to switch on: `invalid`, `unknown-recipient`, `rate-limited` ...; empty: it came from a proxy. */
+  /** Problem code such as `invalid`, `unknown-recipient`, `rate-limited`; empty for a proxy's response. */
   readonly code: string;
   /** `urn:notify:problem:<code>`; `about:blank` where the answer was no problem of the service. */
   readonly type: string;
   readonly title: string;
   /** For people; the words can change. */
   readonly detail: string;
-  /** The places of the request that are wrong, each with an RFC 6901 JSON pointer. */
+  /** The invalid fields of the request, with RFC 6901 JSON pointers. */
   readonly errors: readonly FieldProblem[];
-  /** The URL of a page that says what to do. */
+  /** URL of a page about the problem and its cure. */
   readonly help: string | undefined;
   /** The id of the request in the service's logs. */
   readonly requestId: string | undefined;
@@ -72,7 +72,7 @@ export class ProblemError extends NotifyError {
   }
 }
 
-/** An answer that is no success. */
+/** The service responded with an error status. */
 export interface Refused {
   status: number;
   problem: Partial<ProblemDetails> | undefined;
@@ -82,7 +82,7 @@ export interface Refused {
 
 /** No request was answered: the service cannot be reached, or connections broke. */
 export class ConnectionError extends NotifyError {
-  /** The runtime's code of the last failure, such as `ECONNREFUSED`; empty where it gives none. */
+  /** The runtime's error code of the last failure, such as `ECONNREFUSED`; may be empty. */
   readonly reason: string;
 
   constructor(reason: string, failed: Failed) {
@@ -100,7 +100,7 @@ export class TimeoutError extends NotifyError {
   }
 }
 
-/** Somebody answered, but not the service: a redirect, or a success that is no JSON. */
+/** A response of another server: a redirect, or a success without JSON. */
 export class UnexpectedAnswerError extends NotifyError {
   readonly status: number;
 

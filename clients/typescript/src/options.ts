@@ -6,7 +6,7 @@ export interface Settings {
   url: string;
   /** The producer's key, `nk_live_...` or `nk_test_...`. */
   key: string;
-  /** Milliseconds that one request may take, its answer included; default 30,000. */
+  /** Timeout of a request and its response in milliseconds; default 30,000. */
   timeout?: number | undefined;
   /** How often a call is repeated at most; default 4, 0: never. */
   retries?: number | undefined;
@@ -14,32 +14,32 @@ export interface Settings {
   fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** What each call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Aborts the call, also while it waits for its next attempt: it rejects with `signal.reason`. */
+  /** Aborts the call, also between two attempts; the call rejects with `signal.reason`. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds that one request may take, its answer included. */
+  /** Timeout of a request and its response in milliseconds. */
   timeout?: number | undefined;
   /** How often the call is repeated at most. */
   retries?: number | undefined;
 }
 
-/** What each POST takes. */
+/** Options of every POST. */
 export interface PostOptions extends CallOptions {
   /**
-   * 1 to 255 printable ASCII characters, none of them a space at an end, not beginning with `$`. The
-   * same key and body get the first answer again, for 24 hours. Default: a random one for each call.
+   * 1 to 255 printable ASCII characters without a space at either end, not beginning with `$`. The
+   * same key and body get the first response again for 24 hours. Default: a random key per call.
    */
   idempotencyKey?: string | undefined;
 }
 
-/** What a write takes whose object has an ETag. */
+/** Options of a write to an object with an ETag. */
 export interface IfMatch {
-  /** What was read, or its ETag: the call is refused (412) when the object has changed since. */
+  /** The object read before, or its ETag: the service responds 412 if the object has changed. */
   ifMatch?: object | string;
 }
 
-/** The settings, with what was left out. */
+/** The settings with defaults for omitted settings. */
 export interface Checked {
   base: string;
   authorization: string;
@@ -54,7 +54,7 @@ const MOST_RETRIES = 20;
 /**
  * Check the settings.
  *
- * @throws TypeError one of them is wrong.
+ * @throws TypeError a setting is invalid.
  */
 export function checked(settings: Settings): Checked {
   const send = settings.fetch ?? globalThis.fetch;
@@ -70,7 +70,7 @@ export function checked(settings: Settings): Checked {
   };
 }
 
-/** Check milliseconds that a timer can take. */
+/** Check a timeout in milliseconds against the limit of a timer. */
 export function timeout(given: number): number {
   if (!(given > 0 && given <= LONGEST_TIMER)) {
     throw new TypeError(`timeout: must be more than 0 and at most ${LONGEST_TIMER} milliseconds`);
@@ -87,8 +87,8 @@ export function retries(given: number): number {
 }
 
 /**
- * Check a key against duplicates. A header loses spaces at its ends, so two keys that differ in
- * them would be one key, and the second message would be taken for a repeat of the first.
+ * Check an idempotency key. HTTP strips spaces at the ends of a header, so two keys that differ
+ * only in such spaces would be equal, and the second message would count as a repeat of the first.
  */
 export function idempotencyKey(given: string): string {
   if (typeof given !== "string" || !/^[!-~]([ -~]{0,253}[!-~])?$/.test(given)) {

@@ -1,13 +1,13 @@
-/** Lists, read page by page while they are iterated. */
+/** Lists: an iteration reads page after page. */
 
-/** One page, as the API answers it. */
+/** A page of a list, as the API returns the page. */
 export interface Page<Item> {
   results: Item[];
-  /** The cursor of the next page; null: there is none. */
+  /** The cursor of the next page; null after the last page. */
   next: string | null;
 }
 
-/** A list: `for await (const item of list)`. Nothing is asked before; each iteration asks anew. */
+/** A list: `for await (const item of list)`. Every iteration sends requests anew. */
 export class List<Item> implements AsyncIterable<Item> {
   readonly #read: (cursor: string | undefined) => Promise<Page<Item>>;
 
@@ -15,7 +15,7 @@ export class List<Item> implements AsyncIterable<Item> {
     this.#read = read;
   }
 
-  /** The first page alone, or the page at the cursor that was asked for. */
+  /** Read the first page only, or the page at the cursor of the request. */
   page(): Promise<Page<Item>> {
     return this.#read(undefined);
   }

@@ -1,10 +1,10 @@
-/** What came beside an answer's body, kept beside the answer: the answer itself stays plain JSON. */
+/** Status and ETag of a response, stored outside the returned object, which stays plain JSON. */
 
 /** The head of an answer. */
 export interface ResponseHead {
-  /** HTTP status: of a PUT, 201 says that it created. */
+  /** HTTP status; 201 of a PUT: the object was created. */
   status: number;
-  /** Names this state of the object; pass the object as `ifMatch`. */
+  /** ETag of the object's version; pass the object as `ifMatch`. */
   etag: string | undefined;
   /** The id of the request in the service's logs. */
   requestId: string | undefined;
@@ -33,10 +33,10 @@ export function responseOf(answer: object): ResponseHead | undefined {
 }
 
 /**
- * The ETag of what was read.
+ * Return the ETag of an object read before.
  *
- * @throws TypeError the object is no answer with an ETag: nothing is sent then, rather than a write
- *   without its condition.
+ * @throws TypeError the object is no response with an ETag. No request is sent, because the write
+ *   would have no condition.
  */
 export function etagOf(known: object | string | undefined): string {
   const etag = typeof known === "string" ? known : known && responseOf(known)?.etag;

@@ -385,7 +385,7 @@ export interface components {
             results: components["schemas"]["NotificationLine"][];
             next: string | null;
         };
-        /** @description One notification as a producer asks for it. */
+        /** @description A notification as requested by a producer. */
         NotificationRequest: {
             /** @description The producers' name of a registered recipient; or give `to`. */
             user_id?: string | null;
@@ -858,7 +858,7 @@ export interface components {
             /** @description SMS: replace links by short links with click counts. Default: `false`. */
             shorten_links?: boolean;
         };
-        /** @description A recipient by address. One that has these addresses is found, else registered with them. */
+        /** @description A recipient by address: an existing recipient with the addresses, else a new recipient. */
         To: {
             /** @description A mailbox; its domain is stored in ASCII. */
             email?: string | null;
@@ -921,7 +921,7 @@ export interface components {
         VersionRequest: {
             version: number;
         };
-        /** @description One quiet time, on each of its days and channels. */
+        /** @description A period of quiet hours, on the given days and channels. */
         Window: {
             /** @description The days on which it begins; none named: every day. */
             days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];

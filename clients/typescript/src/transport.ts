@@ -1,4 +1,4 @@
-/** One call: its request, its retries with the same idempotency key, and its answer. */
+/** A call of the API: request, retries with the same idempotency key, and response. */
 
 import { webCrypto } from "./crypto.ts";
 import { ConnectionError, NotifyError, ProblemError, TimeoutError, UnexpectedAnswerError } from "./errors.ts";
@@ -9,35 +9,35 @@ import { checked, idempotencyKey, retries, timeout } from "./options.ts";
 import type { Settings } from "./options.ts";
 import { etagOf, remember } from "./responses.ts";
 
-/** What a method asks for. */
-export interface Asked {
+/** The operation and the arguments of a call. */
+export interface Call {
   /** Method and path, with names in braces: `GET /v1/recipients/{user_id}`. */
   operation: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /v1/${string}`;
-  /** The values of these names, in their order. */
+  /** The values of the names in `operation`, in order. */
   at?: readonly (string | number)[];
   query?: object | undefined;
-  /** Sent as JSON. */
+  /** Request body, sent as JSON. */
   body?: unknown;
-  /** Sent as a file instead. */
+  /** Request body as a CSV file, in place of `body`. */
   csv?: string | Uint8Array;
   options?: (PostOptions & IfMatch) | undefined;
   ifNoneMatch?: object | string;
-  /** `nothing`: the answer has no body. Default: a JSON object. */
+  /** Kind of the response body; `nothing`: no body. Default: a JSON object. */
   answer?: "json" | "csv" | "nothing";
-  /** The body has an idempotency key of its own, which a header would replace. */
+  /** True if the body has an idempotency key: an Idempotency-Key header would replace the key. */
   hasOwnKey?: boolean;
 }
 
-/** In milliseconds: before the second request, and at most. */
+/** Pause before the second request, and the longest pause, in milliseconds. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 8_000;
-/** Seconds. A service that asks for more is not waited for: the caller decides. */
+/** Longest Retry-After in seconds; after a longer Retry-After the call fails at once. */
 const LONGEST_RETRY_AFTER = 60;
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Answers of a proxy which may have passed the request on. */
+/** Statuses of a proxy which may have passed the request on. */
 const FROM_A_PROXY: ReadonlySet<number> = new Set([502, 504]);
 const TIMED_OUT = Symbol("timed out");
-/** The answer to `ifNoneMatch` where nothing has changed. */
+/** The result of a call with `ifNoneMatch` if the object is unchanged. */
 export const NOT_MODIFIED = Symbol("not modified");
 
 interface Answer {
@@ -46,29 +46,29 @@ interface Answer {
   text: string;
 }
 
-/** Sends calls. Its key is in a private field, which no inspection or JSON shows. */
+/** Sends calls. The API key is in a private field, so inspection and JSON do not show the key. */
 export class Transport {
   readonly #settings: Checked;
 
-  /** @throws TypeError a setting is wrong. */
+  /** @throws TypeError a setting is invalid. */
   constructor(settings: Settings) {
     this.#settings = checked(settings);
   }
 
   /**
-   * Send a call until it is answered, or given up.
+   * Send a call and retry until the service responds or the retries are used up.
    *
-   * @throws NotifyError it failed.
-   * @throws TypeError an argument is wrong; nothing was sent.
-   * @throws `signal.reason` the caller aborted it.
+   * @throws NotifyError the call failed.
+   * @throws TypeError an argument is invalid; no request was sent.
+   * @throws `signal.reason` the caller aborted the call.
    */
-  async call(asked: Asked): Promise<unknown> {
-    const url = this.#settings.base + path(asked) + query(asked.query);
+  async call(call: Call): Promise<unknown> {
+    const url = this.#settings.base + path(call) + query(call.query);
     // Once for all attempts: what the caller changes meanwhile must not become another body.
-    const request = await this.#request(asked);
-    const most = retries(asked.options?.retries ?? this.#settings.retries);
-    const patience = timeout(asked.options?.timeout ?? this.#settings.timeout);
-    const signal = asked.options?.signal;
+    const request = await this.#request(call);
+    const most = retries(call.options?.retries ?? this.#settings.retries);
+    const patience = timeout(call.options?.timeout ?? this.#settings.timeout);
+    const signal = call.options?.signal;
     const key = (request.headers as Record<string, string>)["Idempotency-Key"];
     let unanswered = 0;
     for (let attempts = 1; ; attempts += 1) {
@@ -77,17 +77,17 @@ export class Transport {
       try {
         const answer = await this.#exchange(url, request, patience, signal);
         if (FROM_A_PROXY.has(answer.status)) unanswered += 1;
-        const failed = { operation: asked.operation, attempts, unanswered, idempotencyKey: key };
-        if (answer.status === 404 && unanswered > 0 && asked.answer === "nothing") return undefined;
+        const failed = { operation: call.operation, attempts, unanswered, idempotencyKey: key };
+        if (answer.status === 404 && unanswered > 0 && call.answer === "nothing") return undefined;
         const refused = refusal(answer, failed);
-        if (refused === undefined) return read(answer, asked, failed);
+        if (refused === undefined) return read(answer, call, failed);
         if (!comesBack(refused)) throw refused;
         error = refused;
       } catch (thrown) {
         if (thrown instanceof NotifyError) throw thrown;
         signal?.throwIfAborted();
         unanswered += 1;
-        const failed = { operation: asked.operation, attempts, unanswered, idempotencyKey: key };
+        const failed = { operation: call.operation, attempts, unanswered, idempotencyKey: key };
         error = thrown === TIMED_OUT ? new TimeoutError(patience, failed) : new ConnectionError(codeOf(thrown), failed);
       }
       if (attempts > most) throw error;
@@ -95,34 +95,34 @@ export class Transport {
     }
   }
 
-  async #request(asked: Asked): Promise<RequestInit> {
-    const { options = {}, answer = "json" } = asked;
+  async #request(call: Call): Promise<RequestInit> {
+    const { options = {}, answer = "json" } = call;
     const headers: Record<string, string> = {
       Authorization: this.#settings.authorization,
       Accept: answer === "csv" ? "text/csv, application/problem+json" : "application/json, application/problem+json",
     };
-    const method = asked.operation.slice(0, asked.operation.indexOf(" "));
+    const method = call.operation.slice(0, call.operation.indexOf(" "));
     if (options.idempotencyKey !== undefined) {
       headers["Idempotency-Key"] = idempotencyKey(options.idempotencyKey);
-    } else if (method === "POST" && !asked.hasOwnKey) {
+    } else if (method === "POST" && !call.hasOwnKey) {
       headers["Idempotency-Key"] = await randomKey();
     }
     // Given but undefined: a condition that was lost on the way must not become a write without one.
     if ("ifMatch" in options) headers["If-Match"] = etagOf(options.ifMatch);
-    if (asked.ifNoneMatch !== undefined) headers["If-None-Match"] = etagOf(asked.ifNoneMatch);
+    if (call.ifNoneMatch !== undefined) headers["If-None-Match"] = etagOf(call.ifNoneMatch);
     // A redirect is not followed: it would turn a POST into a GET, or carry the key elsewhere.
     const request: RequestInit = { method, headers, redirect: "manual" };
-    if (asked.csv !== undefined) {
+    if (call.csv !== undefined) {
       headers["Content-Type"] = "text/csv";
-      request.body = typeof asked.csv === "string" ? asked.csv : Uint8Array.from(asked.csv);
-    } else if (asked.body !== undefined) {
+      request.body = typeof call.csv === "string" ? call.csv : Uint8Array.from(call.csv);
+    } else if (call.body !== undefined) {
       headers["Content-Type"] = "application/json";
-      request.body = JSON.stringify(asked.body);
+      request.body = JSON.stringify(call.body);
     }
     return request;
   }
 
-  /** One request and its whole answer; rejects with TIMED_OUT, or with what `fetch` says. */
+  /** Send a request and read the whole response; rejects with TIMED_OUT or with the error of `fetch`. */
   async #exchange(url: string, request: RequestInit, patience: number, signal?: AbortSignal): Promise<Answer> {
     const controller = new AbortController();
     const send = this.#settings.fetch; // without `this`, as the global one has to be called
@@ -177,10 +177,10 @@ function comesBack(error: NotifyError): boolean {
   return (error.retryAfter ?? 0) <= LONGEST_RETRY_AFTER;
 }
 
-function read(answer: Answer, asked: Asked, failed: Failed): unknown {
-  if (answer.status === 304 && asked.ifNoneMatch !== undefined) return NOT_MODIFIED;
-  if (asked.answer === "nothing") return undefined;
-  if (asked.answer === "csv") {
+function read(answer: Answer, call: Call, failed: Failed): unknown {
+  if (answer.status === 304 && call.ifNoneMatch !== undefined) return NOT_MODIFIED;
+  if (call.answer === "nothing") return undefined;
+  if (call.answer === "csv") {
     if (/^text\/csv\b/i.test(answer.headers.get("Content-Type") ?? "")) return answer.text;
     throw new UnexpectedAnswerError("the answer is no CSV file", answer.status, failed);
   }
@@ -192,9 +192,9 @@ function read(answer: Answer, asked: Asked, failed: Failed): unknown {
   return remember(found, answer);
 }
 
-function path(asked: Asked): string {
-  const values = [...(asked.at ?? [])];
-  const template = asked.operation.slice(asked.operation.indexOf(" ") + 1);
+function path(call: Call): string {
+  const values = [...(call.at ?? [])];
+  const template = call.operation.slice(call.operation.indexOf(" ") + 1);
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(values.shift() ?? "");
     // URLs drop "." and "..", however they are written: the call would go to another path.
@@ -235,7 +235,7 @@ function retryAfter(header: string | null): number | undefined {
   return Number.isNaN(until) ? undefined : Math.max(0, (until - Date.now()) / 1000);
 }
 
-/** The code of a failed `fetch`. Its message and cause can hold the URL with its query. */
+/** Return the error code of a failed `fetch`; the message and the cause can contain the query. */
 function codeOf(thrown: unknown): string {
   for (const each of [(thrown as { cause?: unknown } | null)?.cause, thrown]) {
     const code = (each as { code?: unknown } | null | undefined)?.code;

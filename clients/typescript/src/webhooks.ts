@@ -2,17 +2,17 @@
 
 import { webCrypto } from "./crypto.ts";
 
-/** A webhook whose signature is right. */
+/** A webhook with a valid signature. */
 export interface Webhook {
-  /** The same for each repeat: the receiver's key against duplicates. */
+  /** The id, equal for every repeat: store the id to detect duplicates. */
   id: string;
-  /** When it was signed. */
+  /** Time of the signature. */
   timestamp: Date;
   /** The body's JSON. */
   payload: WebhookPayload;
 }
 
-/** What the service's webhooks hold. */
+/** Content of the service's webhooks. */
 export interface WebhookPayload {
   type: string;
   /** ISO 8601, UTC. */
@@ -22,13 +22,13 @@ export interface WebhookPayload {
 
 /** How to verify. */
 export interface VerifyOptions {
-  /** Seconds that the timestamp may be off; default 300. */
+  /** Permitted difference of the timestamp in seconds; default 300. */
   tolerance?: number;
   /** Default: the present. */
   now?: Date;
 }
 
-/** The request is not what the service signed. Answer 400 and do nothing else. */
+/** The signature is invalid. Respond with 400 and ignore the request. */
 export class WebhookError extends Error {
   constructor(said: string) {
     super(said);
@@ -41,18 +41,18 @@ type Headed = Headers | Readonly<Record<string, string | readonly string[] | und
 const PREFIX = "whsec_";
 const SHORTEST_SECRET = 24;
 const LONGEST_SECRET = 64;
-/** Each costs a hash for each secret. The service sends one for each secret that is valid. */
+/** Upper bound of signatures, each of which costs a hash per secret. The service sends one per valid secret. */
 const MOST_SIGNATURES = 20;
 
 /**
  * Verify a webhook.
  *
- * @param body the request's body as it came, before any parsing: its bytes, or its text.
- * @param headers of the request, however they are spelled; `Headers` or Node's `request.headers`.
- * @param secrets `whsec_...`; several while one replaces another: any of them verifies.
+ * @param body the raw request body before parsing, as bytes or text.
+ * @param headers of the request in any letter case; `Headers` or Node's `request.headers`.
+ * @param secrets `whsec_...`; several during a rotation. A signature by any secret is valid.
  * @throws WebhookError a header is missing, the timestamp is off, no signature is right, or the
  *   body is no JSON object.
- * @throws TypeError a secret is none; the message does not repeat it.
+ * @throws TypeError a secret is malformed; the message does not contain the secret.
  */
 export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,
@@ -80,7 +80,7 @@ export async function verifyWebhook(
   return { id, timestamp: new Date(Number(timestamp) * 1000), payload: payloadIn(bytes) };
 }
 
-/** Web Crypto compares in constant time; all are compared, whichever is right. */
+/** Web Crypto compares in constant time; the loop compares all signatures, also after a match. */
 async function matches(signed: Bytes, given: string, secrets: readonly Bytes[]): Promise<boolean> {
   const { subtle } = await webCrypto();
   const signatures = given

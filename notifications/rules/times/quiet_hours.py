@@ -97,7 +97,7 @@ _OnChannel = Annotated[AskedChannel, PlainSerializer(lambda channel: channel.lab
 
 
 class Window(BaseModel):
-    """One quiet time, on each of its days and channels."""
+    """A period of quiet hours, on the given days and channels."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 

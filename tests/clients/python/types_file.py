@@ -144,7 +144,7 @@ class Writer:
         if not found or any(keyword.iskeyword(each["name"]) for each in found):
             return ""
         lines = [f"class {_query_name(operation)}(TypedDict, total=False):"]
-        lines.append(f'    """What `{operation["operationId"]}` is asked for."""\n')
+        lines.append(f'    """Parameters of `{operation["operationId"]}`."""\n')
         for each in found:
             lines.append(f"    {each['name']}: {self._type(each['schema'], asked=True)}")
             lines += _said(each["schema"].get("description", each.get("description", "")))
@@ -214,9 +214,17 @@ def _said(text: str) -> list[str]:
     if not text:
         return []
     quoted = text.replace("\\", "\\\\")
-    wrapped = textwrap.wrap(" ".join(quoted.split()), _WIDTH)
-    lines = [f'    """{wrapped[0]}', *(f"    {line}" for line in wrapped[1:])]
-    return [*lines[:-1], f'{lines[-1]}"""', ""]
+    summary, _, rest = " ".join(quoted.split()).partition(". ")
+    if not rest or len(summary) > _WIDTH:
+        summary, rest = " ".join(quoted.split()), ""
+    if not rest or len(f"{summary}. {rest}") <= _WIDTH:
+        wrapped = textwrap.wrap(f"{summary}. {rest}" if rest else summary, _WIDTH)
+    else:
+        wrapped = [f"{summary}.", "", *textwrap.wrap(rest, _WIDTH)]
+    lines = [f'    """{wrapped[0]}', *(f"    {line}".rstrip() for line in wrapped[1:])]
+    if len(lines) == 1:
+        return [f'{lines[0]}"""', ""]
+    return [*lines, '    """', ""]
 
 
 def sources() -> dict[str, str]:

@@ -40,22 +40,22 @@ def write(method: str, target: str, body: object = None, **headers: str | None) 
     """Build a PUT, PATCH or DELETE call; `body` None means no body."""
     if body is None:
         return Call(method, target, headers=_headers(headers))
-    return Call(method, target, encoded(body), _headers(headers) | {"Content-Type": JSON})
+    return Call(method, target, encode(body), _headers(headers) | {"Content-Type": JSON})
 
 
 def post(
     target: str, body: object, *, idempotency_key: str | None = None, **headers: str | None
 ) -> Call:
     """Build a POST call with the given idempotency key, or with a new key."""
-    content, media_type = (body, CSV) if isinstance(body, bytes) else (encoded(body), JSON)
-    key = new_key() if idempotency_key is None else checked_key(idempotency_key)
+    content, media_type = (body, CSV) if isinstance(body, bytes) else (encode(body), JSON)
+    key = new_key() if idempotency_key is None else check_key(idempotency_key)
     given = _headers(headers) | {"Content-Type": media_type, "Idempotency-Key": key}
     return Call("POST", target, content, given)
 
 
 def post_with_own_key(target: str, body: Mapping[str, Any]) -> Call:
     """Build a POST call with the idempotency key in the body; a header would override the key."""
-    return Call("POST", target, encoded(body), {"Content-Type": JSON})
+    return Call("POST", target, encode(body), {"Content-Type": JSON})
 
 
 def new_key() -> str:
@@ -63,7 +63,7 @@ def new_key() -> str:
     return str(uuid4())
 
 
-def checked_key(key: str) -> str:
+def check_key(key: str) -> str:
     """Return the key if a header can hold the key.
 
     Raises:
@@ -86,7 +86,7 @@ def path(*parts: str | int | UUID) -> str:
     return "/v1/" + "/".join(quote(str(part), safe="") for part in parts)
 
 
-def encoded(body: object) -> bytes:
+def encode(body: object) -> bytes:
     """Encode JSON in UTF-8. Instants may be `datetime` with a timezone, ids may be `UUID`.
 
     Raises:

@@ -80,7 +80,7 @@ class Http:
     def __init__(self, target: Target) -> None:
         """Open no connection."""
         self._target = target
-        self._held = (os.getpid(), self._made())
+        self._held = (os.getpid(), self._new_transport())
 
     def ask(self, call: Call, *, seconds: float) -> Answer:
         """Send a request and read the whole answer.
@@ -113,11 +113,11 @@ class Http:
         """The connections of the process."""
         process, transport = self._held
         if process != os.getpid():
-            transport = self._made()
+            transport = self._new_transport()
             self._held = (os.getpid(), transport)
         return transport
 
-    def _made(self) -> httpx.HTTPTransport:
+    def _new_transport(self) -> httpx.HTTPTransport:
         return httpx.HTTPTransport(
             verify=self._target.verify, proxy=self._target.proxy, limits=_LIMITS
         )

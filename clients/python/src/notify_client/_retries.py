@@ -1,8 +1,8 @@
-"""Whether a call is attempted again, and after how long: decided without I/O.
+"""Retries: the decision about a further attempt and its delay, without I/O.
 
-Attempted again are calls without an answer and the answers 429, 502, 503, 504 and 409 `in-progress`
-(an earlier attempt with the same key still runs). All attempts send the same bytes with the same
-idempotency key. A wait that would end after the call's time is not begun.
+The client retries calls without an answer and after 429, 502, 503, 504 and 409 `in-progress` (an
+earlier attempt with the same key still runs). All attempts send the same bytes with the same
+idempotency key. A wait which would end after the call's time does not begin.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NEVER: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a call may take."""
+    """Time limits of a call, in seconds."""
 
     attempt: float
     """Seconds of one attempt."""
@@ -96,7 +96,7 @@ class Attempts:
 
     def _wait(self, at_least: float) -> float | None:
         backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(self._count - 1, 10))
-        wait = at_least + _timing.jittered(backoff)
+        wait = at_least + _timing.add_jitter(backoff)
         left = self._end - _timing.monotonic()
         return wait if wait + _LEAST_ATTEMPT < left else None
 

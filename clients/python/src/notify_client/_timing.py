@@ -19,6 +19,6 @@ async_sleep = asyncio.sleep
 """Wait for some seconds, and let others run."""
 
 
-def jittered(seconds: float) -> float:
+def add_jitter(seconds: float) -> float:
     """Return a random wait from half of `seconds` to `seconds`: spreads simultaneous clients."""
     return seconds * random.uniform(0.5, 1.0)  # noqa: S311 - jitter needs no cryptographic randomness

@@ -72,7 +72,7 @@ class AsyncEngine:
         if answer.status != NO_CONTENT:
             answer.refuse("the answer has a body: check the base URL", call)
 
-    async def tagged(self, call: Call) -> Tagged[Any] | None:
+    async def read_tagged(self, call: Call) -> Tagged[Any] | None:
         """Return the JSON of the answer and the ETag; None after a 304.
 
         Raises:

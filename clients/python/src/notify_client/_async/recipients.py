@@ -51,7 +51,7 @@ class AsyncRecipients:
     ) -> Tagged[RecipientAnswer] | None:
         """Return a recipient and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id)
-        return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
+        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
 
     async def put(
         self,
@@ -141,7 +141,7 @@ class AsyncRecipients:
     ) -> Tagged[PreferencesAnswer] | None:
         """Return preferences with the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("recipients", user_id, "preferences")
-        return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
+        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
 
     async def put_preferences(
         self,

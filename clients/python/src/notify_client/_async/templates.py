@@ -46,7 +46,7 @@ class AsyncTemplates:
     ) -> Tagged[TemplateAnswer] | None:
         """Return a template and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("templates", template_id)
-        return await self._engine.tagged(_call.get(target, if_none_match=if_none_match))
+        return await self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
 
     async def version(self, template_id: str, version: int) -> VersionAnswer:
         """Return a version with the texts."""

@@ -113,7 +113,7 @@ class Schedules:
     ) -> Tagged[ScheduleAnswer] | None:
         """Return a schedule and the ETag; None if the ETag is still `if_none_match`."""
         target = _call.path("schedules", schedule_id)
-        return self._engine.tagged(_call.get(target, if_none_match=if_none_match))
+        return self._engine.read_tagged(_call.get(target, if_none_match=if_none_match))
 
     def change(
         self, schedule_id: int, *, if_match: str | None = None, **change: Unpack[ScheduleChange]

@@ -11,7 +11,11 @@ from notify_client.types.shared import (
 
 
 class KeyRotated(TypedDict):
-    """The new key. It is shown once, and again to a repeat with the same Idempotency-Key."""
+    """The new key.
+
+    The response shows the key once; a repeat with the same Idempotency-Key shows the key
+    again.
+    """
 
     key: str
     prefix: str
@@ -21,7 +25,7 @@ class KeyRotated(TypedDict):
 
 
 class MeAnswer(TypedDict):
-    """The key that the request came with."""
+    """The key of the request."""
 
     producer: str
     mode: Mode
@@ -33,40 +37,40 @@ class MeAnswer(TypedDict):
     """null: the key does not expire."""
 
     priorities: list[Priority]
-    """Those that the producer may use."""
+    """Priorities which the producer may use."""
 
     may_send_content: bool
-    """Whether the producer may send raw text instead of a template."""
+    """True if the producer may send raw content instead of a template."""
 
     rate: RateAnswer
     schedules: SchedulesLimit
 
 
 class RateAnswer(TypedDict):
-    """The producer's rate limit, over all its keys of this mode."""
+    """The producer's rate limit, shared by all keys of the mode."""
 
     per_second: int
-    """Writes a second; a notification is one."""
+    """Writes per second. A notification is a write."""
 
     burst: int
-    """Writes at once after a pause."""
+    """Maximum writes at once after a pause."""
 
     remaining: int
-    """How many are left now."""
+    """Writes left now."""
 
     full_in_s: float
-    """Seconds until the burst is whole again."""
+    """Seconds until the full burst is available again."""
 
 
 class RotateRequest(TypedDict):
-    """How long both keys work."""
+    """The overlap in which the old key and the new key work."""
 
     overlap_hours: NotRequired[int]
-    """Hours that the old key works on. Default: `24`."""
+    """Hours for which the old key continues to work. Default: `24`."""
 
 
 class SchedulesLimit(TypedDict):
-    """How many schedules the producer may have in this mode."""
+    """The producer's limit of schedules in this mode."""
 
     limit: int
     used: int

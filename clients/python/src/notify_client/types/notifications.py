@@ -17,7 +17,7 @@ from notify_client.types.shared import (
 
 
 class AttemptDetail(TypedDict):
-    """One provider call."""
+    """A provider call."""
 
     number: int
     provider: str
@@ -27,44 +27,44 @@ class AttemptDetail(TypedDict):
     started_at: str
     latency_ms: int
     segments: int | None
-    """Of an SMS: how many it takes by our count. The provider bills by its own."""
+    """Segments of an SMS by the service's count; the provider bills by the provider's count."""
 
     http_status: int | None
-    """Of the provider's answer; null where no HTTP answer came."""
+    """HTTP status of the provider's response; null without an HTTP response."""
 
     retry_after_s: int | None
-    """Seconds that the provider asked to wait; null where it did not."""
+    """Wait requested by the provider, in seconds; null without a request."""
 
     signed_with: str
-    """Web Push: the public VAPID key of the call; empty elsewhere."""
+    """Web Push: the public VAPID key of the call; empty on other channels."""
 
 
 class BatchAccepted(TypedDict):
-    """One result for each item, in order; look at `summary.rejected`."""
+    """A result for every item, in order; check `summary.rejected`."""
 
     results: list[BatchResult]
     summary: BatchSummary
 
 
 class BatchRequest(TypedDict):
-    """Up to a thousand notifications; each is accepted or rejected by itself."""
+    """Up to 1000 notifications. Every item is accepted or rejected separately."""
 
     notifications: Sequence[NotificationRequest]
 
 
 class BatchResult(TypedDict):
-    """What became of one item of a batch."""
+    """The result of an item of a batch."""
 
     result: Literal["accepted", "duplicate", "rejected"]
     notification: NotRequired[NotificationAccepted | None]
-    """Accepted: its answer. Duplicate: the answer that the first one had."""
+    """Accepted: the response for the item. Duplicate: the response of the first call."""
 
     problem: NotRequired[ProblemDetails | None]
-    """Rejected: why."""
+    """Rejected: the problem."""
 
 
 class BatchSummary(TypedDict):
-    """How many items had each result."""
+    """The number of items by result."""
 
     accepted: int
     duplicate: int
@@ -72,7 +72,7 @@ class BatchSummary(TypedDict):
 
 
 class DeliveryBrief(TypedDict):
-    """A delivery in one line."""
+    """A delivery in short form."""
 
     delivery_id: str
     channel: Channel
@@ -80,7 +80,7 @@ class DeliveryBrief(TypedDict):
 
 
 class DeliveryDetail(TypedDict):
-    """A delivery with its provider calls."""
+    """A delivery with all provider calls."""
 
     delivery_id: str
     channel: Channel
@@ -95,7 +95,7 @@ class DeliveryDetail(TypedDict):
 
 
 class EventLine(TypedDict):
-    """One line of the timeline."""
+    """An event of the timeline."""
 
     seq: int
     at: str
@@ -106,19 +106,19 @@ class EventLine(TypedDict):
 
 
 class FieldProblem(TypedDict):
-    """One place of the request and what is wrong there."""
+    """An invalid place of the request."""
 
     source: Literal["body", "query", "header"]
     """The part of the request."""
 
     pointer: str
-    """RFC 6901 JSON pointer into that part; empty for the whole of it."""
+    """RFC 6901 JSON pointer into the part; empty for the whole part."""
 
     detail: str
 
 
 class FoundRecipient(TypedDict):
-    """Who has the addresses of `to`."""
+    """The recipient found or registered by the addresses in `to`."""
 
     user_id: str
     registered: bool
@@ -126,7 +126,7 @@ class FoundRecipient(TypedDict):
 
 
 class NotificationAccepted(TypedDict):
-    """It is stored, and survives a crash of every process."""
+    """The notification is stored durably."""
 
     notification_id: str
     status: Status
@@ -134,26 +134,29 @@ class NotificationAccepted(TypedDict):
     deliveries: list[DeliveryBrief]
     created_at: str
     scheduled_at: NotRequired[str | None]
-    """When it will leave; absent where no time was asked for."""
+    """Planned time of sending; absent without a requested time."""
 
     timezone: NotRequired[str | None]
-    """By which `send_at_local` was read; absent where it was not asked for."""
+    """Timezone used for `send_at_local`; absent without `send_at_local`."""
 
     timezone_known: NotRequired[bool | None]
-    """False: nobody knows the recipient's, and it was read as UTC."""
+    """False: the recipient has no timezone, so UTC was used."""
 
     skipped: NotRequired[list[SkippedChannel] | None]
-    """With `delivery: first`, the other channels that were asked for or tried; absent: none."""
+    """With `delivery: first`, the requested or tried channels which are not used; absent: none."""
 
     warnings: NotRequired[list[RequestWarning] | None]
-    """What to look at; absent: nothing."""
+    """Probable mistakes in the request; absent: none."""
 
     recipient: NotRequired[FoundRecipient | None]
-    """Of a request with `to`; absent otherwise."""
+    """Present only for a request with `to`."""
 
 
 class NotificationCancelled(TypedDict):
-    """What was stopped, and where everything stands now: what is not stopped had left."""
+    """The stopped deliveries, and the current status of all deliveries.
+
+    A delivery missing from `stopped` had already been sent or finished.
+    """
 
     notification_id: str
     status: Status
@@ -162,7 +165,7 @@ class NotificationCancelled(TypedDict):
 
 
 class NotificationDetail(TypedDict):
-    """A notification and all that became of it."""
+    """A notification with deliveries, attempts and timeline."""
 
     notification_id: str
     user_id: str
@@ -174,7 +177,7 @@ class NotificationDetail(TypedDict):
     template_id: str | None
     template_version: int | None
     variables: dict[str, Any]
-    """Sensitive ones are masked."""
+    """Values of sensitive variables are masked."""
 
     content: dict[str, Any] | None
     channels: list[Channel]
@@ -186,10 +189,10 @@ class NotificationDetail(TypedDict):
     created_at: str
     scheduled_at: str | None
     timezone: str | None
-    """By which `send_at_local` was read; null where it was not asked for."""
+    """Timezone used for `send_at_local`; null without `send_at_local`."""
 
     timezone_known: bool | None
-    """False: nobody knew the recipient's, and it was read as UTC."""
+    """False: the recipient had no timezone, so UTC was used."""
 
     expires_at: str
     cancelled_at: str | None
@@ -211,7 +214,7 @@ class NotificationLine(TypedDict):
 
 
 class RescheduleRequest(TypedDict):
-    """Another time: exactly one of the two."""
+    """The new time: exactly one of `scheduled_at` and `send_at_local`."""
 
     scheduled_at: NotRequired[str | datetime | None]
     send_at_local: NotRequired[str | None]
@@ -221,7 +224,7 @@ class ProblemDetails(TypedDict):
     """RFC 9457 problem details."""
 
     type: str
-    """`urn:notify:problem:` and the code: the same in every installation."""
+    """`urn:notify:problem:` followed by the code; the same in every installation."""
 
     code: Literal[
         "malformed",
@@ -242,25 +245,25 @@ class ProblemDetails(TypedDict):
         "unavailable",
         "internal-error",
     ]
-    """What a client switches on. Later versions of the service may know further codes."""
+    """The code for programs. Later versions of the service may add codes."""
 
     title: str
     status: int
     detail: str
-    """For people; the words can change."""
+    """Text for people; the wording can change."""
 
     help: NotRequired[str | None]
-    """The URL of a page that says what to do."""
+    """The URL of a page with a remedy."""
 
     instance: NotRequired[str | None]
     """The id of the request in the service's logs: `X-Request-Id`."""
 
     errors: NotRequired[list[FieldProblem]]
-    """At most a hundred."""
+    """At most 100."""
 
 
 class RequestWarning(TypedDict):
-    """What was accepted and does perhaps not mean what it says."""
+    """A probable mistake in an accepted request."""
 
     pointer: str
     """RFC 6901 JSON pointer into the request's body."""
@@ -269,31 +272,36 @@ class RequestWarning(TypedDict):
 
 
 class SkippedChannel(TypedDict):
-    """A channel that `delivery: first` does not use."""
+    """A channel which `delivery: first` does not use."""
 
     channel: Channel
     reason: str
-    """`not_needed`: an earlier channel is used. Otherwise the reason for which it cannot be."""
+    """`not_needed`: an earlier channel is used.
+
+    Otherwise the reason for which the channel is unusable.
+    """
 
 
 class ListNotificationsQuery(TypedDict, total=False):
-    """What `list_notifications` is asked for."""
+    """Parameters of `list_notifications`."""
 
     cursor: str | UUID
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
 
     metadata: Sequence[str]
-    """`order_id:ORD-1`: notifications whose metadata has this text under this name. Of several
-    pairs the metadata has each."""
+    """`order_id:ORD-1`: notifications whose metadata has the value `ORD-1` under `order_id`.
+
+    Several pairs must all match.
+    """
 
     since: str | datetime
-    """Notifications that were accepted at this instant or later."""
+    """Notifications accepted at or after this instant."""
 
     status: Sequence[Status]
-    """Notifications with a delivery in any of these states."""
+    """Notifications with a delivery in any of these statuses."""
 
     type: Sequence[str]
     """Notifications of any of these types."""

@@ -16,7 +16,7 @@ from notify_client.types.shared import (
 
 
 class AlertAnswer(TypedDict):
-    """Something an operator must look at."""
+    """A condition which needs an operator."""
 
     id: int
     kind: str
@@ -28,7 +28,7 @@ class AlertAnswer(TypedDict):
 
 
 class DeadLetterAnswer(TypedDict):
-    """A delivery that gave up."""
+    """A delivery which failed for good."""
 
     id: int
     delivery_id: str
@@ -41,7 +41,7 @@ class DeadLetterAnswer(TypedDict):
     reason: str
     detail: str
     address_hash: str
-    """Keyed hash of the address, as logs show it; empty when the contact was erased."""
+    """Keyed hash of the address, as in logs; empty after erasure of the contact."""
 
     created_at: str
     resolved_at: str | None
@@ -49,7 +49,7 @@ class DeadLetterAnswer(TypedDict):
 
 
 class HitAnswer(TypedDict):
-    """One delivery that was found."""
+    """A delivery in the search results."""
 
     notification_id: str
     delivery_id: str
@@ -67,7 +67,7 @@ class HitAnswer(TypedDict):
 
 
 class ReplayJobAnswer(TypedDict):
-    """How far a replay is."""
+    """The progress of a replay job."""
 
     id: int
     created_at: str
@@ -81,7 +81,7 @@ class ReplayJobAnswer(TypedDict):
 
 
 class ReplayRequest(TypedDict):
-    """Which letters to replay: those named, or all open ones that match every filter given."""
+    """The dead letters to replay: `ids`, or all open dead letters which match the filters."""
 
     ids: NotRequired[Sequence[int] | None]
     reason: NotRequired[str | None]
@@ -90,36 +90,39 @@ class ReplayRequest(TypedDict):
     since: NotRequired[str | datetime | None]
     until: NotRequired[str | datetime | None]
     force: NotRequired[bool]
-    """Also what reached the person meanwhile by another way. Default: `false`."""
+    """Also replay dead letters whose notification reached the person by another delivery.
+
+    Default: `false`.
+    """
 
     renew_ttl: NotRequired[bool]
-    """Start the time to live anew; never for P0. Default: `false`."""
+    """Start the time to live again. Not applied to P0. Default: `false`."""
 
 
 class ListAlertsQuery(TypedDict, total=False):
-    """What `list_alerts` is asked for."""
+    """Parameters of `list_alerts`."""
 
     cursor: int
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
 
     resolved: bool
-    """`true`: the resolved alerts. Default: `false`."""
+    """`true` lists resolved alerts instead of open alerts. Default: `false`."""
 
 
 class ListDeadLettersQuery(TypedDict, total=False):
-    """What `list_dead_letters` is asked for."""
+    """Parameters of `list_dead_letters`."""
 
     channel: Sequence[Channel]
     """Dead letters of any of these channels."""
 
     cursor: int
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
 
     provider: Sequence[str]
     """Dead letters of any of these providers."""
@@ -128,27 +131,27 @@ class ListDeadLettersQuery(TypedDict, total=False):
     """Dead letters with any of these reasons."""
 
     resolved: bool
-    """`true`: those that were replayed or discarded. Default: `false`."""
+    """`true` lists replayed and discarded dead letters instead of open ones. Default: `false`."""
 
     since: str | datetime
-    """Dead letters of this instant or later."""
+    """Dead letters created at or after this instant."""
 
     until: str | datetime
-    """Dead letters from before this instant."""
+    """Dead letters created before this instant."""
 
 
 class ListReplayJobsQuery(TypedDict, total=False):
-    """What `list_replay_jobs` is asked for."""
+    """Parameters of `list_replay_jobs`."""
 
     cursor: int
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
 
 
 class SearchQuery(TypedDict, total=False):
-    """What `search` is asked for."""
+    """Parameters of `search`."""
 
     address: str
     """Deliveries to this address."""
@@ -157,10 +160,10 @@ class SearchQuery(TypedDict, total=False):
     """Id of a notification or of a delivery."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
 
     provider_message_id: str
-    """The delivery that a provider knows by this id."""
+    """The delivery with this id at the provider."""
 
     user_id: str
     """Deliveries to this recipient."""

@@ -14,24 +14,24 @@ from notify_client.types.shared import (
 
 
 class ChangeLine(TypedDict):
-    """One change of a recipient, a contact or the preferences."""
+    """A change of a recipient, a contact or preferences."""
 
     at: str
     operation: str
     by: str
-    """An operator, or a producer and the prefix of its key."""
+    """An operator, or a producer with the prefix of the key."""
 
     object_type: str
     object_id: str
     before: dict[str, Any]
-    """The fields that differ, as they were; addresses are masked."""
+    """The previous values of changed fields; addresses are masked."""
 
     after: dict[str, Any]
     request_id: str
 
 
 class ContactAnswer(TypedDict):
-    """A contact as it is known."""
+    """A stored contact."""
 
     id: int
     channel: Channel
@@ -41,37 +41,44 @@ class ContactAnswer(TypedDict):
     valid: bool
     created_at: str
     created_by: str
-    """An operator, or a producer and the prefix of its key."""
+    """An operator, or a producer with the prefix of the key."""
 
     changed_at: str | None
     changed_by: str
     invalid_reason: str
     suppressed_for: list[Cause]
-    """Why its address is on the suppression list, by which nothing is sent to it; empty: it is
-    not there. See `/v1/suppressions`."""
+    """Reasons for which the address is on the suppression list; empty: not on the list.
+
+    Nothing is sent to a suppressed address. See `/v1/suppressions`.
+    """
 
     needs_check: bool
-    """An open dead letter was to reach this address: check whether the address still works."""
+    """A delivery to this address is an open dead letter: check the address."""
 
 
 class ContactRequest(TypedDict):
-    """One address on one channel."""
+    """An address on a channel."""
 
     channel: Channel
     address: str
-    """At most 2,600 bytes in UTF-8. Phone number (stored as E.164), mailbox (stored with its
-    domain in ASCII), https URL, device token, chat target."""
+    """At most 2,600 bytes in UTF-8.
+
+    Phone number (stored as E.164), e-mail address (stored with the domain in ASCII), https
+    URL, device token or chat target.
+    """
 
     kind: NotRequired[str]
-    """Where a channel has several sorts of address: `fcm_token`, `apns_token` ..."""
+    """The kind of address on a channel with several kinds, such as `fcm_token` or `apns_token`."""
 
     primary: NotRequired[bool]
-    """The one that is used where only one is: not for push, which goes to every device. Default:
-    `false`."""
+    """Use this contact when a channel sends to a single contact.
+
+    Push sends to every device. Default: `false`.
+    """
 
 
 class ErasureJobAnswer(TypedDict):
-    """How far an erasure is."""
+    """The progress of an erasure job."""
 
     id: int
     created_at: str
@@ -80,43 +87,47 @@ class ErasureJobAnswer(TypedDict):
     """Notifications removed so far."""
 
     finished_at: str | None
-    """null: the job is not done."""
+    """null: the job is still running."""
 
 
 class PreferencesRequest(TypedDict):
-    """What a person allows. What is left out stays as it is."""
+    """Preferences of a recipient. Omitted fields keep the current value."""
 
     channels_off: NotRequired[Sequence[Channel] | None]
     channel_order: NotRequired[Sequence[Channel] | None]
     categories_off: NotRequired[Sequence[str] | None]
     quiet_hours: NotRequired[Sequence[Window] | None]
-    """All of them from now on. Nothing but a P0 is sent meanwhile: it waits."""
+    """Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait."""
 
     do_not_disturb_until: NotRequired[str | datetime | None]
-    """The same until an instant; null ends it."""
+    """Quiet until this instant; null ends the quiet time."""
 
     caps: NotRequired[Mapping[str, str] | None]
-    """How much at most, by channel: `{"sms": "1/day", "push": "5/hour"}`. All of their caps from
-    now on; other channels have the usual ones."""
+    """Frequency caps by channel: `{"sms": "1/day", "push": "5/hour"}`.
+
+    Replaces all caps of the recipient; channels without a cap use the default cap.
+    """
 
 
 class RecipientChange(TypedDict):
-    """What changes of a person; what is left out stays as it is."""
+    """Changes of a recipient. Omitted fields keep the current value."""
 
     locale: NotRequired[str | None]
     timezone: NotRequired[str | None]
     contacts: NotRequired[Sequence[ContactRequest] | None]
-    """Contacts that are added, or changed where the address is known; the others stay."""
+    """Contacts to add, or to change if the address is known. Other contacts stay."""
 
 
 class PreferencesAnswer(TypedDict):
-    """What a person allows."""
+    """The preferences of a recipient."""
 
     channels_off: list[Channel]
     channel_order: list[Channel]
     categories_off: list[str]
     categories_left: list[str]
-    """Those of `categories_off` that the person switched off: no key switches them on again."""
+    """Categories from `categories_off` which the person switched off; no key can switch these on
+    again.
+    """
 
     quiet_hours: list[Window]
     do_not_disturb_until: str | None
@@ -124,24 +135,26 @@ class PreferencesAnswer(TypedDict):
 
 
 class PreferencesReplacement(TypedDict):
-    """What a person allows, as a whole: what is left out is as if they had said nothing."""
+    """All preferences of a recipient. Omitted fields are reset to the default."""
 
     channels_off: NotRequired[Sequence[Channel] | None]
     channel_order: NotRequired[Sequence[Channel] | None]
     categories_off: NotRequired[Sequence[str] | None]
     quiet_hours: NotRequired[Sequence[Window] | None]
-    """All of them from now on. Nothing but a P0 is sent meanwhile: it waits."""
+    """Replaces all quiet hours. During quiet hours only P0 is sent; other priorities wait."""
 
     do_not_disturb_until: NotRequired[str | datetime | None]
-    """The same until an instant; null ends it."""
+    """Quiet until this instant; null ends the quiet time."""
 
     caps: NotRequired[Mapping[str, str] | None]
-    """How much at most, by channel: `{"sms": "1/day", "push": "5/hour"}`. All of their caps from
-    now on; other channels have the usual ones."""
+    """Frequency caps by channel: `{"sms": "1/day", "push": "5/hour"}`.
+
+    Replaces all caps of the recipient; channels without a cap use the default cap.
+    """
 
 
 class RecipientAnswer(TypedDict):
-    """A person as they are known."""
+    """A stored recipient."""
 
     user_id: str
     locale: str
@@ -150,7 +163,7 @@ class RecipientAnswer(TypedDict):
 
 
 class RecipientLine(TypedDict):
-    """A person in a list."""
+    """A recipient in a list."""
 
     user_id: str
     locale: str
@@ -160,66 +173,75 @@ class RecipientLine(TypedDict):
 
 
 class RecipientRequest(TypedDict):
-    """A person: a locale or timezone that is left out is empty from now on."""
+    """A recipient. An omitted locale or timezone is reset to the default."""
 
     locale: NotRequired[str]
     """Default: `"en"`."""
 
     timezone: NotRequired[str]
     contacts: NotRequired[Sequence[ContactRequest] | None]
-    """All of their contacts from now on, others are no longer used. Left out: they stay."""
+    """Replaces all contacts; contacts missing from the list are no longer used.
+
+    Omitted: contacts stay.
+    """
 
 
 class RefusedLine(TypedDict):
-    """A line of a file that was not taken."""
+    """A rejected line of a file."""
 
     line: int
     detail: str
 
 
 class SecretRotated(TypedDict):
-    """The new secret. It is shown once, and again to a repeat with the same Idempotency-Key."""
+    """The new secret.
+
+    The response shows the secret once; a repeat with the same Idempotency-Key shows the
+    secret again.
+    """
 
     secret: str
-    """`whsec_` and base64, as Standard Webhooks writes secrets."""
+    """`whsec_` and base64, as in Standard Webhooks."""
 
     fingerprint: str
     old_secret_signs_until: str
 
 
 class SecretRotation(TypedDict):
-    """What may end."""
+    """Options of a rotation."""
 
     end_overlap: NotRequired[bool]
-    """Rotate although the secret before the current one still signs, and end that one at once.
-    Default: `false`."""
+    """Rotate while the previous secret is still active, and end the previous secret at once.
+
+    Default: `false`.
+    """
 
 
 class SigningSecret(TypedDict):
-    """A secret that signs now."""
+    """An active signing secret."""
 
     fingerprint: str
     """The first 16 hexadecimal digits of the SHA-256 of the secret's bytes."""
 
     current: bool
-    """It was made last."""
+    """True for the newest secret."""
 
     signs_until: str | None
-    """null: until the next rotation, or until its encryption key is removed."""
+    """null: until the next rotation, or until removal of the encryption key."""
 
 
 class SigningSecrets(TypedDict):
-    """All secrets that sign the webhooks of a contact."""
+    """All active signing secrets of a contact."""
 
     secrets: list[SigningSecret]
-    """The newest first. Each webhook has a signature of each."""
+    """Newest first. Every webhook has a signature for every active secret."""
 
     shared_secret_until: str | None
-    """Until when the secret of all receivers signs too; null: it does not."""
+    """End of the signatures with the secret shared by all receivers; null: already ended."""
 
 
 class SuppressionAnswer(TypedDict):
-    """An entry of the list."""
+    """An entry of the suppression list."""
 
     id: int
     channel: Channel
@@ -235,7 +257,7 @@ class SuppressionAnswer(TypedDict):
 
 
 class SuppressionRequest(TypedDict):
-    """An address that shall not be used."""
+    """An address to suppress."""
 
     channel: Channel
     address: str
@@ -243,19 +265,19 @@ class SuppressionRequest(TypedDict):
 
 
 class SuppressionsImported(TypedDict):
-    """What became of a file."""
+    """The result of an import."""
 
     added: int
     known: int
-    """On the list already, or twice in the file."""
+    """Lines already on the list, or repeated in the file."""
 
     refused: int
     faults: list[RefusedLine]
-    """The first hundred of those refused."""
+    """The first 100 rejected lines."""
 
 
 class Window(TypedDict):
-    """One quiet time, on each of its days and channels."""
+    """A period of quiet hours, on the given days and channels."""
 
     days: NotRequired[Sequence[Weekday]]
     """The days on which it begins; none named: every day."""
@@ -271,52 +293,52 @@ class Window(TypedDict):
 
 
 class ListRecipientsQuery(TypedDict, total=False):
-    """What `list_recipients` is asked for."""
+    """Parameters of `list_recipients`."""
 
     cursor: int
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
 
     user_id: Sequence[str]
-    """The recipients with any of these names."""
+    """Recipients with any of these user ids."""
 
 
 class ListRecipientChangesQuery(TypedDict, total=False):
-    """What `list_recipient_changes` is asked for."""
+    """Parameters of `list_recipient_changes`."""
 
     cursor: int
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
 
 
 class ListSuppressionsQuery(TypedDict, total=False):
-    """What `list_suppressions` is asked for."""
+    """Parameters of `list_suppressions`."""
 
     address: str
-    """Entries of this address, in any spelling; needs one `channel`."""
+    """Entries of this address, in any spelling. Requires exactly one `channel`."""
 
     channel: Sequence[Channel]
     """Entries of any of these channels."""
 
     cursor: int
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
 
     reason: Sequence[Cause]
     """Entries with any of these reasons."""
 
     undone: bool
-    """`true`: the entries that were taken back. Default: `false`."""
+    """`true` lists removed entries instead of active entries. Default: `false`."""
 
 
 class UndoSuppressionQuery(TypedDict, total=False):
-    """What `undo_suppression` is asked for."""
+    """Parameters of `undo_suppression`."""
 
     note: str
-    """Why; operators see it beside the entry."""
+    """The reason, shown to operators beside the entry."""

@@ -11,35 +11,35 @@ from notify_client.types.shared import (
 
 
 class ScheduleChange(TypedDict):
-    """What changes; what is left out stays. Its future is made anew."""
+    """Changes of a schedule; omitted fields stay. Future occurrences are planned again."""
 
     name: NotRequired[str | None]
     rrule: NotRequired[str | None]
     timezone: NotRequired[str | None]
-    """null: the recipient's."""
+    """null: the recipient's timezone."""
 
     starts_at: NotRequired[str | datetime | None]
     ends_at: NotRequired[str | datetime | None]
-    """null: it goes on for ever."""
+    """null: the schedule has no end."""
 
     paused: NotRequired[bool | None]
     notification: NotRequired[NotificationRequest | None]
 
 
 class ScheduleAnswer(TypedDict):
-    """A schedule as it stands."""
+    """A stored schedule."""
 
     id: int
     name: str
     rrule: str
     timezone: str | None
-    """null: the recipient's."""
+    """null: the recipient's timezone."""
 
     starts_at: str
     ends_at: str | None
     paused: bool
     next_at: str | None
-    """null: it is paused, or over."""
+    """Time of the next occurrence; null: the schedule is paused or over."""
 
     notification: dict[str, Any]
     created_at: str
@@ -47,19 +47,19 @@ class ScheduleAnswer(TypedDict):
 
 
 class ScheduleRequest(TypedDict):
-    """A notification that recurs."""
+    """A recurring notification."""
 
     name: str
-    """Once for each producer."""
+    """Unique per producer."""
 
     rrule: str
-    """RFC 5545, like `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`; at most each minute."""
+    """RFC 5545 rule, such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`; at most once a minute."""
 
     timezone: NotRequired[str | None]
-    """On whose clock the rule runs; left out: the recipient's."""
+    """Timezone of the rule; omitted: the recipient's timezone."""
 
     starts_at: NotRequired[str | datetime | None]
-    """Left out: now. It gives the time of day where the rule does not."""
+    """Omitted: now. The start gives the time of day if the rule has none."""
 
     ends_at: NotRequired[str | datetime | None]
     paused: NotRequired[bool]
@@ -70,10 +70,10 @@ class ScheduleRequest(TypedDict):
 
 
 class ListSchedulesQuery(TypedDict, total=False):
-    """What `list_schedules` is asked for."""
+    """Parameters of `list_schedules`."""
 
     cursor: int
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""

@@ -48,7 +48,7 @@ class Content(TypedDict):
 
 
 class NotificationRequest(TypedDict):
-    """One notification as a producer asks for it."""
+    """A notification as requested by a producer."""
 
     user_id: NotRequired[str | None]
     """The producers' name of a registered recipient; or give `to`."""
@@ -77,7 +77,7 @@ class NotificationRequest(TypedDict):
 
 
 class To(TypedDict):
-    """A recipient by address. One that has these addresses is found, else registered with them."""
+    """A recipient by address: an existing recipient with the addresses, else a new recipient."""
 
     email: NotRequired[str | None]
     """A mailbox; its domain is stored in ASCII."""

@@ -11,54 +11,54 @@ from notify_client.types.shared import (
 
 
 class DiffAnswer(TypedDict):
-    """What changed."""
+    """The differences between two versions."""
 
     template_id: str
     old_version: int
     new_version: int
     diff: str
-    """A unified diff of the versions' files; empty when they say the same."""
+    """A unified diff of the versions' files; empty for equal versions."""
 
 
 class PreviewAnswer(TypedDict):
-    """A message as it would be sent."""
+    """The rendered message."""
 
     version: int
     channel: Channel
     locale: str
-    """Of the text that was chosen."""
+    """Locale of the chosen text."""
 
     title: str | None
-    """Null, like the other parts, when it cannot be rendered; `problems` says why."""
+    """Null, like the other parts, if rendering fails; `problems` has the reason."""
 
     body: str | None
     html: str | None
     sizes: dict[str, int]
-    """Bytes of UTF-8 of each part that there is."""
+    """Bytes of UTF-8 by part."""
 
     segments: int | None
-    """Of an SMS; null on other channels."""
+    """Segments of an SMS; null on other channels."""
 
     missing: list[str]
-    """Variables that the text mentions and the request lacks; it may do without some of them."""
+    """Variables used in the text and missing from the request; some may be optional."""
 
     problems: list[str]
 
 
 class PreviewRequest(TypedDict):
-    """What to show to whom."""
+    """The text and variables to render."""
 
     channel: Channel
     locale: NotRequired[str]
-    """The nearest locale that there is a text in is shown. Default: `"en"`."""
+    """The preview uses the nearest locale with a text. Default: `"en"`."""
 
     variables: NotRequired[Mapping[str, Any]]
     version: NotRequired[int | None]
-    """The current one when left out, or the newest draft where none is published."""
+    """Omitted: the current version, or the newest draft if nothing is published."""
 
 
 class TemplateAnswer(TypedDict):
-    """A template, and its latest versions and steps, newest first."""
+    """A template with the latest versions and events, newest first."""
 
     template_id: str
     current_version: int | None
@@ -71,49 +71,53 @@ class TemplateLine(TypedDict):
 
     template_id: str
     current_version: int | None
-    """What producers get; null while nothing is published."""
+    """The version used for new notifications; null if nothing is published."""
 
     newest_version: int
-    """Higher than the current one where there is a draft."""
+    """Higher than `current_version` if there is a draft."""
 
     updated_at: str
 
 
 class TemplateRequest(TypedDict):
-    """A draft: the first version of a template, or the next one."""
+    """A draft: the first version of a template, or the next version."""
 
     template_id: str
     texts: Sequence[TextRequest]
     sensitive_variables: NotRequired[Sequence[str]]
-    """Variables that are encrypted at rest, masked everywhere and wiped when final."""
+    """Variables to encrypt at rest, mask in all output and wipe after the final status."""
 
     no_longer_sensitive: NotRequired[Sequence[str]]
-    """Variables that the current version keeps sensitive and this one does not. A version that
-    drops one without naming it here cannot be published."""
+    """Variables which are sensitive in the current version and not in this version.
+
+    A draft which drops a sensitive variable without this list cannot be published.
+    """
 
     variables: NotRequired[Sequence[VariableRequest]]
-    """What producers must send; empty: whatever the texts cannot do without."""
+    """Variables which producers must send; empty: the variables without which the texts cannot
+    render.
+    """
 
     default_locale: NotRequired[str]
-    """For readers of a language that has no text. Default: `"en"`."""
+    """Locale for recipients whose language has no text. Default: `"en"`."""
 
     note: NotRequired[str]
 
 
 class TemplateStep(TypedDict):
-    """One line of what was done to a template."""
+    """An event in the history of a template."""
 
     at: str
     version: int
     verb: str
     by: str
-    """An operator's name, an API key's prefix, or `files`."""
+    """An operator's name, the prefix of an API key, or `files`."""
 
     detail: str
 
 
 class TextAnswer(TypedDict):
-    """The words for one channel in one locale."""
+    """The text for a channel and locale."""
 
     channel: Channel
     locale: str
@@ -126,49 +130,54 @@ class TextAnswer(TypedDict):
 
 
 class TextRequest(TypedDict):
-    """The words for one channel in one locale, in the template language."""
+    """The text for a channel and locale, in the template language."""
 
     channel: Channel
     locale: NotRequired[str]
     """Default: `"en"`."""
 
     title: NotRequired[str]
-    """Title or subject; an SMS has none."""
+    """Title or subject; not used for SMS."""
 
     body: NotRequired[str]
-    """Left empty in an e-mail, it is read from the HTML. An e-mail may name `unsubscribe_url`,
-    which no producer sends: where its reader leaves this kind of message. It is empty in P0,
-    P1 and test mode: `{% if unsubscribe_url %}`."""
+    """Empty in an e-mail: derived from the HTML.
+
+    An e-mail may use `unsubscribe_url`, which the service fills in: the page for
+    unsubscribing from messages of the type. The variable is empty for P0, P1 and test mode:
+    `{% if unsubscribe_url %}`.
+    """
 
     html: NotRequired[str]
-    """HTML part of an e-mail; variables are escaped in it."""
+    """HTML part of an e-mail; variables are escaped."""
 
     transliterate: NotRequired[bool]
-    """SMS: say it in GSM-7 where that is possible. Default: `false`."""
+    """SMS: replace characters outside GSM-7 where possible. Default: `false`."""
 
     max_segments: NotRequired[int | None]
-    """SMS: more with the examples, and it is not published."""
+    """SMS: publishing fails if the examples render to more segments."""
 
     shorten_links: NotRequired[bool]
-    """SMS: links become short ones that count their clicks. Default: `false`."""
+    """SMS: replace links by short links with click counts. Default: `false`."""
 
 
 class VariableRequest(TypedDict):
-    """What a template wants of its producers under one name."""
+    """The declaration of a template variable."""
 
     name: str
     type: Literal[
         "string", "integer", "number", "boolean", "datetime", "date", "money", "list", "object"
     ]
     required: NotRequired[bool]
-    """An optional one may be absent or null. Default: `true`."""
+    """An optional variable may be absent or null. Default: `true`."""
 
     example: NotRequired[Any]
-    """What previews show, and what the texts must fit with; a required variable has one."""
+    """Value for previews and for the checks before publishing; mandatory for a required
+    variable.
+    """
 
 
 class VersionAnswer(TypedDict):
-    """A version."""
+    """A version with texts."""
 
     template_id: str
     version: int
@@ -181,14 +190,14 @@ class VersionAnswer(TypedDict):
     sensitive_variables: list[str]
     no_longer_sensitive: list[str]
     variables: list[dict[str, Any]]
-    """As they were declared: name, type, required, example."""
+    """The declarations: name, type, required, example."""
 
     default_locale: str
     texts: list[TextAnswer]
 
 
 class VersionLine(TypedDict):
-    """A version without its texts."""
+    """A version without texts."""
 
     template_id: str
     version: int
@@ -201,16 +210,16 @@ class VersionLine(TypedDict):
 
 
 class VersionRequest(TypedDict):
-    """Which version."""
+    """The version to publish."""
 
     version: int
 
 
 class ListTemplatesQuery(TypedDict, total=False):
-    """What `list_templates` is asked for."""
+    """Parameters of `list_templates`."""
 
     cursor: str
-    """`next` of the page before."""
+    """The value of `next` on the previous page."""
 
     limit: int
-    """Most results of one page. Default: `50`."""
+    """Maximum number of results per page. Default: `50`."""
