@@ -23,10 +23,10 @@ from notifications.rules.lane import Mode
 
 
 class Scope(StrEnum):
-    """What a key may do. A key may also hold `<noun>:*`, which is every scope of a noun."""
+    """A right of a key. A key may also hold `<noun>:*`: every scope of the noun."""
 
     sentence: str
-    """What it allows to do."""
+    """The allowed actions, in words."""
 
     def __new__(cls, value: str, sentence: str) -> Self:
         """Create a member from a value and a sentence."""
@@ -114,7 +114,7 @@ WHY_LIVE: Final = {
     "suppressions": "the suppression list stops live messages; test mode has no list",
     "templates": "templates are shared: what a key changes there is sent in live mode",
 }
-"""Why test keys may not call an operation, by the first part of its path."""
+"""Reasons why test keys may not call an operation, by the first part of the path."""
 BOTH: Final = frozenset(Mode)
 LIVE: Final = frozenset({Mode.LIVE})
 
@@ -128,7 +128,7 @@ class Rule:
     body that needs a scope of its own."""
     needs: Scope | Entry
     modes: frozenset[Mode] = BOTH
-    """Whose keys may call it."""
+    """Modes of the keys that may call the operation."""
     right: str = ""
     """The right that the same act needs in the admin; empty: the admin has no such act."""
 
@@ -139,7 +139,7 @@ class Rule:
 
     @property
     def why_live(self) -> str:
-        """Why test keys may not call the operation; empty where they may."""
+        """The reason why test keys may not call the operation; empty if test keys may."""
         if Mode.TEST in self.modes or isinstance(self.needs, Entry):
             return ""
         return WHY_LIVE[self.operation.split("/")[2]]

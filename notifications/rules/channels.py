@@ -1,4 +1,4 @@
-"""Which contacts a notification goes to, by the recipient's preferences and contacts.
+"""The contacts of a notification, by the recipient's preferences and contacts.
 
 Decided at accept, and again at the release of a scheduled delivery. The gate before each call
 checks `declines` alone, because the delivery has its channel.
@@ -58,7 +58,7 @@ class Target(NamedTuple):
 def declines(
     categories_off: AbstractSet[str], *, topics: Collection[str], priority: Priority
 ) -> bool:
-    """Whether the recipient opted out of any of `topics`. Always False for P0."""
+    """Return True if the recipient opted out of any of `topics`. Always False for P0."""
     return priority is not Priority.P0 and not categories_off.isdisjoint(topics)
 
 

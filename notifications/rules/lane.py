@@ -89,10 +89,10 @@ class Pace:
     """Total time of one provider call, kept by the adapter; a thread pool ignores Celery's limits.
     """
     begin_within: dt.timedelta
-    """How long after its claim a task begins calls; then the rest returns to the queue."""
+    """Time after the claim in which a task begins calls; then the rest returns to the queue."""
     lease: dt.timedelta
-    """How long a claimed row is ours without a renewal. Longer than the deadline, so that only a
-    dead or stuck worker loses a lease."""
+    """Lifetime of a claim without a renewal. Longer than the deadline, so that only a dead or stuck
+    worker loses a lease."""
 
 
 def _pace(*, deadline: float, begin_within: float, lease: float) -> Pace:

@@ -53,7 +53,7 @@ class Advance:
 
     @property
     def changes(self) -> bool:
-        """Whether there is a change to write."""
+        """True if there is a change to write."""
         return any((self.gone, self.held, self.unheld, self.waking))
 
     def add(self, fronts: Sequence[Front], *, now: dt.datetime) -> bool:

@@ -39,7 +39,7 @@ from providers.contract import (
 HOLD_FOR_PROVIDER: Final = dt.timedelta(seconds=30)
 """Shortest hold of a row whose provider is misconfigured or missing; jitter doubles it at most."""
 RETURN_GRACE: Final = dt.timedelta(seconds=2)
-"""How long the message of a returned row goes before the relay publishes the row again."""
+"""Head start of a returned row's message before the relay publishes the row again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Decision:
     """None: the row is final."""
     provider_message_id: str = ""
     republish_in: dt.timedelta | None = None
-    """When the worker publishes the delivery again; None: never, or the sweep does."""
+    """Time until the worker publishes the delivery again; None: not by the worker."""
 
 
 def decide(outcome: Outcome, now: Circumstances) -> Decision:  # noqa: PLR0911 - one a kind

@@ -95,7 +95,7 @@ class FieldError:
     pointer: str
     """RFC 6901 JSON pointer into the body, the query or the headers; empty for the whole of it."""
     detail: str
-    """What is wrong there and how to mend it."""
+    """The fault, and the accepted value."""
     source: Source = Source.BODY
 
 

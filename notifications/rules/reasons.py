@@ -1,4 +1,4 @@
-"""Why a delivery is in its status: one enum for the database, the API, metrics, admin and docs.
+"""Reasons of statuses: one enum for the database, the API, metrics, admin and docs.
 
 A provider's code is not a reason: an event and an attempt carry the code in their detail.
 """

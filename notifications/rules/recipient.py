@@ -27,7 +27,7 @@ from providers import mailboxes
 from providers.contract import Channel
 
 _PREFIX: Final = "to_"
-"""How the user ids begin that the service makes."""
+"""Beginning of the user ids that the service creates."""
 
 
 def _zone(name: str) -> str:

@@ -277,7 +277,7 @@ def _size_fault(value: dict[str, Any], limit: int) -> str:
 
 
 def _has_rounded_integer(value: object) -> bool:
-    """Whether an integer too large for 64 bits was read: the JSON decoder makes a float of it."""
+    """Return True if a value has an integer above 64 bits, which the decoder reads as a float."""
     if isinstance(value, float):
         return abs(value) >= 2**64 and value.is_integer()
     if isinstance(value, dict):

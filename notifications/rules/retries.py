@@ -1,4 +1,4 @@
-"""When to try again, and when to stop.
+"""The time of the next attempt, and the end of the attempts.
 
     delay = min(cap, jittered(base * multiplier ** n)), n = 0 for the first retry
 
@@ -21,7 +21,7 @@ from providers.contract import Channel
 
 
 class Jitter(StrEnum):
-    """How a delay is spread. `u` below is one draw from [0, 1)."""
+    """The spread of a delay. `u` below is one draw from [0, 1)."""
 
     NONE = "none"
     """delay"""

@@ -13,7 +13,7 @@ from typing import Final
 GROUP_PREFIX: Final = "role: "
 """Of the groups that `migrate` keeps."""
 APPS: Final = frozenset({"notifications", "auth", "django_celery_beat"})
-"""Whose permissions the roles have."""
+"""The apps with the permissions of the roles."""
 
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "auditor": ("view_*",),
@@ -54,7 +54,7 @@ ACTS: Final[Mapping[str, str]] = {
 
 
 def grants(role: str, right: str) -> bool:
-    """Whether a role has a right."""
+    """Return True if a role has a right."""
     return any(fnmatchcase(right, pattern) for pattern in ROLES[role])
 
 

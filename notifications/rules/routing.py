@@ -1,4 +1,4 @@
-"""Which providers may take a delivery, and in which order. Rules are data.
+"""The providers of a delivery, in order. Rules are data.
 
 A rule gives a channel to a provider: everywhere, in one region (the beginning of a phone number) or
 on one platform (an address kind). Only the most specific fitting rules decide, so a row for `+49`

@@ -13,7 +13,7 @@ from typing import Final
 
 
 class Status(IntEnum):
-    """Where a delivery stands. The number is what Postgres stores."""
+    """The status of a delivery. Postgres stores the number."""
 
     SCHEDULED = 1
     """Waits for an instant, or is held by a gate (see the reason)."""

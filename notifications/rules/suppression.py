@@ -11,7 +11,7 @@ from providers.contract import Channel
 
 
 class Cause(StrEnum):
-    """Why an address is suppressed. Undoing one cause leaves the others."""
+    """The cause of a suppression. Undoing one cause leaves the others."""
 
     BOUNCE = "bounce"
     """A provider called the address dead."""

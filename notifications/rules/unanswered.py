@@ -1,4 +1,4 @@
-"""What follows an unanswered call: one table, channel by priority.
+"""The decision after an unanswered call: one table, channel by priority.
 
 Sending again may reach the recipient twice; not sending may reach them never. If the provider drops
 or hides a repeat, the message is sent again. Else urgency decides: a second OTP is better than

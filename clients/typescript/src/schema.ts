@@ -64,7 +64,7 @@ export interface components {
             rejected: number;
         };
         /**
-         * @description Why an address is suppressed. Undoing one cause leaves the others.
+         * @description The cause of a suppression. Undoing one cause leaves the others.
          * @enum {string}
          */
         Cause: "bounce" | "complaint" | "stop_keyword" | "unsubscribe_all" | "manual" | "import";

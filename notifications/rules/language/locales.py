@@ -1,4 +1,4 @@
-"""Which of a template's languages a recipient gets, and how that language is written.
+"""The choice of a template's locale for a recipient.
 
     pt-BR  ->  CLDR's parents (es-MX: es-419; zh-TW: zh-Hant)  ->  pt  ->  another Portuguese
            ->  the template's default  ->  en  ->  whatever there is
@@ -56,7 +56,7 @@ def cldr(tag: str) -> Locale:
 
 
 def is_known(tag: str) -> bool:
-    """Whether CLDR has a name for each part of a tag: an unnamed part is a typing mistake.
+    """Return True if CLDR has a name for each part of a tag; an unnamed part is a mistake.
 
     Any language goes with any region: `en-SE` is an English reader in Sweden.
     """

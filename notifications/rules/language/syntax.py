@@ -131,7 +131,7 @@ def _objection(node: nodes.Node, *, loops: int) -> str:
 
 
 def _can_be_sent(value: object) -> bool:
-    """Whether a constant is finite, and a text that UTF-8 and a database take."""
+    """Return True if a constant is finite, and a text fits UTF-8 and the database."""
     if isinstance(value, float):
         return math.isfinite(value)
     return not isinstance(value, str) or not _UNSENDABLE.search(value)

@@ -46,7 +46,7 @@ PROBE_ANSWERS_WITHIN: Final = PACE[Priority.P0].deadline
 """While a probe is out this long, held deliveries wait for its answer and not for the next probe.
 """
 LAST_PROBE_YIELDS_FOR: Final = dt.timedelta(seconds=2)
-"""How long the delivery of the last probe lets others go first."""
+"""Time for which other deliveries go before the delivery of the last probe."""
 LOOKS_PER_SECOND: Final = 10
 """P0 and P1 deliveries per second that are claimed again behind one open breaker."""
 
@@ -207,7 +207,7 @@ class CallStats:
 
     @property
     def is_plain_success(self) -> bool:
-        """Whether all were accepted and none was a probe: the report can wait."""
+        """True if all calls were accepted and no call was a probe: the report can wait."""
         return self.calls == self.accepted and not self.probe
 
     def as_probes(self) -> CallStats:
@@ -239,7 +239,7 @@ class BreakerReport:
     believed: int
     """Rejections in the tally, in their order, that are believed."""
     why: str = ""
-    """Why it tripped."""
+    """The reason why the breaker tripped."""
 
 
 class BreakerState(IntEnum):

@@ -34,7 +34,7 @@ CEILING: Final = 2_000
 SLACK_SECONDS: Final = 0.05
 """A latency this much above the baseline says nothing: our own processor causes such delays."""
 SLACK_SECONDS_A_CALL: Final = 0.0001
-"""What each further call in flight adds to the slack: one process works on all of them."""
+"""Slack of each further call in flight, because one process works on all calls."""
 TOLERATED: Final = 1.5
 """Latency, in baselines, above which the limit shrinks."""
 CALM: Final = 1.2

@@ -23,7 +23,7 @@ from notifications.rules.lane import Priority
 from providers.contract import Channel
 
 PATTERN: Final = r"^[1-9][0-9]{0,5}/(hour|day)$"
-"""How a cap is written; a million a day is none."""
+"""Notation of a cap, up to six digits."""
 _SPANS: Final = MappingProxyType({"hour": dt.timedelta(hours=1), "day": dt.timedelta(days=1)})
 _WORDS: Final = {span: word for word, span in _SPANS.items()}
 

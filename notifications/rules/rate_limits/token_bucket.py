@@ -31,7 +31,7 @@ AHEAD: Final[Mapping[Priority, dt.timedelta]] = MappingProxyType({
     Priority.P2: dt.timedelta(seconds=2),
     Priority.P3: dt.timedelta(seconds=2),
 })
-"""How far in the future a slot may lie. P0: its time to live."""
+"""Longest time until a slot. P0: the time to live."""
 
 NOW: Final = dt.timedelta(milliseconds=20)
 """A slot this near is now, because holding a row takes longer."""

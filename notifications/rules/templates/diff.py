@@ -24,7 +24,7 @@ class Row:
 
     @property
     def is_change(self) -> bool:
-        """Whether the sides differ here."""
+        """True if the sides differ in the line."""
         return self.old != self.new
 
 

@@ -42,7 +42,7 @@ def replace_links(text: str, shorten: Callable[[str], str]) -> str:
 
 
 def is_target(link: str) -> bool:
-    """Whether a short link may lead there: an absolute http or https URL with a host."""
+    """Return True if a short link may lead to a link: an absolute http(s) URL with a host."""
     try:
         parts = urlsplit(link)
     except ValueError:
@@ -58,7 +58,7 @@ def token(delivery_id: UUID, link: str, *, key: bytes) -> str:
 
 
 def is_a_person(*, method: str, agent: str, purpose: str) -> bool:
-    """Whether a request looks like a click.
+    """Return True if a request looks like a click.
 
     Phones, chat programs and mail gateways fetch links too. Requests that say so (by method,
     prefetch header or user agent) are no click, so the count of clicks is an upper estimate.

@@ -1,4 +1,4 @@
-"""When: wall clocks as instants, and what is decided by them.
+"""Times: local times as instants, and decisions by local time.
 
     local_time    what a clock on a wall says, as an instant; when it says so next
     quiet_hours   when a person wants no message, and when the next may come

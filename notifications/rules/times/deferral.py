@@ -32,7 +32,7 @@ _STEP: Final = dt.timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerDay:
-    """When a producer's marketing may go to recipients of unknown timezone."""
+    """The time of day of a producer's marketing to recipients of unknown timezone."""
 
     timezone: str = "UTC"
     begins: dt.time = dt.time(8)

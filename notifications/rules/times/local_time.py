@@ -33,7 +33,7 @@ def _names() -> frozenset[str]:
 
 
 def is_zone(name: str) -> bool:
-    """Whether the tz database has this zone; links such as Asia/Calcutta count."""
+    """Return True if the tz database has the zone; links such as Asia/Calcutta count."""
     return name in _names()
 
 

@@ -40,7 +40,7 @@ from providers.contract import Channel
 MAX_WINDOWS: Final = 50
 """Of one recipient."""
 LOOK_AHEAD: Final = dt.timedelta(days=8)
-"""How far a stretch is followed; a longer one is checked again then."""
+"""Longest look into the future; a longer quiet time is checked again at that point."""
 _DAY: Final = dt.timedelta(days=1)
 _MINUTE: Final = dt.timedelta(minutes=1)
 _WEEK_MINUTES: Final = 7 * 24 * 60

@@ -81,7 +81,7 @@ def _is_broken(link: PGconn) -> bool:
 
 
 def is_writable() -> bool:
-    """Whether the server takes writes: no standby, and not read-only.
+    """Return True if the server takes writes: no standby, and not read-only.
 
     Raises:
         django.db.Error: the server is away.

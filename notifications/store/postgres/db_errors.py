@@ -10,7 +10,7 @@ _LIMIT_EXCEEDED = "54"
 
 
 def is_too_large(error: Exception) -> bool:
-    """Whether a value was too large to be stored.
+    """Return True if a value was too large to be stored.
 
     Django and psycopg name this error like a lost connection, but no retry can succeed.
     """

@@ -12,8 +12,8 @@ from psycopg.errors import DiskFull
 from notifications import clock
 
 FULL_FOR_SECONDS: Final = 10.0
-"""How long a failed write counts. After that a process takes requests again, and the next failed
-write counts again."""
+"""Time for which a failed write counts. Afterwards a process takes requests again, and the next
+failed write counts again."""
 
 
 class _Failed:
@@ -30,7 +30,7 @@ def note(error: BaseException) -> None:
 
 
 def is_full() -> bool:
-    """Whether a write failed for want of room during the last FULL_FOR_SECONDS."""
+    """Return True if a write found no space on the disk in the last FULL_FOR_SECONDS."""
     return clock.monotonic() - _failed.at < FULL_FOR_SECONDS
 
 

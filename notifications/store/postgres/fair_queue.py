@@ -81,10 +81,10 @@ def due_in(rows: Sequence[Mapping[str, Any]]) -> dict[UUID, dt.timedelta]:
 
 
 def intervals(asks: Mapping[UUID, Ask]) -> dict[UUID, dt.timedelta]:
-    """How soon each of these rows of P2 and P3 is due, by its place.
+    """Return the time until each row of P2 and P3 is due, by the row's place in the queue.
 
-    Counted from now() of the transaction that is open, to which SQL adds them: counted from a later
-    instant, each place would be early by the age of the transaction.
+    The intervals begin at now() of the open transaction, because SQL adds the intervals to now().
+    From a later instant, each place would be early by the age of the transaction.
     """
     if not asks:
         return {}

@@ -120,7 +120,7 @@ def _table(day: dt.date) -> sql.Identifier:
 
 
 def _is_due(day: dt.date) -> bool:
-    """Whether a row of this day is due before the next look."""
+    """Return True if a row of the day is due before the next look."""
     statement = _DUE_SOON.format(_table(day))
     with db.cursor() as running:
         running.execute(statement, {**LANE_COLUMNS, "statuses": _WITH_DUE_TIME, "ahead": _AHEAD})

@@ -28,7 +28,7 @@ Queue = tuple[int, int]
 """An ordering key's id and a channel."""
 
 LOOK_EVERY: Final = dt.timedelta(seconds=5)
-"""How soon the sweep repairs a lost wake-up."""
+"""Interval of the sweep that repairs lost wake-ups."""
 _COLUMNS: Final = ("key_id", "channel", "delivery_id")
 
 

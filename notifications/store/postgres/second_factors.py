@@ -63,7 +63,7 @@ def new_recovery_codes(user: User) -> list[str]:
 
 
 def recovery_codes_left(user: User) -> int:
-    """How many recovery codes of an account are unused."""
+    """Return the number of unused recovery codes of an account."""
     left = StaticToken.objects.filter(device__user=user, device__confirmed=True)
     return int(left.count())
 

@@ -23,7 +23,7 @@ class SweepResult(NamedTuple):
     failed_before: int
     """Failed rows of the previous run."""
     took: dt.timedelta
-    """How long runs had begun without an end."""
+    """Time since the first run that has not ended."""
 
 
 def end(name: str, *, moved: int, failed: int) -> SweepResult:

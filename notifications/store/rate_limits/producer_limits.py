@@ -33,13 +33,13 @@ class Quota:
     remaining: int
     """Notifications left in the burst."""
     window: dt.timedelta
-    """How long an empty bucket takes to fill."""
+    """Time in which an empty bucket fills."""
     full_in: dt.timedelta
-    """How long until the bucket is full."""
+    """Time until the bucket is full."""
     retry_after: dt.timedelta
     """Time until a refused call would be granted; zero for a granted call."""
     taken: int = 0
-    """How much was taken, where a part of the charge may be."""
+    """Amount taken, if a part of the charge may be taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,7 @@ class AdmissionRequest:
     candidates: Sequence[UUID] = ()
     """Up to two deliveries; one of the candidates may become the probe."""
     is_alone: bool = True
-    """Whether the candidates have no other provider."""
+    """True if the candidates have no other provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

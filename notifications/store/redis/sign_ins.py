@@ -31,7 +31,7 @@ _log = structlog.get_logger(__name__)
 KNOWN_FOR: Final = dt.timedelta(days=30)
 """Time for which an address counts as known to an account after a sign-in."""
 KEPT: Final = dt.timedelta(days=90)
-"""How long ended sessions are listed."""
+"""Time for which ended sessions are listed."""
 _SEEN_EVERY: Final = dt.timedelta(minutes=1)
 
 

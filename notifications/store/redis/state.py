@@ -32,7 +32,7 @@ class Away(Exception):
 
 
 class _Circuit:
-    """Whether the last call failed a moment ago."""
+    """The state Redis counts as away for a moment after a failed call."""
 
     rests_until = 0.0
     """Monotonic seconds."""
