@@ -27,7 +27,7 @@ from notifications.models.suppression import LONGEST_NOTE
 from notifications.operations import suppression_csv
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import audit, suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -139,7 +139,9 @@ class SuppressionAdmin(AuditedAdmin):
         """Add the entry with the store; an existing entry stays unchanged."""
         del form, change
         channel = Channel(obj.channel)
-        entry = Entry(channel=channel, address=obj.address, cause=Cause.MANUAL, note=obj.note)
+        entry = SuppressionEntry(
+            channel=channel, address=obj.address, cause=Cause.MANUAL, note=obj.note
+        )
         suppressions.add([entry], by=request.user.get_username())
         kept = suppressions.active(channel, obj.address, cause=Cause.MANUAL)
         if kept is not None:

@@ -16,7 +16,7 @@ from django.db import transaction
 from notifications.rules.language.syntax import MAX_SOURCE
 from notifications.rules.templates.file_format import BrokenFiles
 from notifications.store.templates import import_export
-from notifications.store.templates.import_export import Change
+from notifications.store.templates.import_export import ImportEffect
 
 MAX_FILES: Final = 10_000
 """Maximum files per upload: a hundred templates with a hundred texts."""
@@ -40,7 +40,7 @@ def pack() -> bytes:
     return packed.getvalue()
 
 
-def load(upload: UploadedFile[bytes], *, by: str, publish: bool) -> dict[str, Change]:
+def load(upload: UploadedFile[bytes], *, by: str, publish: bool) -> dict[str, ImportEffect]:
     """Import all templates of a zip file, or none; return the change of every template.
 
     Raises:

@@ -33,7 +33,7 @@ from notifications.rules.problems import Problem
 from notifications.rules.templates import contents, previews
 from notifications.rules.templates.contents import UNTITLED
 from notifications.rules.templates.previews import Preview
-from notifications.rules.texts.wording import Source
+from notifications.rules.texts.wording import TextSource
 from notifications.store.postgres import audit
 from notifications.store.templates import rows, versions
 from providers.contract import Channel
@@ -53,7 +53,7 @@ FRAMES: Final = {
 class Panel:
     """A channel in the chosen locale: sources and preview."""
 
-    words: Source
+    words: TextSource
     """Empty sources if the locale has no text."""
     instead: str
     """The fallback locale for recipients if the locale has no text; else empty."""
@@ -147,7 +147,7 @@ def may_write(request: HttpRequest) -> bool:
 
 
 def _frames(
-    version: Template, typed: Sequence[Source], variables: Mapping[str, Any]
+    version: Template, typed: Sequence[TextSource], variables: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the preview of every channel for the typed texts: channel -> HTML."""
     texts = versions.content_of(version).texts
@@ -164,7 +164,7 @@ def _frames(
     return frames
 
 
-def _save(version: Template, typed: Sequence[Source], *, by: str) -> list[str]:
+def _save(version: Template, typed: Sequence[TextSource], *, by: str) -> list[str]:
     """Store the texts of a locale; return the errors, in which case nothing is stored.
 
     A text with empty parts is removed.
@@ -187,7 +187,7 @@ def _save(version: Template, typed: Sequence[Source], *, by: str) -> list[str]:
     return []
 
 
-def _send(words: Source, variables: Mapping[str, Any]) -> JsonResponse:
+def _send(words: TextSource, variables: Mapping[str, Any]) -> JsonResponse:
     """Send a text as typed to the sandbox."""
     shown = previews.preview(words, variables)
     if shown.rendered is None:
@@ -207,11 +207,11 @@ def _json_response(fault: str, done: str, **links: str) -> JsonResponse:
     return JsonResponse({"told": told, "fault": fault})
 
 
-def _says_something(words: Source) -> bool:
+def _says_something(words: TextSource) -> bool:
     return bool(words.body or words.title or words.html)
 
 
-def _instead(texts: Sequence[Source], words: Source) -> Source | None:
+def _instead(texts: Sequence[TextSource], words: TextSource) -> TextSource | None:
     """Return the fallback text for recipients while `words` is empty."""
     others = [text for text in texts if text.locale != words.locale]
     return previews.chosen(others, words.channel, words.locale)
@@ -222,7 +222,7 @@ def _first(there: Sequence[str]) -> str:
 
 
 def _panel(
-    texts: Sequence[Source], channel: Channel, locale: str, variables: Mapping[str, Any]
+    texts: Sequence[TextSource], channel: Channel, locale: str, variables: Mapping[str, Any]
 ) -> Panel:
     chosen = previews.chosen(texts, channel, locale)
     own = chosen if chosen and chosen.locale == locale else None
@@ -233,7 +233,7 @@ def _panel(
     )
 
 
-def _parse_texts(request: HttpRequest, version: Template) -> list[Source]:
+def _parse_texts(request: HttpRequest, version: Template) -> list[TextSource]:
     """Return the texts of the form: a text per shown channel, including empty texts.
 
     Properties missing from the form (SMS options) keep the stored values.
@@ -244,7 +244,7 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[Source]:
     return [
         contents.normalize(
             dataclasses.replace(
-                there.get(channel, Source(channel=channel, locale=locale)),
+                there.get(channel, TextSource(channel=channel, locale=locale)),
                 title=request.POST.get(f"{channel.label}-title", ""),
                 body=request.POST.get(f"{channel.label}-body", ""),
                 html=request.POST.get(f"{channel.label}-html", ""),
@@ -255,7 +255,7 @@ def _parse_texts(request: HttpRequest, version: Template) -> list[Source]:
     ]
 
 
-def _faults(words: Source) -> Iterator[str]:
+def _faults(words: TextSource) -> Iterator[str]:
     if not words.body and not words.html:
         yield f"{words.channel.label}: the text is empty."
     for source in versions.SOURCES:

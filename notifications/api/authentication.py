@@ -16,7 +16,7 @@ from notifications.api.address_limits import check_failures, raise_failed
 from notifications.api.problems import raise_problem
 from notifications.intake.validation import Caller
 from notifications.rules import access
-from notifications.rules.access import Rule, Scope
+from notifications.rules.access import AccessRule, Scope
 from notifications.rules.problems import Kind, Problem
 from notifications.store.postgres import api_keys
 from notifications.store.postgres.api_keys import KnownKey
@@ -96,7 +96,7 @@ def permit(request: Request, *, part: str = "") -> None:
         raise_problem(Problem(Kind.FORBIDDEN, said))
 
 
-def _rule(request: Request, *, part: str = "") -> Rule | None:
+def _rule(request: Request, *, part: str = "") -> AccessRule | None:
     found = request.resolver_match
     return access.rule_of(request.method or "", found.route, part) if found else None
 

@@ -32,7 +32,7 @@ from notifications.rules.problems import FieldError, Kind, Problem, Source
 from notifications.rules.request import MAX_KEY, RESERVED_KEYS
 from notifications.rules.sensitive import Sensitive
 from notifications.store.postgres import idempotency, secret_variables
-from notifications.store.postgres.idempotency import Entry, Key
+from notifications.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.store.postgres.secret_variables import Fingerprint
 
 View = TypeVar("View", bound=APIView)
@@ -101,7 +101,7 @@ def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
         name = header(request)
         if name is None:
             return post(view, request, *args, **kwargs)
-        key = Key(key_of(request).producer_id, key_of(request).mode, name)
+        key = IdempotencyKey(key_of(request).producer_id, key_of(request).mode, name)
         fingerprint = Fingerprint(canonical(request.data, before=f"{request.path}\n"))
         with transaction.atomic():
             earlier = _claim_key(key, fingerprint)
@@ -115,7 +115,7 @@ def idempotent(post: Post[View, Arguments]) -> Post[View, Arguments]:
     return documented
 
 
-def _claim_key(key: Key, fingerprint: Fingerprint) -> Entry | None:
+def _claim_key(key: IdempotencyKey, fingerprint: Fingerprint) -> IdempotencyRecord | None:
     """Insert the key in the open transaction; return the stored entry of an earlier call.
 
     Raises:
@@ -136,7 +136,7 @@ def _encrypt_response(response: Response) -> dict[str, str]:
     return {"sealed": secret_variables.encrypt(Sensitive(answer)).decode()}
 
 
-def _repeat_response(earlier: Entry, fingerprint: Fingerprint) -> Response:
+def _repeat_response(earlier: IdempotencyRecord, fingerprint: Fingerprint) -> Response:
     if not fingerprint.is_of(earlier.body_hash):
         raise_problem(KEY_REUSED)
     try:

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from notifications import conf
 from notifications.api import problems
 from notifications.api.examples import EXAMPLES, Example
-from notifications.rules.access import TABLE, Entry, Rule, Scope
+from notifications.rules.access import TABLE, AccessRule, Entry, Scope
 from notifications.rules.lane import Mode
 from notifications.rules.problems import Kind
 
@@ -133,7 +133,7 @@ def _add_access(operation: Operation, name: str) -> None:
     operation["x-scopes"] = [rule.needs.value] if isinstance(rule.needs, Scope) else []
 
 
-def _describe_access(rule: Rule) -> str:
+def _describe_access(rule: AccessRule) -> str:
     if rule.needs is Entry.SIGNED:
         return "Requires the provider's signature and no key."
     needs = f"the scope `{rule.needs}`" if isinstance(rule.needs, Scope) else "a key of any scope"

@@ -37,7 +37,7 @@ from notifications.intake import contact_changes
 from notifications.models import Contact, ErasureJob, Preference, Recipient
 from notifications.rules.request import UserId
 from notifications.store.postgres import audit, dead_letters, erasure, recipients, suppressions
-from notifications.store.postgres.recipients import Address, Change
+from notifications.store.postgres.recipients import Address, ContactChange
 from providers.contract import Channel
 
 _USER_ID: Final = TypeAdapter(UserId)
@@ -266,11 +266,11 @@ class RecipientChangeListView(BaseView):
 
 
 @contextmanager
-def _by(request: Request, user_id: str) -> Iterator[Change]:
+def _by(request: Request, user_id: str) -> Iterator[ContactChange]:
     """Limit the rate of contact changes; yield the actor for the audit columns."""
     try:
         with contact_changes.watch(key_of(request).mode, user_id) as losing:
-            yield Change(by=actor_of(request), losing=losing)
+            yield ContactChange(by=actor_of(request), losing=losing)
     except contact_changes.TooManyChanges as error:
         raise_problem(error.problem)
 

@@ -44,7 +44,7 @@ from notifications.rules.suppression import (
 )
 from notifications.store.postgres import audit, suppressions
 from notifications.store.postgres.api_keys import KnownKey
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 
 CSV: str = "text/csv"
 _PAID_BY = 100
@@ -194,7 +194,7 @@ class SuppressionListView(BaseView):
             throttle.charge_afterwards(self, request, cost=raw.count(b"\n") // _PAID_BY)
             return Response(_import_file(raw, by=actor_of(request)).to_json())
         wanted = parse_body(raw, SuppressionRequest)
-        entry = Entry(
+        entry = SuppressionEntry(
             channel=wanted.channel, address=wanted.address, cause=Cause.MANUAL, note=wanted.note
         )
         actor = actor_of(request)

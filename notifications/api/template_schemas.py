@@ -17,7 +17,7 @@ from notifications.rules.recipient import Locale
 from notifications.rules.request import MAX_VARIABLES_BYTES, Name, Text, check_size
 from notifications.rules.request_fields import AskedChannel
 from notifications.rules.templates import contents
-from notifications.rules.templates.contents import Content
+from notifications.rules.templates.contents import TemplateContent
 from notifications.rules.templates.sms_policy import MAX_SEGMENTS
 from notifications.rules.texts import wording
 
@@ -82,9 +82,9 @@ class TextRequest(RequestModel):
             raise request_faults.error_at("a text needs a body or html", "body")
         return self
 
-    def as_words(self) -> wording.Source:
+    def as_words(self) -> wording.TextSource:
         """Return the text as the store keeps texts."""
-        return contents.normalize(wording.Source(**dict(self)))
+        return contents.normalize(wording.TextSource(**dict(self)))
 
 
 class TemplateRequest(RequestModel):
@@ -119,7 +119,7 @@ class TemplateRequest(RequestModel):
             raise request_faults.error_at("must not repeat a channel and locale", "texts")
         return self
 
-    def as_content(self) -> Content:
+    def as_content(self) -> TemplateContent:
         """Return the draft as the store keeps versions."""
         return contents.content(
             (text.as_words() for text in self.texts),

@@ -35,7 +35,7 @@ from notifications.store.cached import retry_presets
 from notifications.store.postgres import attempts, db, fair_queue, transitions
 from notifications.store.postgres.transitions import STILL_DUE, Move
 from notifications.store.redis import sent_ledger
-from notifications.store.redis.sent_ledger import Entry
+from notifications.store.redis.sent_ledger import LedgerEntry
 from providers.contract import Accepted, Channel, NotStarted, Outcome, Repeat, Unanswered
 
 Row = dict[str, Any]
@@ -74,7 +74,7 @@ def rescue(rows: Sequence[Row]) -> int:
     return db.in_transaction(work)
 
 
-def _outcome(row: Row, entry: Entry | None) -> Outcome | None:
+def _outcome(row: Row, entry: LedgerEntry | None) -> Outcome | None:
     """Return the outcome of the claim's call; None if no call was begun."""
     if row["call_started_at"] is None:
         return None

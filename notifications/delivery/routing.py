@@ -21,7 +21,7 @@ from notifications import conf
 from notifications.delivery.batch import Batch
 from notifications.rules import routing
 from notifications.rules.lane import Mode
-from notifications.rules.routing import Choice, Rule
+from notifications.rules.routing import Choice, RoutingRule
 from notifications.store.cached import provider_routes
 from providers import dry_run, registry
 from providers.contract import Channel, Provider
@@ -80,18 +80,18 @@ def live_providers(channel: Channel) -> list[Provider]:
     return [each for each in found if each is not None]
 
 
-def _choose(place: _Place, stored: Sequence[Rule]) -> Choice:
+def _choose(place: _Place, stored: Sequence[RoutingRule]) -> Choice:
     settings = conf.current()
     if place.mode is Mode.TEST:
-        return _among([Rule(channel=place.channel, provider=settings.test_provider)], place)
+        return _among([RoutingRule(channel=place.channel, provider=settings.test_provider)], place)
     if settings.dry_run:
-        return _among([Rule(channel=place.channel, provider=dry_run.NAME)], place)
-    default = Rule(channel=place.channel, provider=settings.routes.get(place.channel, ""))
+        return _among([RoutingRule(channel=place.channel, provider=dry_run.NAME)], place)
+    default = RoutingRule(channel=place.channel, provider=settings.routes.get(place.channel, ""))
     choice = _among(stored, place)
     return choice if choice.rules else _among([default], place)
 
 
-def _among(rules: Sequence[Rule], place: _Place) -> Choice:
+def _among(rules: Sequence[RoutingRule], place: _Place) -> Choice:
     usable = [
         rule
         for rule in rules

@@ -46,7 +46,7 @@ from notifications.rules.texts import sms_segments
 from notifications.rules.transitions import RETURN
 from notifications.store.postgres import claims
 from notifications.store.redis import sent_ledger
-from notifications.store.redis.sent_ledger import Entry
+from notifications.store.redis.sent_ledger import LedgerEntry
 from providers.contract import Channel, Message, Provider, Result, Unanswered
 
 Answer = TypeVar("Answer")
@@ -245,7 +245,7 @@ class _Sending:
         in_flight.release(self._provider, len(results), results)
         name = self._provider.name
         sent_ledger.write(
-            Entry(each.delivery_id, self._called[each.delivery_id].call, name, each.outcome)
+            LedgerEntry(each.delivery_id, self._called[each.delivery_id].call, name, each.outcome)
             for each in results
         )
 

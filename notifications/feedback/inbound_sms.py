@@ -26,7 +26,7 @@ from notifications.rules.keywords import Keyword, keyword_in
 from notifications.rules.redaction import address_hash
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import received_texts, suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel, InboundText
 
 _log = structlog.get_logger(__name__)
@@ -75,7 +75,7 @@ def _update_suppressions(
     match keyword:
         case Keyword.STOP:
             cause = Cause.STOP_KEYWORD
-            entry = Entry(channel=Channel.SMS, address=number, cause=cause, note=note)
+            entry = SuppressionEntry(channel=Channel.SMS, address=number, cause=cause, note=note)
             return suppressions.add([entry], by=provider, provider=provider) > 0
         case Keyword.START:
             rows = suppressions.of_address(Channel.SMS, number).filter(reason=Cause.STOP_KEYWORD)

@@ -20,7 +20,7 @@ from notifications.delivery.unsubscribe_links import BadLink, Link, token_fields
 from notifications.models import Contact
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import recipients, suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 
 MARKETING: Final = "marketing"
 """The category of all marketing messages."""
@@ -103,7 +103,10 @@ def _log_fields(link: Link, choice: Choice) -> dict[str, object]:
 def _leave_channel(link: Link) -> bool:
     """Suppress every address of the recipient on the channel; operators can undo each entry."""
     cause = Cause.UNSUBSCRIBE_ALL
-    entries = [Entry(channel=link.channel, address=each, cause=cause) for each in _addresses(link)]
+    entries = [
+        SuppressionEntry(channel=link.channel, address=each, cause=cause)
+        for each in _addresses(link)
+    ]
     return suppressions.add(entries, by=_BY) > 0
 
 

@@ -45,7 +45,7 @@ from notifications.rules.problems import Problem
 from notifications.rules.request import NotificationRequest
 from notifications.rules.states import Status
 from notifications.store.postgres import db, idempotency, inserts, ordering_queues, partitions
-from notifications.store.postgres.idempotency import Entry, Key
+from notifications.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.store.postgres.secret_variables import Fingerprint
 from notifications.store.rate_limits import producer_limits
 from notifications.store.rate_limits.producer_limits import Charge, Quota
@@ -130,7 +130,9 @@ def accept_once(
         each if isinstance(each, Problem) else IntakeRequest(caller, each, traceparent)
         for each in asked
     ]
-    whole = BatchKey(key=Key(caller.producer_id, caller.mode, key), fingerprint=fingerprint)
+    whole = BatchKey(
+        key=IdempotencyKey(caller.producer_id, caller.mode, key), fingerprint=fingerprint
+    )
     try:
         prepared, found = _prepare_and_store(asks, whole=whole)
     except _Locked:
@@ -288,7 +290,9 @@ def _store(
 
 
 def _separate_repeats(
-    prepared: _PreparedList, answered: Mapping[Key, Entry], whole: BatchKey | None
+    prepared: _PreparedList,
+    answered: Mapping[IdempotencyKey, IdempotencyRecord],
+    whole: BatchKey | None,
 ) -> KeyResolution:
     """Separate new plans from repeats.
 
@@ -301,10 +305,10 @@ def _separate_repeats(
     if whole.key in answered:
         raise idempotency_keys.AlreadyAnswered(answered[whole.key])
     # An item with the key of the whole call uses the key for a different body.
-    taken = {whole.key: Entry(whole.key, whole.fingerprint.kept, None)}
+    taken = {whole.key: IdempotencyRecord(whole.key, whole.fingerprint.kept, None)}
     found = idempotency_keys.resolve(plans, {**answered, **taken})
     kept = [to_json(_result(plan, found)) for plan in prepared.plans]
-    found.entries.append(Entry(whole.key, whole.fingerprint.kept, kept))
+    found.entries.append(IdempotencyRecord(whole.key, whole.fingerprint.kept, kept))
     return found
 
 
@@ -368,7 +372,9 @@ def _result(plan: Plan | Repeat | Problem, found: KeyResolution) -> AcceptedRequ
     return _repeat_result(earlier, plan.fingerprint)
 
 
-def _repeat_result(earlier: Entry, fingerprint: Fingerprint | None) -> AcceptedRequest | Refused:
+def _repeat_result(
+    earlier: IdempotencyRecord, fingerprint: Fingerprint | None
+) -> AcceptedRequest | Refused:
     if fingerprint is None or not fingerprint.is_of(earlier.body_hash):
         return Refused(KEY_REUSED)
     return AcceptedRequest(earlier.response, replayed=True)

@@ -17,7 +17,7 @@ from notifications.intake.plan import Plan
 from notifications.intake.validation import IntakeRequest
 from notifications.rules.problems import Kind, Problem
 from notifications.rules.request import canonical
-from notifications.store.postgres.idempotency import Entry, Key
+from notifications.store.postgres.idempotency import IdempotencyKey, IdempotencyRecord
 from notifications.store.postgres.secret_variables import Fingerprint
 
 IN_PROGRESS: Final = Problem(
@@ -36,9 +36,9 @@ class KeyResolution:
     """New plans and keys to store, and the first responses to repeats."""
 
     new_plans: list[Plan] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[IdempotencyRecord] = field(default_factory=list)
     """The keys of `new_plans`."""
-    earlier: dict[UUID, Entry] = field(default_factory=dict)
+    earlier: dict[UUID, IdempotencyRecord] = field(default_factory=dict)
     """Stored responses by the repeating plan's id."""
 
 
@@ -46,7 +46,7 @@ class KeyResolution:
 class BatchKey:
     """The idempotency key of a whole call."""
 
-    key: Key
+    key: IdempotencyKey
     fingerprint: Fingerprint
 
 
@@ -54,7 +54,7 @@ class BatchKey:
 class Repeat:
     """A request with a used key, found before planning."""
 
-    earlier: Entry
+    earlier: IdempotencyRecord
     fingerprint: Fingerprint
     """Fingerprint of the new request."""
 
@@ -62,28 +62,32 @@ class Repeat:
 class AlreadyAnswered(Exception):
     """The whole call was answered before."""
 
-    def __init__(self, earlier: Entry) -> None:
+    def __init__(self, earlier: IdempotencyRecord) -> None:
         super().__init__(earlier.key.name)
         self.body_hash = earlier.body_hash
         self.response: Any = earlier.response
 
 
-def repeat_of(ask: IntakeRequest, answered: Mapping[Key, Entry]) -> Repeat | None:
+def repeat_of(
+    ask: IntakeRequest, answered: Mapping[IdempotencyKey, IdempotencyRecord]
+) -> Repeat | None:
     """Return the repeat of an earlier request; None for a new or missing key."""
     name = ask.request.idempotency_key
     if not name:
         return None
-    earlier = answered.get(Key(ask.caller.producer_id, ask.caller.mode, name))
+    earlier = answered.get(IdempotencyKey(ask.caller.producer_id, ask.caller.mode, name))
     return None if earlier is None else Repeat(earlier, Fingerprint(canonical(ask.request)))
 
 
-def resolve(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> KeyResolution:
+def resolve(
+    plans: Sequence[Plan], answered: Mapping[IdempotencyKey, IdempotencyRecord]
+) -> KeyResolution:
     """Separate new plans from repeats of this list or earlier requests.
 
     The first plan with a key answers later plans with the same key.
     """
     found = KeyResolution()
-    here: dict[Key, Entry] = {}
+    here: dict[IdempotencyKey, IdempotencyRecord] = {}
     for plan in plans:
         key = plan.key
         if key is None or plan.fingerprint is None:
@@ -91,7 +95,7 @@ def resolve(plans: Sequence[Plan], answered: Mapping[Key, Entry]) -> KeyResoluti
         elif earlier := answered.get(key) or here.get(key):
             found.earlier[plan.id] = earlier
         else:
-            here[key] = Entry(key, plan.fingerprint.kept, plan.response)
+            here[key] = IdempotencyRecord(key, plan.fingerprint.kept, plan.response)
             found.new_plans.append(plan)
     found.entries = list(here.values())
     return found

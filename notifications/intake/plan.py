@@ -24,7 +24,7 @@ from notifications.rules.sensitive import Sensitive
 from notifications.rules.states import Status, overall
 from notifications.rules.times.local_time import NO_ZONE, When
 from notifications.store.postgres import secret_variables
-from notifications.store.postgres.idempotency import Key
+from notifications.store.postgres.idempotency import IdempotencyKey
 from notifications.store.postgres.inserts import NewDelivery, NotificationRow
 from notifications.store.postgres.secret_variables import Fingerprint
 from providers.contract import Channel
@@ -43,7 +43,7 @@ class Plan:
     deliveries: list[NewDelivery]
     response: dict[str, Any]
     mode: Mode
-    key: Key | None
+    key: IdempotencyKey | None
     fingerprint: Fingerprint | None
     """Fingerprint of the body; None without an idempotency key."""
     ordering_key: int | None
@@ -69,7 +69,7 @@ def plan_request(ask: IntakeRequest, lookups: Lookups) -> Plan | Problem:
         | _send_time_fields(checked.when)
         | explanations.response_fields(ask, checked, resolved.skipped, now=lookups.now),
         mode=caller.mode,
-        key=Key(caller.producer_id, caller.mode, name) if name else None,
+        key=IdempotencyKey(caller.producer_id, caller.mode, name) if name else None,
         fingerprint=Fingerprint(canonical(request)) if name else None,
         ordering_key=checked.ordering_key,
     )

@@ -90,7 +90,7 @@ def remove_unused(registered: Registrations, *, except_for: Collection[str]) -> 
 def _repeats(asks: Sequence[IntakeRequest | Problem]) -> set[int]:
     """Return the positions of requests with a used idempotency key."""
     keys = {
-        number: idempotency.Key(ask.caller.producer_id, ask.caller.mode, name)
+        number: idempotency.IdempotencyKey(ask.caller.producer_id, ask.caller.mode, name)
         for number, ask in enumerate(asks)
         if isinstance(ask, IntakeRequest) and (name := ask.request.idempotency_key)
     }

@@ -76,8 +76,8 @@ class Lookups:
     reaches: Mapping[tuple[Mode, str], RecipientContacts]
     """By mode and user id."""
     templates: Mapping[str, TemplateVersion]
-    ordering_keys: Mapping[idempotency.Key, ordering_queues.Key]
-    answered: dict[idempotency.Key, idempotency.Entry]
+    ordering_keys: Mapping[idempotency.IdempotencyKey, ordering_queues.OrderingKeyRow]
+    answered: dict[idempotency.IdempotencyKey, idempotency.IdempotencyRecord]
     """Stored responses to used idempotency keys of the list."""
 
 
@@ -110,7 +110,9 @@ class _Refusal(Exception):
         self.problem = problem
 
 
-def look_up(asks: Sequence[IntakeRequest], *, also: Iterable[idempotency.Key] = ()) -> Lookups:
+def look_up(
+    asks: Sequence[IntakeRequest], *, also: Iterable[idempotency.IdempotencyKey] = ()
+) -> Lookups:
     """Read the data for validating a list. `also`: further idempotency keys to look up."""
     types = notification_types.every()
     people: dict[Mode, set[str]] = {}
@@ -119,7 +121,9 @@ def look_up(asks: Sequence[IntakeRequest], *, also: Iterable[idempotency.Key] = 
         caller, request = ask.caller, ask.request
         people.setdefault(caller.mode, set()).add(ask.user_id)
         if request.idempotency_key:
-            keys.add(idempotency.Key(caller.producer_id, caller.mode, request.idempotency_key))
+            keys.add(
+                idempotency.IdempotencyKey(caller.producer_id, caller.mode, request.idempotency_key)
+            )
     queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
     if keys:
         queries.append(idempotency.first_answers(keys))
@@ -165,7 +169,7 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
 
 def _ordering_keys(
     asks: Sequence[IntakeRequest], types: Mapping[str, TypeRule]
-) -> Mapping[idempotency.Key, ordering_queues.Key]:
+) -> Mapping[idempotency.IdempotencyKey, ordering_queues.OrderingKeyRow]:
     wanted: dict[tuple[int, Mode], dict[str, Priority]] = {}
     for caller, each, *_ in asks:
         if not each.ordering_key:
@@ -176,7 +180,7 @@ def _ordering_keys(
             of = wanted.setdefault((caller.producer_id, caller.mode), {})
             of.setdefault(each.ordering_key, priority)
     return {
-        idempotency.Key(*whose, name): key
+        idempotency.IdempotencyKey(*whose, name): key
         for whose, names in wanted.items()
         for name, key in ordering_queues.keys(*whose, names).items()
     }
@@ -210,7 +214,7 @@ def _ordering_key(
     """
     if request.ordering_key is None:
         return None
-    whose = idempotency.Key(caller.producer_id, caller.mode, request.ordering_key)
+    whose = idempotency.IdempotencyKey(caller.producer_id, caller.mode, request.ordering_key)
     key = lookups.ordering_keys[whose]
     if key.priority is not priority:
         detail = f"this ordering_key is in use with priority {key.priority.name}; a key has one"

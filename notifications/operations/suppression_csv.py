@@ -20,7 +20,7 @@ from django.db.models import QuerySet
 from notifications.models import Suppression
 from notifications.rules.suppression import Cause, address_fault
 from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
 COLUMNS: Final = ("channel", "address", "reason", "provider", "note", "created_at", "created_by")
@@ -97,11 +97,11 @@ def _places(names: list[str]) -> dict[str, int]:
 
 def _entries(
     numbered: Iterable[tuple[int, list[str]]], places: Mapping[str, int], done: ImportResult
-) -> Iterator[Entry]:
+) -> Iterator[SuppressionEntry]:
     for number, cells in numbered:
         given = {name: cells[place] for name, place in places.items() if place < len(cells)}
         found = _entry(given)
-        if isinstance(found, Entry):
+        if isinstance(found, SuppressionEntry):
             yield found
             continue
         done.refused += 1
@@ -109,7 +109,7 @@ def _entries(
             done.faults.append(LineFault(number, found))
 
 
-def _entry(row: Mapping[str, str]) -> Entry | str:
+def _entry(row: Mapping[str, str]) -> SuppressionEntry | str:
     """Return the entry of a line, or the error text."""
     given = {name: _unescape_formula(row.get(name, "").strip()) for name in COLUMNS}
     try:
@@ -119,7 +119,9 @@ def _entry(row: Mapping[str, str]) -> Entry | str:
     if fault := address_fault(channel, given["address"]):
         return f"address {fault}"
     note = ": ".join(filter(None, (given["reason"], given["note"]))).replace("\0", "")
-    return Entry(channel=channel, address=given["address"], cause=Cause.IMPORT, note=note)
+    return SuppressionEntry(
+        channel=channel, address=given["address"], cause=Cause.IMPORT, note=note
+    )
 
 
 def export_lines(found: QuerySet[Suppression]) -> Iterator[str]:

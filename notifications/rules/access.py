@@ -120,7 +120,7 @@ LIVE: Final = frozenset({Mode.LIVE})
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AccessRule:
     """One line of the table."""
 
     operation: str
@@ -155,69 +155,75 @@ _LETTER: Final = "/v1/dead-letters/{letter_id}"
 _ALERT: Final = "/v1/alerts/{alert_id}"
 
 TABLE: Final = (
-    Rule("GET /healthz", Entry.OPEN),
-    Rule("GET /readyz", Entry.OPEN),
-    Rule("GET /metrics", Entry.OPEN),
-    Rule("GET /problems/{kind}", Entry.OPEN),
-    Rule("GET /", Entry.OPEN),
-    Rule("GET /favicon.ico", Entry.OPEN),
-    Rule("GET /l/{token}", Entry.OPEN),
-    Rule("GET /v1/schema", Entry.OPEN),
-    Rule("GET /v1/docs", Entry.OPEN),
-    Rule("GET /unsubscribe/{token}", Entry.SIGNED),
-    Rule("POST /unsubscribe/{token}", Entry.SIGNED),
-    Rule("POST /v1/receipts/{provider}", Entry.SIGNED),
-    Rule("GET /v1/me", Entry.KEY),
-    Rule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
-    Rule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
-    Rule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),
-    Rule("GET /v1/notifications", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
-    Rule(f"GET {_NOTIFICATION}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
-    Rule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
-    Rule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),
-    Rule("GET /v1/schedules", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
-    Rule("POST /v1/schedules", Scope.NOTIFICATIONS_WRITE),
-    Rule(f"GET {_SCHEDULE}", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
-    Rule(f"PATCH {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE, BOTH, "change_schedule"),
-    Rule(f"DELETE {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE),
-    Rule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    Rule("GET /v1/recipients", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    Rule(f"PATCH {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
-    Rule(f"PATCH {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
-    Rule(f"DELETE {_RECIPIENT}", Scope.ERASURES_WRITE, BOTH),
-    Rule("GET /v1/erasure-jobs/{job_id}", Scope.ERASURES_READ),
-    Rule(f"PUT {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
-    Rule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
-    Rule(f"POST {_RECIPIENT}/contacts", Scope.CONTACTS_WRITE, BOTH, "add_contact"),
-    Rule(f"DELETE {_CONTACT}", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
-    Rule(f"GET {_CONTACT}/signing-secrets", Scope.RECIPIENTS_READ, BOTH, "view_contact"),
-    Rule(f"POST {_CONTACT}/signing-secrets/rotate", Scope.SECRETS_ROTATE, BOTH, "change_contact"),
-    Rule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
-    Rule(f"GET {_RECIPIENT}/preferences", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
-    Rule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
-    Rule(f"PATCH {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
-    Rule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
-    Rule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
-    Rule(f"GET {_SUPPRESSION}", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
-    Rule(f"DELETE {_SUPPRESSION}", Scope.SUPPRESSIONS_WRITE, LIVE, "change_suppression"),
-    Rule("GET /v1/templates", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    Rule("POST /v1/templates", Scope.TEMPLATES_WRITE, LIVE, "change_template"),
-    Rule(f"GET {_TEMPLATE}", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    Rule(f"GET {_TEMPLATE}/versions/{{version}}", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    Rule(f"POST {_TEMPLATE}/publish", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
-    Rule(f"POST {_TEMPLATE}/rollback", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
-    Rule(f"POST {_TEMPLATE}/preview", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    Rule(f"GET {_TEMPLATE}/diff", Scope.TEMPLATES_READ, BOTH, "view_template"),
-    Rule("GET /v1/dead-letters", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
-    Rule(f"GET {_LETTER}", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
-    Rule("POST /v1/dead-letters/replay", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
-    Rule(f"POST {_LETTER}/discard", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
-    Rule("GET /v1/replay-jobs", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
-    Rule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
-    Rule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
-    Rule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
-    Rule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
-    Rule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
+    AccessRule("GET /healthz", Entry.OPEN),
+    AccessRule("GET /readyz", Entry.OPEN),
+    AccessRule("GET /metrics", Entry.OPEN),
+    AccessRule("GET /problems/{kind}", Entry.OPEN),
+    AccessRule("GET /", Entry.OPEN),
+    AccessRule("GET /favicon.ico", Entry.OPEN),
+    AccessRule("GET /l/{token}", Entry.OPEN),
+    AccessRule("GET /v1/schema", Entry.OPEN),
+    AccessRule("GET /v1/docs", Entry.OPEN),
+    AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
+    AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
+    AccessRule("POST /v1/receipts/{provider}", Entry.SIGNED),
+    AccessRule("GET /v1/me", Entry.KEY),
+    AccessRule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
+    AccessRule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
+    AccessRule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),
+    AccessRule("GET /v1/notifications", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    AccessRule(f"GET {_NOTIFICATION}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    AccessRule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
+    AccessRule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),
+    AccessRule("GET /v1/schedules", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
+    AccessRule("POST /v1/schedules", Scope.NOTIFICATIONS_WRITE),
+    AccessRule(f"GET {_SCHEDULE}", Scope.NOTIFICATIONS_READ, BOTH, "view_schedule"),
+    AccessRule(f"PATCH {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE, BOTH, "change_schedule"),
+    AccessRule(f"DELETE {_SCHEDULE}", Scope.NOTIFICATIONS_WRITE),
+    AccessRule(f"GET {_RECIPIENT}", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule("GET /v1/recipients", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule(f"PATCH {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
+    AccessRule(f"PATCH {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    AccessRule(f"DELETE {_RECIPIENT}", Scope.ERASURES_WRITE, BOTH),
+    AccessRule("GET /v1/erasure-jobs/{job_id}", Scope.ERASURES_READ),
+    AccessRule(f"PUT {_RECIPIENT}", Scope.RECIPIENTS_WRITE, BOTH, "change_recipient"),
+    AccessRule(f"PUT {_RECIPIENT} contacts", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    AccessRule(f"POST {_RECIPIENT}/contacts", Scope.CONTACTS_WRITE, BOTH, "add_contact"),
+    AccessRule(f"DELETE {_CONTACT}", Scope.CONTACTS_WRITE, BOTH, "change_contact"),
+    AccessRule(f"GET {_CONTACT}/signing-secrets", Scope.RECIPIENTS_READ, BOTH, "view_contact"),
+    AccessRule(
+        f"POST {_CONTACT}/signing-secrets/rotate", Scope.SECRETS_ROTATE, BOTH, "change_contact"
+    ),
+    AccessRule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
+    AccessRule(f"GET {_RECIPIENT}/preferences", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
+    AccessRule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),
+    AccessRule(
+        f"PATCH {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"
+    ),
+    AccessRule("GET /v1/suppressions", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
+    AccessRule("POST /v1/suppressions", Scope.SUPPRESSIONS_WRITE, LIVE, "add_suppression"),
+    AccessRule(f"GET {_SUPPRESSION}", Scope.SUPPRESSIONS_READ, LIVE, "view_suppression"),
+    AccessRule(f"DELETE {_SUPPRESSION}", Scope.SUPPRESSIONS_WRITE, LIVE, "change_suppression"),
+    AccessRule("GET /v1/templates", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    AccessRule("POST /v1/templates", Scope.TEMPLATES_WRITE, LIVE, "change_template"),
+    AccessRule(f"GET {_TEMPLATE}", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    AccessRule(
+        f"GET {_TEMPLATE}/versions/{{version}}", Scope.TEMPLATES_READ, BOTH, "view_template"
+    ),
+    AccessRule(f"POST {_TEMPLATE}/publish", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
+    AccessRule(f"POST {_TEMPLATE}/rollback", Scope.TEMPLATES_PUBLISH, LIVE, "publish_template"),
+    AccessRule(f"POST {_TEMPLATE}/preview", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    AccessRule(f"GET {_TEMPLATE}/diff", Scope.TEMPLATES_READ, BOTH, "view_template"),
+    AccessRule("GET /v1/dead-letters", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
+    AccessRule(f"GET {_LETTER}", Scope.OPERATIONS_READ, BOTH, "view_deadletter"),
+    AccessRule("POST /v1/dead-letters/replay", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
+    AccessRule(f"POST {_LETTER}/discard", Scope.OPERATIONS_WRITE, BOTH, "change_deadletter"),
+    AccessRule("GET /v1/replay-jobs", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
+    AccessRule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
+    AccessRule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
+    AccessRule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
+    AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
+    AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
 )
 """Every operation, by noun."""
 
@@ -226,7 +232,7 @@ _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 @functools.lru_cache(maxsize=1_000)
-def rule_of(method: str, route: str, part: str = "") -> Rule | None:
+def rule_of(method: str, route: str, part: str = "") -> AccessRule | None:
     """Return the line of an operation; None for an unknown operation.
 
     Args:

@@ -25,7 +25,7 @@ _DRAWS: Final = 2**64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class RoutingRule:
     """A rule that assigns a channel to a provider."""
 
     channel: Channel
@@ -44,7 +44,7 @@ class Rule:
 class Choice:
     """The rules that apply to one kind of address."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[RoutingRule, ...]
     same_for_all: tuple[str, ...] | None
     """The order of all deliveries; None if weights draw one for each."""
 
@@ -56,7 +56,7 @@ class Choice:
         return tuple(rule.provider for rule in drawn)
 
 
-def choose(rules: Iterable[Rule], *, address: str, kind: str) -> Choice:
+def choose(rules: Iterable[RoutingRule], *, address: str, kind: str) -> Choice:
     """Find the rules for a kind of address; empty if no rule matches.
 
     `address` may be truncated to the length of the longest region.
@@ -73,11 +73,11 @@ def choose(rules: Iterable[Rule], *, address: str, kind: str) -> Choice:
     return Choice(tuple(decide), same_for_all)
 
 
-def _specificity(rule: Rule) -> tuple[int, bool]:
+def _specificity(rule: RoutingRule) -> tuple[int, bool]:
     return len(rule.region), bool(rule.platform)
 
 
-def _draw(rule: Rule, delivery_id: UUID) -> float:
+def _draw(rule: RoutingRule, delivery_id: UUID) -> float:
     """Draw exponentially at the rule's weight; the lowest draw wins.
 
     Each provider draws for itself (weighted rendezvous hashing), so the other draws stay when a

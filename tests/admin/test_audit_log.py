@@ -24,7 +24,7 @@ from notifications.rules.alerts import AlertKind
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import alerts, api_keys, suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
 PREFERENCES = {
@@ -88,7 +88,9 @@ def test_actions_are_in_the_log(door: Client, make_letters: object) -> None:
     key, _ = api_keys.issue(producer, mode=Mode.LIVE, scopes=["notifications:*"])
     door.post("/admin/notifications/apikey/", {"action": "revoke", "_selected_action": [key.pk]})
     assert latest("revoke_key").after["revoked_by"] == "operator"
-    entry = Entry(channel=Channel.EMAIL, address="a@example.com", cause=Cause.STOP_KEYWORD)
+    entry = SuppressionEntry(
+        channel=Channel.EMAIL, address="a@example.com", cause=Cause.STOP_KEYWORD
+    )
     suppressions.add([entry], by="twilio")
     row = Suppression.objects.get()
     door.post(f"/admin/notifications/suppression/{row.pk}/undo/", {"note": "she called"})

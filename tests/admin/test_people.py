@@ -17,7 +17,7 @@ from notifications.models import Alert, ApiKey, Contact, Preference, Producer, R
 from notifications.rules.allowed import AllowList
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import api_keys, suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS
 
@@ -70,7 +70,9 @@ def test_a_contact_whose_address_is_suppressed_says_so_and_why(
     door: Client, maria: Recipient
 ) -> None:
     contact = maria.contacts.get()
-    entry = Entry(channel=Channel(contact.channel), address=ADDRESS, cause=Cause.STOP_KEYWORD)
+    entry = SuppressionEntry(
+        channel=Channel(contact.channel), address=ADDRESS, cause=Cause.STOP_KEYWORD
+    )
     pages = [change("recipient", maria.pk), change("contact", contact.pk)]
     assert not any("stop keyword" in door.get(page).content.decode() for page in pages)
     suppressions.add([entry], by="operator")

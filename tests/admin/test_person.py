@@ -16,7 +16,7 @@ from notifications.rules.reasons import Reason, sentence
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS, MakeDelivery
 
@@ -67,7 +67,7 @@ def test_what_waits_until_it_expires_says_so(
 def test_a_suppressed_address_says_who_listed_it_and_is_not_shown(
     door: Client, maria: Recipient
 ) -> None:
-    entry = Entry(
+    entry = SuppressionEntry(
         channel=Channel.EMAIL, address=ADDRESS.upper(), cause=Cause.MANUAL, note="asked by phone"
     )
     suppressions.add([entry], by="lisa")
@@ -78,7 +78,7 @@ def test_a_suppressed_address_says_who_listed_it_and_is_not_shown(
 
 
 def test_an_undone_suppression_keeps_nobody(door: Client, maria: Recipient) -> None:
-    entry = Entry(channel=Channel.EMAIL, address=ADDRESS, cause=Cause.MANUAL)
+    entry = SuppressionEntry(channel=Channel.EMAIL, address=ADDRESS, cause=Cause.MANUAL)
     suppressions.add([entry], by="lisa")
     suppressions.undo(suppressions.of_address(Channel.EMAIL, ADDRESS), by="tom", note="")
     assert "by lisa" not in shown(door, maria)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from notifications.models import Suppression
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.admin.conftest import ADDRESS
 
@@ -21,7 +21,7 @@ UPLOAD, DOWNLOAD = f"{LIST}upload/", f"{LIST}download/"
 
 @pytest.fixture
 def bounced(db: None) -> Suppression:  # noqa: ARG001 - asked for by name
-    entry = Entry(channel=Channel.EMAIL, address=ADDRESS, cause=Cause.BOUNCE, note="550")
+    entry = SuppressionEntry(channel=Channel.EMAIL, address=ADDRESS, cause=Cause.BOUNCE, note="550")
     suppressions.add([entry], by="ses", provider="ses")
     return Suppression.objects.get()
 

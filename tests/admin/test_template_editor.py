@@ -12,7 +12,7 @@ from django.urls import reverse
 from notifications.models import Delivery, Notification, Template
 from notifications.rules.lane import Mode
 from notifications.rules.templates import contents
-from notifications.rules.templates.contents import Content
+from notifications.rules.templates.contents import TemplateContent
 from notifications.store.redis import state
 from notifications.store.templates import versions
 from providers.contract import Channel
@@ -189,7 +189,7 @@ def test_a_published_version_can_be_sent_too(door: Client, draft: Template) -> N
 
 
 def test_content_survives_the_way_through_the_form(door: Client, draft: Template) -> None:
-    before: Content = versions.content_of(draft)
+    before: TemplateContent = versions.content_of(draft)
     texts = {text.channel.label: text for text in before.texts if text.locale == "en"}
     fields = {
         f"{label}-{part}": getattr(text, part).replace("\n", "\r\n")

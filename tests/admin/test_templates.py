@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from notifications.models import Template, TemplateEvent, TemplateText
 from notifications.rules.templates import contents
-from notifications.rules.templates.contents import Content
+from notifications.rules.templates.contents import TemplateContent
 from notifications.store.templates import versions
 from providers.contract import Channel
 
@@ -36,7 +36,7 @@ def page(name: str, template: Template) -> str:
     return reverse(f"admin:notifications_template_{name}", args=[template.pk])
 
 
-def says(body: str) -> Content:
+def says(body: str) -> TemplateContent:
     words = contents.words(Channel.EMAIL, "en", title="Hi", body=body)
     return contents.content([words], {"sensitive_variables": ["code"]})
 

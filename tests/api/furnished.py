@@ -29,7 +29,7 @@ from notifications.rules.lane import Mode, Priority
 from notifications.rules.suppression import Cause
 from notifications.rules.templates import contents
 from notifications.store.postgres import alerts, suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller
@@ -119,7 +119,7 @@ def _made(caller: Caller, path: str, body: object) -> dict[str, Any]:
 def _suppressed(caller: Caller) -> dict[object, object]:
     actor = f"producer {caller.producer.name} ({caller.key.prefix})"
     for address in ("gone@example.com", "back@example.com"):
-        entry = Entry(channel=Channel.EMAIL, address=address, cause=Cause.MANUAL)
+        entry = SuppressionEntry(channel=Channel.EMAIL, address=address, cause=Cause.MANUAL)
         suppressions.add([entry], by=actor)
     undone = Suppression.objects.filter(address="back@example.com")
     suppressions.undo(undone, by=actor, note="")

@@ -18,7 +18,7 @@ from notifications.rules.lane import Priority
 from notifications.rules.suppression import Cause
 from notifications.rules.templates import contents
 from notifications.store.postgres import alerts, suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.store.templates import versions
 from providers.contract import Channel
 from tests.api.conftest import Caller
@@ -114,7 +114,7 @@ def _made(caller: Caller, path: str, body: object) -> object:
 
 def _live(caller: Caller) -> dict[str, object]:
     """What belongs to live mode or to both, made once."""
-    entry = Entry(channel=Channel.EMAIL, address="gone@example.com", cause=Cause.MANUAL)
+    entry = SuppressionEntry(channel=Channel.EMAIL, address="gone@example.com", cause=Cause.MANUAL)
     suppressions.add([entry], by=f"producer orders ({caller.key.prefix})")
     alerts.raise_once(AlertKind.BEAT_DEAD, "", "for the test")
     if versions.newest("hello") is None:
@@ -128,5 +128,5 @@ def _live(caller: Caller) -> dict[str, object]:
     }
 
 
-def _content(body: str) -> contents.Content:
+def _content(body: str) -> contents.TemplateContent:
     return contents.content([contents.words(Channel.PUSH, "en", title="Hi", body=body)])

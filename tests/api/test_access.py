@@ -14,7 +14,7 @@ from django.urls import URLPattern
 from notifications.api.urls import urlpatterns
 from notifications.models import ApiKey
 from notifications.rules import access
-from notifications.rules.access import GRANTABLE, TABLE, Rule, Scope
+from notifications.rules.access import GRANTABLE, TABLE, AccessRule, Scope
 from notifications.rules.lane import Mode
 from notifications.store.postgres import api_keys
 from tests.api import operations
@@ -64,7 +64,7 @@ def test_every_cell_of_the_table(make_caller: MakeCaller, mode: Mode) -> None:
 
 @pytest.mark.parametrize("rule", operations.WRITING, ids=lambda rule: rule.operation)
 def test_a_test_key_changes_nothing_that_live_mode_reads(
-    make_caller: MakeCaller, rule: Rule
+    make_caller: MakeCaller, rule: AccessRule
 ) -> None:
     operations.furnish(make_caller())
     caller = _with(make_caller, Mode.TEST, EVERYTHING)
@@ -77,7 +77,7 @@ def test_a_test_key_changes_nothing_that_live_mode_reads(
 
 @pytest.mark.parametrize("rule", operations.WRITING, ids=lambda rule: rule.operation)
 def test_the_request_of_each_operation_succeeds_in_live_mode(
-    make_caller: MakeCaller, rule: Rule
+    make_caller: MakeCaller, rule: AccessRule
 ) -> None:
     caller = make_caller()
     assert 200 <= operations.call(caller, rule.operation, operations.furnish(caller)) < 300

@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection, transaction
 
 from notifications import clock
 from notifications.models import AuditEntry, Contact, Recipient
-from notifications.rules.access import Rule
+from notifications.rules.access import AccessRule
 from notifications.rules.lane import Mode
 from notifications.store.postgres import audit
 from tests.api import operations
@@ -29,7 +29,7 @@ EMPTY = "TRUNCATE notifications_auditentry"
 @pytest.mark.parametrize("rule", CHANGING, ids=lambda rule: rule.operation)
 @pytest.mark.parametrize("mode", list(Mode), ids=lambda mode: mode.label)
 def test_each_operation_that_changes_something_is_in_the_log(
-    make_caller: MakeCaller, rule: Rule, mode: Mode
+    make_caller: MakeCaller, rule: AccessRule, mode: Mode
 ) -> None:
     if mode not in rule.modes:
         return

@@ -230,7 +230,7 @@ def test_a_call_whose_key_is_taken_by_a_running_one_is_told_to_come_back(
             connection.close()
 
     with transaction.atomic():
-        key = idempotency.Key(caller.producer.pk, caller.mode, "k")
+        key = idempotency.IdempotencyKey(caller.producer.pk, caller.mode, "k")
         assert idempotency.take(key, b"x" * 16) is None
         other = threading.Thread(target=post)
         other.start()

@@ -9,7 +9,7 @@ from notifications.models import Contact, Recipient, Suppression
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller
 
@@ -75,7 +75,7 @@ def test_handing_in_a_dead_address_again_does_not_revive_it(caller: Caller) -> N
 def test_a_contact_says_why_its_address_is_on_the_suppression_list(caller: Caller) -> None:
     _put(caller, _mail("Maria@example.com"), _mail("b@example.com"))
     for cause in (Cause.MANUAL, Cause.COMPLAINT):
-        entry = Entry(channel=Channel.EMAIL, address="maria@example.com", cause=cause)
+        entry = SuppressionEntry(channel=Channel.EMAIL, address="maria@example.com", cause=cause)
         suppressions.add([entry], by="operator")
     told = caller.get(PATH).json()["contacts"]
     assert [one["suppressed_for"] for one in told] == [["complaint", "manual"], []]

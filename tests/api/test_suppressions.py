@@ -16,7 +16,7 @@ from notifications.operations import suppression_csv
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import BY_PERSON, Cause
 from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller, MakeCaller
 
@@ -182,7 +182,7 @@ def test_the_list_needs_scopes_of_its_own(make_caller: MakeCaller) -> None:
 
 @pytest.mark.parametrize("cause", sorted(BY_PERSON))
 def test_no_key_undoes_what_the_person_did(caller: Caller, cause: Cause) -> None:
-    entry = Entry(channel=Channel.EMAIL, address="maria@example.com", cause=cause)
+    entry = SuppressionEntry(channel=Channel.EMAIL, address="maria@example.com", cause=cause)
     suppressions.add([entry], by=f"producer orders ({caller.key.prefix})")
     row = Suppression.objects.get()
     answer = caller.send("DELETE", f"{PATH}/{row.pk}")
@@ -203,6 +203,6 @@ def test_an_entry_is_undone_by_its_own_producer_alone(make_caller: MakeCaller) -
 
 
 def test_an_operators_entry_is_undone_by_no_key(caller: Caller) -> None:
-    entry = Entry(channel=Channel.EMAIL, address="maria@example.com", cause=Cause.MANUAL)
+    entry = SuppressionEntry(channel=Channel.EMAIL, address="maria@example.com", cause=Cause.MANUAL)
     suppressions.add([entry], by="operator")
     assert caller.send("DELETE", f"{PATH}/{Suppression.objects.get().pk}").status_code == 403

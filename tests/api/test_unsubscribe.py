@@ -21,7 +21,7 @@ from notifications.models import Preference, Recipient, Suppression
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 from tests.api.conftest import Caller
 
@@ -115,7 +115,7 @@ def test_an_old_link_subscribes_nobody(maria: Recipient, monkeypatch: pytest.Mon
 
 def test_undoing_leaves_what_bounced_suppressed(maria: Recipient) -> None:
     done = Client().post(path_for(maria), {"choice": "channel"}).content
-    entry = Entry(channel=Channel.EMAIL, address="maria@example.com", cause=Cause.BOUNCE)
+    entry = SuppressionEntry(channel=Channel.EMAIL, address="maria@example.com", cause=Cause.BOUNCE)
     suppressions.add([entry], by="ses")
     Client().post(path_for(maria), {"undo": undo_on(done)})
     assert Suppression.objects.get(undone_at=None).reason == Cause.BOUNCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from notifications.rules.access import TABLE, Entry, Rule, Scope
+from notifications.rules.access import TABLE, AccessRule, Entry, Scope
 from notifications.rules.lane import Mode
 from notifications.rules.roles import ACTS, GROUP_PREFIX, ROLES, having
 
@@ -71,7 +71,7 @@ def _roles_and_buttons() -> list[str]:
     ]
 
 
-def _line(rule: Rule) -> str:
+def _line(rule: AccessRule) -> str:
     live, test = ("yes" if mode in rule.modes else "no" for mode in (Mode.LIVE, Mode.TEST))
     needs = rule.needs if isinstance(rule.needs, Entry) else f"`{rule.needs}`"
     if isinstance(rule.needs, Entry):

@@ -44,15 +44,15 @@ _PACKAGES: Final = {
     "notifications/operations": _Limits(),
     "notifications/sweeps": _Limits(),
     "notifications/tasks": _Limits(),
-    "notifications/store": _Limits(repeated_classes=3),
-    "notifications/rules": _Limits(repeated_classes=3),
+    "notifications/store": _Limits(),
+    "notifications/rules": _Limits(),
     "notifications/models": _Limits(),
     "notifications/api": _Limits(),
     "notifications/admin": _Limits(),
     "notifications/management": _Limits(),
     "providers": _Limits(repeated_classes=7),
     "clients": _Limits(repeated_classes=2),
-    "notifyproj": _Limits(repeated_classes=1),
+    "notifyproj": _Limits(),
 }
 """By package; `notifications` stands for its own modules, without its packages."""
 

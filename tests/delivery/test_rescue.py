@@ -23,7 +23,7 @@ from notifications.rules.dead_letter_filter import LetterFilter
 from notifications.rules.states import Status
 from notifications.store.postgres import claims
 from notifications.store.redis import sent_ledger
-from notifications.store.redis.sent_ledger import Entry
+from notifications.store.redis.sent_ledger import LedgerEntry
 from providers.contract import (
     Accepted,
     Receipt,
@@ -74,7 +74,9 @@ def test_a_lease_that_ran_out_is_settled_by_evidence(  # noqa: PLR0913 - a table
         provider="sandbox" if begun else "",
     )
     if evidence:
-        sent_ledger.write([Entry(row.id, int(begun), "sandbox", Accepted(message_id="sbx-1"))])
+        sent_ledger.write([
+            LedgerEntry(row.id, int(begun), "sandbox", Accepted(message_id="sbx-1"))
+        ])
     [columns] = Delivery.objects.filter(id=row.id).values()
     assert rescue.rescue([{**columns, "retry_preset": ""}]) == 1
     assert status_and_reason(row.id) == expected

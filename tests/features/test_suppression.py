@@ -20,7 +20,7 @@ from notifications.rules.problems import Problem
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel, Receipt, ReceiptKind
 from tests.journey import Accept, Reach, deliveries_of
 
@@ -29,7 +29,9 @@ NUMBER = "+4915112345678"
 
 
 def suppress(address: str, channel: Channel = Channel.EMAIL) -> None:
-    suppressions.add([Entry(channel=channel, address=address, cause=Cause.MANUAL)], by="operator")
+    suppressions.add(
+        [SuppressionEntry(channel=channel, address=address, cause=Cause.MANUAL)], by="operator"
+    )
 
 
 @pytest.mark.parametrize("priority", ["P0", "P2"])

@@ -10,7 +10,7 @@ from notifications.models import ReceivedText, Suppression
 from notifications.rules.states import Status
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import received_texts, suppressions
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from notifications.sweeps import housekeeping
 from providers.contract import Channel, InboundText
 from tests.journey import Accept, Reach, deliveries_of
@@ -67,7 +67,7 @@ def test_ids_of_texts_are_forgotten_after_a_month() -> None:
 
 @pytest.mark.django_db
 def test_start_undoes_a_stop_and_nothing_else() -> None:
-    entry = Entry(channel=Channel.SMS, address=NUMBER, cause=Cause.MANUAL)
+    entry = SuppressionEntry(channel=Channel.SMS, address=NUMBER, cause=Cause.MANUAL)
     suppressions.add([entry], by="operator")
     assert says("START", "1") == 0
     assert Suppression.objects.get().undone_at is None

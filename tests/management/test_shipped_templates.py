@@ -41,7 +41,7 @@ def test_the_otp_speaks_every_language_on_every_channel_that_it_has() -> None:
 
 
 @pytest.mark.parametrize("source", OTP, ids=lambda source: source.label)
-def test_each_text_of_the_otp_says_its_code_once_in_one_segment(source: wording.Source) -> None:
+def test_each_text_of_the_otp_says_its_code_once_in_one_segment(source: wording.TextSource) -> None:
     assert locales.is_known(source.locale)
     assert source.locale == locales.normalize(source.locale)
     rendered = wording.compile_text(source).render({"code": "482913"}, Reader(source.locale))

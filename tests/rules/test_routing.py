@@ -7,16 +7,18 @@ from uuid import UUID
 
 import pytest
 
-from notifications.rules.routing import Rule, choose
+from notifications.rules.routing import RoutingRule, choose
 from providers.contract import Channel
 
 
-def _sms(provider: str, region: str = "", *, rank: int = 0, weight: int = 1) -> Rule:
-    return Rule(channel=Channel.SMS, provider=provider, region=region, rank=rank, weight=weight)
+def _sms(provider: str, region: str = "", *, rank: int = 0, weight: int = 1) -> RoutingRule:
+    return RoutingRule(
+        channel=Channel.SMS, provider=provider, region=region, rank=rank, weight=weight
+    )
 
 
-def _push(provider: str, platform: str = "") -> Rule:
-    return Rule(channel=Channel.PUSH, provider=provider, platform=platform)
+def _push(provider: str, platform: str = "") -> RoutingRule:
+    return RoutingRule(channel=Channel.PUSH, provider=provider, platform=platform)
 
 
 SMS = [_sms("world"), _sms("america", "+1"), _sms("bahamas", "+1242"), _sms("germany", "+49")]

@@ -13,7 +13,7 @@ from django.db import transaction
 from notifications.management import template_files
 from notifications.rules.templates.file_format import BrokenFiles
 from notifications.store.templates import import_export
-from notifications.store.templates.import_export import Change
+from notifications.store.templates.import_export import ImportEffect
 
 BY: Final = "files"
 """Author of imported drafts and publications."""
@@ -60,5 +60,5 @@ class Command(BaseCommand):
             raise CommandError(f"{dir} cannot be read: {error}") from error
         for template_id, change in changes.items():
             self.stdout.write(f"{template_id}: {change}")
-        if check and set(changes.values()) - {Change.NOTHING}:
+        if check and set(changes.values()) - {ImportEffect.NOTHING}:
             raise CommandError("the files differ from what is stored")

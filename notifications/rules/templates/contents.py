@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from notifications.rules.language import locales
-from notifications.rules.texts.wording import Source
+from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 UNTITLED: Final = frozenset({Channel.SMS})
@@ -20,10 +20,10 @@ UNTITLED: Final = frozenset({Channel.SMS})
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class TemplateContent:
     """The content that publishing makes immutable."""
 
-    texts: tuple[Source, ...]
+    texts: tuple[TextSource, ...]
     """By channel and locale, each pair once."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The version's other columns, by name, as JSON values: `sensitive_variables` ..."""
@@ -31,12 +31,12 @@ class Content:
 
 def words(
     channel: Channel, locale: str, *, title: str = "", body: str = "", html: str = ""
-) -> Source:
+) -> TextSource:
     """Build a text without an SMS policy."""
-    return normalize(Source(channel=channel, locale=locale, title=title, body=body, html=html))
+    return normalize(TextSource(channel=channel, locale=locale, title=title, body=body, html=html))
 
 
-def normalize(source: Source) -> Source:
+def normalize(source: TextSource) -> TextSource:
     """Return the text in the stored form.
 
     A title becomes a single line, and an SMS has no title. SMS settings are dropped on other
@@ -55,10 +55,12 @@ def normalize(source: Source) -> Source:
     return dataclasses.replace(one_way, transliterate=False, max_segments=None, shorten_links=False)
 
 
-def content(texts: Iterable[Source], settings: Mapping[str, Any] | None = None) -> Content:
+def content(
+    texts: Iterable[TextSource], settings: Mapping[str, Any] | None = None
+) -> TemplateContent:
     """Build a version's content, with texts in order."""
     in_order = sorted(texts, key=lambda text: (text.channel, text.locale))
-    return Content(tuple(in_order), dict(settings or {}))
+    return TemplateContent(tuple(in_order), dict(settings or {}))
 
 
 def _lines(source: str) -> str:

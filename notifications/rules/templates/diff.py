@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from notifications.rules.templates import file_format
-from notifications.rules.templates.contents import Content
+from notifications.rules.templates.contents import TemplateContent
 
 CONTEXT: Final = 3
 """Unchanged lines around a change, as git has it."""
@@ -36,7 +36,9 @@ class FileChange:
     rows: tuple[Row, ...]
 
 
-def unified_diff(old: Content, new: Content, *, old_name: str, new_name: str) -> str:
+def unified_diff(
+    old: TemplateContent, new: TemplateContent, *, old_name: str, new_name: str
+) -> str:
     """Return the differences as a patch; empty without differences."""
     return "".join(
         line
@@ -47,14 +49,16 @@ def unified_diff(old: Content, new: Content, *, old_name: str, new_name: str) ->
     )
 
 
-def side_by_side(old: Content, new: Content) -> list[FileChange]:
+def side_by_side(old: TemplateContent, new: TemplateContent) -> list[FileChange]:
     """Return the differing files, whole."""
     return [
         FileChange(name, tuple(_rows(before, after))) for name, before, after in _changes(old, new)
     ]
 
 
-def _changes(old: Content, new: Content) -> Iterator[tuple[str, list[str], list[str]]]:
+def _changes(
+    old: TemplateContent, new: TemplateContent
+) -> Iterator[tuple[str, list[str], list[str]]]:
     before, after = file_format.write(old), file_format.write(new)
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):

@@ -19,8 +19,8 @@ import orjson
 
 from notifications.rules.language import locales, templating
 from notifications.rules.templates import contents, sms_policy
-from notifications.rules.templates.contents import UNTITLED, Content
-from notifications.rules.texts.wording import Source
+from notifications.rules.templates.contents import UNTITLED, TemplateContent
+from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 SETTINGS_FILE: Final = "template.json"
@@ -31,7 +31,7 @@ class BrokenFiles(Exception):
     """The content of a file does not match the file name. Nothing was imported."""
 
 
-def write(content: Content) -> dict[str, str]:
+def write(content: TemplateContent) -> dict[str, str]:
     """Return file name -> text; each text ends with a newline."""
     told = {**content.settings, **sms_policy.written(content.texts)}
     settings = orjson.dumps(dict(sorted(told.items())), option=orjson.OPT_INDENT_2)
@@ -45,7 +45,7 @@ def write(content: Content) -> dict[str, str]:
     return files
 
 
-def parse(files: Mapping[str, str]) -> Content:
+def parse(files: Mapping[str, str]) -> TemplateContent:
     """Return the content of files (name -> text).
 
     Raises:
@@ -84,7 +84,7 @@ def _meaning(name: str) -> tuple[Channel, str, str]:
     return channel, locales.normalize(matched[2]), matched[3]
 
 
-def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> Source:
+def _text(channel: Channel, locale: str, parts: Mapping[str, str]) -> TextSource:
     name = f"{channel.label}.{locale}"
     if "txt" not in parts:
         raise BrokenFiles(f"{name}.html: the file {name}.txt is missing")

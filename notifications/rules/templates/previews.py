@@ -12,7 +12,7 @@ from notifications.rules.language.templating import Reader, Rendered, RenderErro
 from notifications.rules.language.variables import UNSUBSCRIBE_EXAMPLE, UNSUBSCRIBE_URL
 from notifications.rules.texts import sms_segments, wording
 from notifications.rules.texts.sms_segments import SmsSize
-from notifications.rules.texts.wording import Source
+from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 CLIPPED_HTML_BYTES: Final = 102_400
@@ -23,7 +23,7 @@ CLIPPED_HTML_BYTES: Final = 102_400
 class Preview:
     """The preview of a text, rendered or with problems."""
 
-    words: Source
+    words: TextSource
     rendered: Rendered | None
     """None if the text cannot be rendered with these variables; `problems` says why."""
     sizes: Mapping[str, int]
@@ -36,15 +36,15 @@ class Preview:
 
 
 def chosen(
-    texts: Sequence[Source], channel: Channel, locale: str, *, default: str = locales.DEFAULT
-) -> Source | None:
+    texts: Sequence[TextSource], channel: Channel, locale: str, *, default: str = locales.DEFAULT
+) -> TextSource | None:
     """Return the text for a locale on a channel; None without a text."""
     there = {text.locale: text for text in texts if text.channel is channel}
     nearest = locales.choose(tuple(there), locale, default=default)
     return None if nearest is None else there[nearest]
 
 
-def samples(texts: Iterable[Source], declared: object) -> dict[str, Any]:
+def samples(texts: Iterable[TextSource], declared: object) -> dict[str, Any]:
     """Return a value for each variable: the declared example, or words made from the name."""
     names = frozenset[str]().union(*map(wording.mentions, texts))
     made = {name: name.replace("_", " ").title() for name in sorted(names)}
@@ -54,7 +54,7 @@ def samples(texts: Iterable[Source], declared: object) -> dict[str, Any]:
         return made
 
 
-def preview(words: Source, given: Mapping[str, Any]) -> Preview:
+def preview(words: TextSource, given: Mapping[str, Any]) -> Preview:
     """Render a text with sample variables, for a reader of the text's locale."""
     missing = tuple(sorted(wording.mentions(words) - given.keys()))
     reader = Reader(words.locale)
@@ -83,13 +83,15 @@ def preview(words: Source, given: Mapping[str, Any]) -> Preview:
     )
 
 
-def _without_text(words: Source, missing: tuple[str, ...], problems: tuple[str, ...]) -> Preview:
+def _without_text(
+    words: TextSource, missing: tuple[str, ...], problems: tuple[str, ...]
+) -> Preview:
     return Preview(
         words=words, rendered=None, sizes={}, sms=None, missing=missing, problems=problems
     )
 
 
-def _warnings(words: Source, sizes: Mapping[str, int], sms: SmsSize | None) -> Iterator[str]:
+def _warnings(words: TextSource, sizes: Mapping[str, int], sms: SmsSize | None) -> Iterator[str]:
     if sms and sms.segments > (words.max_segments or sms.segments):
         yield f"{sms.segments} segments; its limit is {words.max_segments}."
     if words.channel is Channel.EMAIL and sizes.get("html", 0) > CLIPPED_HTML_BYTES:

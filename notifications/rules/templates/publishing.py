@@ -12,12 +12,12 @@ from notifications.rules.language import variables
 from notifications.rules.language.templating import BrokenTemplate, Reader, RenderError
 from notifications.rules.language.variables import UNSUBSCRIBE_EXAMPLE, UNSUBSCRIBE_URL, Variable
 from notifications.rules.texts import short_links, sms_segments, wording
-from notifications.rules.texts.wording import Source, Wording
+from notifications.rules.texts.wording import TextSource, Wording
 from providers.contract import Channel
 
 
 def objections(
-    sources: Iterable[Source],
+    sources: Iterable[TextSource],
     *,
     declared: Sequence[Variable],
     sensitive: Collection[str] = (),
@@ -39,7 +39,7 @@ def objections(
 
 
 def _to_source(
-    source: Source, declared: Sequence[Variable], sensitive: Collection[str], public_url: str
+    source: TextSource, declared: Sequence[Variable], sensitive: Collection[str], public_url: str
 ) -> Iterator[str]:
     if not source.body and not source.html:
         yield "it says nothing"

@@ -3,7 +3,7 @@
     "sms": {"transliterate": true, "max_segments": 1}           every SMS text
     "texts": {"sms.de": {"shorten_links": true}}                exceptions by text name
 
-A missing setting has the default (see `texts.wording.Source`).
+A missing setting has the default (see `texts.wording.TextSource`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from notifications.rules.texts.wording import Source
+from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 ALL: Final = "sms"
@@ -30,7 +30,7 @@ class MalformedPolicy(ValueError):
     """Not of the forms above; the message says which and why."""
 
 
-def written(texts: Iterable[Source]) -> dict[str, Any]:
+def written(texts: Iterable[TextSource]) -> dict[str, Any]:
     """Return the policies of texts for a version's files; empty if all are defaults."""
     found = {_name(text): _of(text) for text in texts if text.channel is Channel.SMS}
     shared = next(iter(found.values()), {})
@@ -39,7 +39,7 @@ def written(texts: Iterable[Source]) -> dict[str, Any]:
     return {EACH: {name: policy for name, policy in found.items() if policy}}
 
 
-def apply(texts: Iterable[Source], settings: Mapping[str, Any]) -> list[Source]:
+def apply(texts: Iterable[TextSource], settings: Mapping[str, Any]) -> list[TextSource]:
     """Return the texts with the policies from the settings.
 
     Raises:
@@ -61,11 +61,11 @@ def apply(texts: Iterable[Source], settings: Mapping[str, Any]) -> list[Source]:
     ]
 
 
-def _name(text: Source) -> str:
+def _name(text: TextSource) -> str:
     return f"{text.channel.label}.{text.locale}"
 
 
-def _of(text: Source) -> dict[str, Any]:
+def _of(text: TextSource) -> dict[str, Any]:
     policy = {name: getattr(text, name) for name in _DEFAULTS}
     return {name: value for name, value in policy.items() if value != _DEFAULTS[name]}
 

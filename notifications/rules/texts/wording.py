@@ -31,13 +31,13 @@ COLUMNS: Final = (
     *("locale", "title", "body", "html"),
     *("transliterate", "max_segments", "shorten_links"),
 )
-"""Fields of a `Source` besides its channel, which are columns of the table as well."""
+"""Fields of a `TextSource` besides the channel, which are columns of the table as well."""
 Shorten = Callable[[str], str]
 """Returns a short link for a long one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class TextSource:
     """A template's text for one channel and locale, as written by the author."""
 
     channel: Channel
@@ -67,7 +67,7 @@ class Source:
 class Wording:
     """A compiled text, shared by all threads."""
 
-    source: Source
+    source: TextSource
     text: CompiledText
     has_link: bool = False
     """The text holds the unsubscribe URL."""
@@ -102,7 +102,7 @@ class Wording:
         return rendered if body is rendered.body else rendered._replace(body=body)
 
 
-def compile_text(source: Source) -> Wording:
+def compile_text(source: TextSource) -> Wording:
     """Compile a text; callers keep it as long as the source is the same.
 
     Raises:
@@ -116,24 +116,24 @@ def compile_text(source: Source) -> Wording:
     return Wording(source, text, has_link=has_link(source))
 
 
-def mentions(source: Source) -> frozenset[str]:
+def mentions(source: TextSource) -> frozenset[str]:
     """Return the producer's variables mentioned in a text; empty for an invalid text."""
     return _names(source) - {UNSUBSCRIBE_URL}
 
 
-def has_link(source: Source) -> bool:
+def has_link(source: TextSource) -> bool:
     """Return True if the text contains the unsubscribe URL."""
     return UNSUBSCRIBE_URL in _names(source)
 
 
 @functools.lru_cache(maxsize=4096)
-def _names(source: Source) -> frozenset[str]:
+def _names(source: TextSource) -> frozenset[str]:
     if any(map(templating.check, source.parts)):
         return frozenset()
     return frozenset[str]().union(*map(templating.variables_of, source.parts))
 
 
-def required_variables(source: Source) -> frozenset[str]:
+def required_variables(source: TextSource) -> frozenset[str]:
     """Return the producer's variables required by every render of a text.
 
     Raises:

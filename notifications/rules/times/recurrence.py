@@ -73,7 +73,7 @@ class BadRule(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RecurrenceRule:
     """A checked rule."""
 
     parts: Mapping[str, str]
@@ -84,7 +84,7 @@ class Rule:
         return ";".join(f"{name}={value}" for name, value in self.parts.items())
 
 
-def parse(text: str) -> Rule:
+def parse(text: str) -> RecurrenceRule:
     """Check a rule like `FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=9;BYMINUTE=0`.
 
     Raises:
@@ -100,11 +100,11 @@ def parse(text: str) -> Rule:
             raise BadRule(f"{name} stands there twice")
         parts[name] = value
     _check_together(parts)
-    return Rule(parts)
+    return RecurrenceRule(parts)
 
 
 def occurrences(
-    rule: Rule, *, begins: dt.datetime, zone: dt.tzinfo, after: dt.datetime
+    rule: RecurrenceRule, *, begins: dt.datetime, zone: dt.tzinfo, after: dt.datetime
 ) -> Iterator[tuple[dt.datetime, dt.datetime]]:
     """Yield the local time and the UTC instant of each occurrence after an instant, without end.
 
@@ -121,7 +121,7 @@ def occurrences(
             yield local, instant
 
 
-def _near(rule: Rule, start: dt.datetime, near: dt.datetime) -> dt.datetime:
+def _near(rule: RecurrenceRule, start: dt.datetime, near: dt.datetime) -> dt.datetime:
     """Return a beginning shortly before the asked instant from which the same times recur."""
     if "COUNT" in rule.parts or near <= start:
         return start

@@ -6,18 +6,18 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from notifications.models import ProviderRoute
-from notifications.rules.routing import Rule
+from notifications.rules.routing import RoutingRule
 from notifications.store.cached.ttl_cache import Fresh
 from providers.contract import Channel
 
 
 @Fresh
-def current() -> Mapping[Channel, Sequence[Rule]]:
+def current() -> Mapping[Channel, Sequence[RoutingRule]]:
     """Return the enabled routes by channel; a channel without a route is missing."""
-    rules: dict[Channel, list[Rule]] = defaultdict(list)
+    rules: dict[Channel, list[RoutingRule]] = defaultdict(list)
     for row in ProviderRoute.objects.filter(is_enabled=True):
         channel = Channel(row.channel)
-        rule = Rule(
+        rule = RoutingRule(
             channel=channel,
             provider=row.provider,
             region=row.region,

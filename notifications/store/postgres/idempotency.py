@@ -20,7 +20,7 @@ from notifications.store.postgres import db
 _COLUMNS: Final = ("producer_id", "mode", "key", "body_hash", "response", "expires_at")
 
 
-class Key(NamedTuple):
+class IdempotencyKey(NamedTuple):
     """An idempotency key and its owner."""
 
     producer_id: int
@@ -29,15 +29,15 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IdempotencyRecord:
     """A key with the request body and the answer."""
 
-    key: Key
+    key: IdempotencyKey
     body_hash: bytes
     response: Any
 
 
-def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
+def rows(entries: Iterable[IdempotencyRecord], *, now: dt.datetime) -> db.Rows:
     """Return entries to insert in key order, so that two batches never deadlock."""
     expires_at = now + conf.current().idempotency_keys_kept
     records = [
@@ -47,7 +47,7 @@ def rows(entries: Iterable[Entry], *, now: dt.datetime) -> db.Rows:
     return db.Rows("idempotency_key", _COLUMNS, records)
 
 
-def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
+def first_answers(keys: Collection[IdempotencyKey]) -> db.Query[IdempotencyRecord]:
     """Return the query for the stored answers to keys.
 
     With several producers, the result may include answers to equal keys of another producer.
@@ -61,7 +61,7 @@ def first_answers(keys: Collection[Key]) -> db.Query[Entry]:
     return db.Query("first_answers", parameters, _entry)
 
 
-def take(key: Key, body_hash: bytes) -> Entry | None:
+def take(key: IdempotencyKey, body_hash: bytes) -> IdempotencyRecord | None:
     """Take a key in the open transaction, or return the stored entry of the key.
 
     Waits for another transaction that has taken the key. `keep` adds the answer.
@@ -80,18 +80,22 @@ def take(key: Key, body_hash: bytes) -> Entry | None:
     return earlier
 
 
-def keep(key: Key, response: Mapping[str, Any]) -> None:
+def keep(key: IdempotencyKey, response: Mapping[str, Any]) -> None:
     """Store the answer under a key taken by this transaction."""
     parameters = {**key._asdict(), "response": orjson.dumps(response).decode()}
     db.run("keep_answer", parameters)
 
 
-def forget_expired(keys: Collection[Key]) -> None:
+def forget_expired(keys: Collection[IdempotencyKey]) -> None:
     """Delete the expired keys among `keys`."""
     producer_ids, modes, names = (list(column) for column in zip(*sorted(keys), strict=True))
     parameters = {"producer_ids": producer_ids, "modes": modes, "keys": names}
     db.fetch_in_own_transaction("forget_keys", parameters)
 
 
-def _entry(producer_id: int, mode: int, name: str, body_hash: bytes, response: str) -> Entry:
-    return Entry(Key(producer_id, Mode(mode), name), bytes(body_hash), orjson.loads(response))
+def _entry(
+    producer_id: int, mode: int, name: str, body_hash: bytes, response: str
+) -> IdempotencyRecord:
+    return IdempotencyRecord(
+        IdempotencyKey(producer_id, Mode(mode), name), bytes(body_hash), orjson.loads(response)
+    )

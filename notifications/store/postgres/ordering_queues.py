@@ -33,7 +33,7 @@ _COLUMNS: Final = ("key_id", "channel", "delivery_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class OrderingKeyRow:
     """An ordering key in use."""
 
     id: int
@@ -41,7 +41,7 @@ class Key:
     """Priority of the key's first notification; all deliveries of the key use the same lane."""
 
 
-def keys(producer_id: int, mode: Mode, wanted: Mapping[str, Priority]) -> dict[str, Key]:
+def keys(producer_id: int, mode: Mode, wanted: Mapping[str, Priority]) -> dict[str, OrderingKeyRow]:
     """Return the ordering keys of names; a new key gets the given priority.
 
     Raises:
@@ -51,7 +51,7 @@ def keys(producer_id: int, mode: Mode, wanted: Mapping[str, Priority]) -> dict[s
     found = db.fetch_in_own_transaction(
         "ordering_keys", {"producer_id": producer_id, "mode": mode, **named}
     )
-    return {row["key"]: Key(row["id"], Priority(row["priority"])) for row in found}
+    return {row["key"]: OrderingKeyRow(row["id"], Priority(row["priority"])) for row in found}
 
 
 def join(places: Sequence[tuple[int, int, UUID]]) -> None:

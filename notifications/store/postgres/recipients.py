@@ -26,7 +26,7 @@ TAKEN_AWAY: Final = "taken away by its producer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ContactChange:
     """The actor of contact changes, and a callback before a primary contact is replaced."""
 
     by: str = ""
@@ -65,7 +65,7 @@ def upsert(
     user_id: str,
     profile: Mapping[str, str],
     addresses: Sequence[Address] | None,
-    change: Change,
+    change: ContactChange,
 ) -> tuple[Recipient, bool]:
     """Create or update a recipient; also return True for a new recipient.
 
@@ -91,7 +91,7 @@ def merge(
     *,
     profile: Mapping[str, str],
     addresses: Sequence[Address],
-    change: Change,
+    change: ContactChange,
 ) -> Recipient:
     """Update a recipient's profile, and add or refresh contacts."""
     with transaction.atomic():
@@ -115,7 +115,7 @@ def lock(*, mode: Mode, user_id: str) -> Recipient | None:
     return recipient
 
 
-def add_contact(recipient: Recipient, address: Address, change: Change) -> Contact:
+def add_contact(recipient: Recipient, address: Address, change: ContactChange) -> Contact:
     """Add a contact, or refresh a known contact."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
@@ -126,7 +126,7 @@ def add_contact(recipient: Recipient, address: Address, change: Change) -> Conta
     return contact
 
 
-def remove_contact(recipient: Recipient, *, contact_id: int, change: Change) -> bool:
+def remove_contact(recipient: Recipient, *, contact_id: int, change: ContactChange) -> bool:
     """Stop using a contact; False if the recipient has no such contact."""
     with transaction.atomic():
         Recipient.objects.select_for_update().get(pk=recipient.pk)
@@ -187,14 +187,14 @@ def return_to_category(recipient_id: int, *, category: str) -> bool:
     )
 
 
-def _remove(recipient: Recipient, *, keep: Sequence[Address], change: Change) -> None:
+def _remove(recipient: Recipient, *, keep: Sequence[Address], change: ContactChange) -> None:
     kept = {(address.channel, address.address) for address in keep}
     for contact in recipient.contacts.filter(invalidated_at=None):
         if (contact.channel, contact.address) not in kept:
             _invalidate(contact, change)
 
 
-def _invalidate(contact: Contact, change: Change) -> None:
+def _invalidate(contact: Contact, change: ContactChange) -> None:
     if contact.is_primary:
         change.losing(contact)
     if contact.invalidated_at is None:
@@ -205,7 +205,7 @@ def _invalidate(contact: Contact, change: Change) -> None:
     contact.save()
 
 
-def _upsert_contacts(recipient: Recipient, address: Address, change: Change) -> Contact:
+def _upsert_contacts(recipient: Recipient, address: Address, change: ContactChange) -> Contact:
     contact, created = recipient.contacts.get_or_create(
         channel=address.channel,
         address=address.address,
@@ -224,7 +224,7 @@ def _upsert_contacts(recipient: Recipient, address: Address, change: Change) -> 
     return contact
 
 
-def _demote(recipient: Recipient, channel: Channel, change: Change) -> None:
+def _demote(recipient: Recipient, channel: Channel, change: ContactChange) -> None:
     """Demote the primary contact of a channel, if any."""
     for other in recipient.contacts.filter(channel=channel, is_primary=True):
         change.losing(other)

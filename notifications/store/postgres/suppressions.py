@@ -36,7 +36,7 @@ _BY_THEMSELVES: Final = frozenset({Cause.STOP_KEYWORD, Cause.UNSUBSCRIBE_ALL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class SuppressionEntry:
     """An address to enter."""
 
     channel: Channel
@@ -45,7 +45,7 @@ class Entry:
     note: str = ""
 
 
-def add(entries: Sequence[Entry], *, by: str, provider: str = "") -> int:
+def add(entries: Sequence[SuppressionEntry], *, by: str, provider: str = "") -> int:
     """Add addresses; return the number of new entries for the reason."""
     if not entries:
         return 0

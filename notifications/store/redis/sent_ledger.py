@@ -37,7 +37,7 @@ _DEFINITE: Final[Mapping[str, Callable[[str], Outcome]]] = {
 """Outcomes that settle whether the message was sent; `Unanswered` leaves the question open."""
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """A call and its outcome."""
 
     delivery_id: UUID
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
     outcome: Outcome
 
 
-def write(entries: Iterable[Entry]) -> None:
+def write(entries: Iterable[LedgerEntry]) -> None:
     """Write the definite outcomes in one round trip; does nothing while the state Redis is away."""
     values = {
         _key(each.delivery_id): _format(each)
@@ -58,7 +58,7 @@ def write(entries: Iterable[Entry]) -> None:
             state.call("set_many", list(values), [_KEEP, *values.values()])
 
 
-def load(delivery_ids: Sequence[UUID]) -> dict[UUID, Entry]:
+def load(delivery_ids: Sequence[UUID]) -> dict[UUID, LedgerEntry]:
     """Return the entries of deliveries; empty while the state Redis is away."""
     found = state.get_many([_key(each) for each in delivery_ids])
     entries = {
@@ -69,20 +69,20 @@ def load(delivery_ids: Sequence[UUID]) -> dict[UUID, Entry]:
     return {key: entry for key, entry in entries.items() if entry is not None}
 
 
-def _format(entry: Entry) -> str:
+def _format(entry: LedgerEntry) -> str:
     outcome = entry.outcome
     said = outcome.message_id if isinstance(outcome, Accepted) else outcome.code
     return f"{type(outcome).__name__.lower()} {entry.attempt} {entry.provider} {said}"
 
 
-def _parse(delivery_id: UUID, value: str) -> Entry | None:
+def _parse(delivery_id: UUID, value: str) -> LedgerEntry | None:
     name, _, rest = value.partition(" ")
     attempt, _, rest = rest.partition(" ")
     provider, _, said = rest.partition(" ")
     make = _DEFINITE.get(name)
     if make is None or not attempt.isdecimal():
         return None  # an entry of another release
-    return Entry(delivery_id, int(attempt), provider, make(said))
+    return LedgerEntry(delivery_id, int(attempt), provider, make(said))
 
 
 def _key(delivery_id: UUID) -> str:

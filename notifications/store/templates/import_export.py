@@ -12,14 +12,14 @@ from django.db import transaction
 from notifications.models import Template
 from notifications.rules.language import locales, variables
 from notifications.rules.templates import contents, file_format
-from notifications.rules.templates.contents import Content
+from notifications.rules.templates.contents import TemplateContent
 from notifications.rules.templates.file_format import BrokenFiles
 from notifications.store.templates import versions
 
 NOTE: Final = "From files"
 
 
-class Change(StrEnum):
+class ImportEffect(StrEnum):
     """The effect of an import on one template."""
 
     NOTHING = "unchanged"
@@ -32,7 +32,7 @@ class Change(StrEnum):
     """The newest version is a draft equal to the files; the import publishes the draft."""
 
 
-def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) -> Change:
+def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) -> ImportEffect:
     """Import one template from file names and texts; return the effect.
 
     Raises:
@@ -43,19 +43,19 @@ def load(template_id: str, files: Mapping[str, str], *, by: str, publish: bool) 
         content = _content(template_id, files)
         change = _change(template_id, content, publish=publish)
         match change:
-            case Change.NOTHING:
+            case ImportEffect.NOTHING:
                 pass
-            case Change.DRAFT:
+            case ImportEffect.DRAFT:
                 versions.draft(template_id, content, by=by, note=NOTE)
-            case Change.PUBLISH:
+            case ImportEffect.PUBLISH:
                 made = versions.draft(template_id, content, by=by, note=NOTE)
                 _publish(made, by=by)
-            case Change.PUBLISH_DRAFT:
+            case ImportEffect.PUBLISH_DRAFT:
                 _publish(versions.newest(template_id), by=by)
     return change
 
 
-def preview(template_id: str, files: Mapping[str, str], *, publish: bool) -> Change:
+def preview(template_id: str, files: Mapping[str, str], *, publish: bool) -> ImportEffect:
     """Return the effect of `load` without importing.
 
     Raises:
@@ -74,21 +74,21 @@ def export_all() -> Iterator[tuple[str, dict[str, str]]]:
             yield name, file_format.write(versions.content_of(version))
 
 
-def _change(template_id: str, content: Content, *, publish: bool) -> Change:
+def _change(template_id: str, content: TemplateContent, *, publish: bool) -> ImportEffect:
     newest = versions.newest(template_id)
     current = versions.current(template_id)
     compared = current if publish else newest
     if compared is not None and versions.content_of(compared) == content:
-        return Change.NOTHING
+        return ImportEffect.NOTHING
     if not publish:
-        return Change.DRAFT
+        return ImportEffect.DRAFT
     is_draft = newest is not None and newest.published_at is None
     if is_draft and newest and versions.content_of(newest) == content:
-        return Change.PUBLISH_DRAFT
-    return Change.PUBLISH
+        return ImportEffect.PUBLISH_DRAFT
+    return ImportEffect.PUBLISH
 
 
-def _content(template_id: str, files: Mapping[str, str]) -> Content:
+def _content(template_id: str, files: Mapping[str, str]) -> TemplateContent:
     """Read the files, with every setting of a version.
 
     Raises:
@@ -108,7 +108,7 @@ def _publish(version: Template | None, *, by: str) -> None:
         raise BrokenFiles(f"{version}: {error}") from error
 
 
-def _with_defaults(template_id: str, content: Content) -> Content:
+def _with_defaults(template_id: str, content: TemplateContent) -> TemplateContent:
     """Add the default of each missing setting, and validate all settings.
 
     Raises:

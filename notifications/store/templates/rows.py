@@ -7,14 +7,14 @@ from notifications.models import Template, TemplateText
 from notifications.rules.language import variables
 from notifications.rules.language.variables import MalformedDeclaration
 from notifications.rules.templates import publishing
-from notifications.rules.texts.wording import COLUMNS, Source
+from notifications.rules.texts.wording import COLUMNS, TextSource
 from providers.contract import Channel
 
 
-def source_of(text: TemplateText) -> Source:
+def source_of(text: TemplateText) -> TextSource:
     """Return the source of a text, before compilation."""
     columns = {name: getattr(text, name) for name in COLUMNS}
-    return Source(channel=Channel(text.channel), **columns)
+    return TextSource(channel=Channel(text.channel), **columns)
 
 
 def objections(template: Template) -> list[str]:

@@ -22,7 +22,7 @@ from notifications.rules import request_faults
 from notifications.rules.language import locales, syntax, templating, variables
 from notifications.rules.language.variables import Variable
 from notifications.rules.texts import wording
-from notifications.rules.texts.wording import COLUMNS, Source, Wording
+from notifications.rules.texts.wording import COLUMNS, TextSource, Wording
 from notifications.store.postgres import db
 from notifications.store.templates import invalidation
 from providers.contract import Channel
@@ -50,7 +50,7 @@ class TemplateVersion:
     """Variables that producers must send; empty: the variables needed by the texts."""
     needed: Mapping[Channel, frozenset[str]]
     """Variables needed by the texts of a channel, for templates without declarations."""
-    texts: Mapping[Channel, Mapping[str, Source]]
+    texts: Mapping[Channel, Mapping[str, TextSource]]
     """Channel -> locale -> text."""
     mentioned: frozenset[str] | None
     """Variables that are declared or mentioned in a text; None: a text cannot be parsed."""
@@ -167,13 +167,13 @@ def _load(*, ids: Sequence[int] = (), names: Sequence[str] = ()) -> list[Templat
 
 
 def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
-    texts: dict[Channel, dict[str, Source]] = defaultdict(dict)
+    texts: dict[Channel, dict[str, TextSource]] = defaultdict(dict)
     sensitive = frozenset(rows[0]["sensitive_variables"])
     for row in rows:
         if row["channel"] not in _CHANNELS:  # of a newer release
             continue
         columns = {name: row[name] for name in COLUMNS}
-        source = Source(channel=Channel(row["channel"]), **columns)
+        source = TextSource(channel=Channel(row["channel"]), **columns)
         if source.shorten_links and wording.mentions(source) & sensitive:
             source = dataclasses.replace(source, shorten_links=False)
         texts[source.channel][source.locale] = source
@@ -199,7 +199,7 @@ _CHANNELS: Final = frozenset(Channel)
 
 
 @functools.lru_cache(maxsize=4096)
-def _compile(source: Source) -> Wording | None:
+def _compile(source: TextSource) -> Wording | None:
     # No broken source is published. One that came another way is no text: its deliveries fail,
     # alone.
     with contextlib.suppress(syntax.BrokenTemplate):
@@ -207,19 +207,19 @@ def _compile(source: Source) -> Wording | None:
     return None
 
 
-def _mentions(declared: Iterable[Variable], sources: Sequence[Source]) -> frozenset[str] | None:
+def _mentions(declared: Iterable[Variable], sources: Sequence[TextSource]) -> frozenset[str] | None:
     if not all(map(_is_readable, sources)):
         return None
     return frozenset(each.name for each in declared).union(*map(wording.mentions, sources))
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_readable(source: Source) -> bool:
+def _is_readable(source: TextSource) -> bool:
     return not any(map(templating.check, source.parts))
 
 
 @functools.lru_cache(maxsize=4096)
-def _needs(source: Source) -> frozenset[str]:
+def _needs(source: TextSource) -> frozenset[str]:
     with contextlib.suppress(syntax.BrokenTemplate):
         return wording.required_variables(source)
     return frozenset()

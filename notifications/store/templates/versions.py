@@ -25,7 +25,7 @@ from django.db.models import Max
 from notifications import clock
 from notifications.models import Template, TemplateEvent, TemplateText
 from notifications.rules.templates import contents
-from notifications.rules.templates.contents import Content
+from notifications.rules.templates.contents import TemplateContent
 from notifications.rules.texts.wording import COLUMNS
 from notifications.store.postgres import db, late_encryption
 from notifications.store.templates import invalidation, rows
@@ -50,7 +50,7 @@ def settings() -> frozenset[str]:
     return frozenset(field.attname for field in Template._meta.concrete_fields) - _LIFE  # noqa: SLF001 - Django's documented API
 
 
-def content_of(version: Template) -> Content:
+def content_of(version: Template) -> TemplateContent:
     """Return the content of a version."""
     return contents.content(
         (contents.normalize(rows.source_of(text)) for text in version.texts.all()),
@@ -70,7 +70,7 @@ def current(template_id: str) -> Template | None:
 
 
 @transaction.atomic
-def draft(template_id: str, content: Content, *, by: str, note: str = "") -> Template:
+def draft(template_id: str, content: TemplateContent, *, by: str, note: str = "") -> Template:
     """Make a new draft with the next number."""
     made = _add(template_id, content, by=by, note=note)
     record(made, Verb.DRAFTED, by=by, detail=note)
@@ -78,7 +78,7 @@ def draft(template_id: str, content: Content, *, by: str, note: str = "") -> Tem
 
 
 @transaction.atomic
-def edit(version: Template, content: Content, *, by: str) -> None:
+def edit(version: Template, content: TemplateContent, *, by: str) -> None:
     """Replace the content of a draft.
 
     Raises:
@@ -143,7 +143,7 @@ def lock(template_id: str) -> None:
     db.rows("lock_template", {"template_id": template_id})
 
 
-def _add(template_id: str, content: Content, *, by: str, note: str) -> Template:
+def _add(template_id: str, content: TemplateContent, *, by: str, note: str) -> Template:
     lock(template_id)
     columns: Mapping[str, Any] = content.settings
     made = Template.objects.create(
@@ -157,7 +157,7 @@ def _add(template_id: str, content: Content, *, by: str, note: str) -> Template:
     return made
 
 
-def _write(version: Template, content: Content) -> None:
+def _write(version: Template, content: TemplateContent) -> None:
     TemplateText.objects.bulk_create(
         TemplateText(
             template=version,

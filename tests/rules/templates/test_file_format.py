@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from notifications.rules.templates import contents, diff, file_format
-from notifications.rules.templates.contents import Content
+from notifications.rules.templates.contents import TemplateContent
 from notifications.rules.templates.file_format import BrokenFiles
-from notifications.rules.texts.wording import Source
+from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 PLAIN = st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), max_size=60)
 TEXTS = st.lists(
     st.builds(
-        Source,
+        TextSource,
         channel=st.sampled_from(Channel),
         locale=st.sampled_from(["en", "pt_BR", "zh-hant-tw"]),
         title=PLAIN,
@@ -33,7 +33,7 @@ TEXTS = st.lists(
 
 
 @given(TEXTS, st.lists(st.sampled_from(["code", "iban"]), unique=True))
-def test_what_is_written_is_read_again(texts: list[Source], sensitive: list[str]) -> None:
+def test_what_is_written_is_read_again(texts: list[TextSource], sensitive: list[str]) -> None:
     content = contents.content(texts, {"sensitive_variables": sensitive})
     files = file_format.write(content)
     assert file_format.parse(files) == content
@@ -83,7 +83,7 @@ def test_a_text_and_its_html_may_spell_their_locale_apart() -> None:
 
 def test_what_holds_for_every_sms_is_said_once() -> None:
     texts = [
-        Source(channel=Channel.SMS, locale=locale, body="x", max_segments=1)
+        TextSource(channel=Channel.SMS, locale=locale, body="x", max_segments=1)
         for locale in ("de", "en")
     ]
     shared = file_format.write(contents.content(texts))
@@ -95,7 +95,7 @@ def test_what_holds_for_every_sms_is_said_once() -> None:
     }
 
 
-def _says(**bodies: str) -> Content:
+def _says(**bodies: str) -> TemplateContent:
     return contents.content(
         contents.words(Channel.from_label(label), "en", title="Hi", body=body)
         for label, body in bodies.items()

@@ -9,7 +9,7 @@ import pytest
 from notifications.rules.language.syntax import BrokenTemplate
 from notifications.rules.texts import mail_html, mail_text, wording
 from notifications.rules.texts.mail_markup import MAX_OPEN, Markup, measure
-from notifications.rules.texts.wording import Source
+from notifications.rules.texts.wording import TextSource
 from providers.contract import Channel
 
 SECOND = 1.0
@@ -46,7 +46,7 @@ NEWSLETTER = """
 def test_markup_that_would_be_too_much_work_is_refused_soon(html: str) -> None:
     began = time.process_time()
     with pytest.raises(BrokenTemplate):
-        wording.compile_text(Source(channel=Channel.EMAIL, locale="en", html=html))
+        wording.compile_text(TextSource(channel=Channel.EMAIL, locale="en", html=html))
     assert time.process_time() - began < SECOND
 
 

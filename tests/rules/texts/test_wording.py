@@ -11,7 +11,7 @@ from notifications.rules.language.variables import Type, Variable
 from notifications.rules.templates.publishing import objections
 from notifications.rules.texts import push_size
 from notifications.rules.texts.wording import (
-    Source,
+    TextSource,
     compile_text,
     fit,
     mentions,
@@ -23,7 +23,7 @@ NAME = Variable(name="name", type=Type.STRING, example="Ana")
 URL = Variable(name="url", type=Type.STRING, example="https://shop.example/" + "x" * 200)
 
 
-source = functools.partial(Source, channel=Channel.SMS, locale="en")
+source = functools.partial(TextSource, channel=Channel.SMS, locale="en")
 
 
 def test_an_sms_is_said_in_seven_bits_only_where_its_author_asked() -> None:
@@ -104,7 +104,7 @@ def test_a_text_needs_what_any_of_its_parts_needs() -> None:
         (source(body="Leave: {{ unsubscribe_url }}"), "is for e-mail"),
     ],
 )
-def test_each_objection_names_its_text_and_its_reason(text: Source, word: str) -> None:
+def test_each_objection_names_its_text_and_its_reason(text: TextSource, word: str) -> None:
     found = objections([source(body="fine"), text], declared=[NAME, URL], sensitive=["secret"])
     assert any(word in objection for objection in found), found
     assert all(objection.startswith(f"{text.label}: ") for objection in found)

@@ -10,7 +10,7 @@ from notifications.rules.lane import Mode
 from notifications.rules.suppression import Cause
 from notifications.store.postgres import dead_contacts, recipients, suppressions
 from notifications.store.postgres.recipients import TAKEN_AWAY
-from notifications.store.postgres.suppressions import Entry
+from notifications.store.postgres.suppressions import SuppressionEntry
 from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db
 MARIA = "Maria@Example.com"
 
 
-def entry(cause: Cause = Cause.MANUAL, address: str = MARIA) -> Entry:
-    return Entry(channel=Channel.EMAIL, address=address, cause=cause)
+def entry(cause: Cause = Cause.MANUAL, address: str = MARIA) -> SuppressionEntry:
+    return SuppressionEntry(channel=Channel.EMAIL, address=address, cause=cause)
 
 
 def contact(
@@ -42,7 +42,9 @@ def test_an_address_is_on_the_list_once_for_a_reason() -> None:
 
 
 def test_a_number_keeps_its_spelling() -> None:
-    number = Entry(channel=Channel.SMS, address="+4915112345678", cause=Cause.STOP_KEYWORD)
+    number = SuppressionEntry(
+        channel=Channel.SMS, address="+4915112345678", cause=Cause.STOP_KEYWORD
+    )
     suppressions.add([number], by="twilio")
     assert Suppression.objects.get().address == "+4915112345678"
 

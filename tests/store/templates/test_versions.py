@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from notifications.models import Template, TemplateEvent, TemplateText
 from notifications.rules.templates import contents
-from notifications.rules.templates.contents import Content
+from notifications.rules.templates.contents import TemplateContent
 from notifications.store.templates import versions
 from notifications.store.templates.versions import NotPublishable
 from providers.contract import Channel
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 SETTINGS = {"variables": [], "default_locale": "en"}
 
 
-def says(body: str, *, sensitive: str = "code", dropped: str = "") -> Content:
+def says(body: str, *, sensitive: str = "code", dropped: str = "") -> TemplateContent:
     text = contents.words(Channel.SMS, "en", body=body)
     names = {"sensitive_variables": sensitive.split(), "no_longer_sensitive": dropped.split()}
     return contents.content([text], SETTINGS | names)
