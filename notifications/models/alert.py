@@ -13,7 +13,9 @@ class Alert(models.Model):
     subject = models.CharField(max_length=128, blank=True)
     detail = models.CharField(max_length=500)
     raised_at = models.DateTimeField(auto_now_add=True)
-    seen_at = models.DateTimeField(auto_now=True, help_text="When it was last found to be so.")
+    seen_at = models.DateTimeField(
+        auto_now=True, help_text="Last time at which the condition held."
+    )
     resolved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

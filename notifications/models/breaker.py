@@ -23,7 +23,7 @@ class Breaker(models.Model):
     provider = models.CharField(max_length=32)
     channel = models.SmallIntegerField(choices=CHANNELS)
     forced = models.CharField(max_length=8, choices=FORCED, blank=True)
-    trips = models.PositiveIntegerField(default=0, help_text="How often it opened by itself.")
+    trips = models.PositiveIntegerField(default=0, help_text="Number of automatic openings.")
     probes = models.PositiveIntegerField(default=0)
     closes = models.PositiveIntegerField(default=0)
 
@@ -52,7 +52,7 @@ class BreakerEvent(models.Model):
     provider = models.CharField(max_length=32)
     channel = models.SmallIntegerField(choices=CHANNELS)
     kind = models.CharField(max_length=16, choices=Kind.choices)
-    detail = models.CharField(max_length=200, blank=True, help_text="Why, or who said so.")
+    detail = models.CharField(max_length=200, blank=True, help_text="Reason, or the operator.")
 
     class Meta:
         ordering = ("-id",)
@@ -67,11 +67,11 @@ class ProviderPace(models.Model):
     provider = models.CharField(max_length=32, unique=True)
     burst = models.PositiveIntegerField(
         validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
-        help_text="Messages that may leave at once after a rest.",
+        help_text="Burst: messages permitted at once after a pause.",
     )
     per_second = models.FloatField(
         validators=[MinValueValidator(0.01), MaxValueValidator(1_000_000)],
-        help_text="Messages a second after that. P2 and P3 together get at most four fifths.",
+        help_text="Messages per second after the burst; P2 and P3 together get at most 80 %.",
     )
 
     class Meta:

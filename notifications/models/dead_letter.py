@@ -15,12 +15,13 @@ class ReplayJob(models.Model):
     mode = models.SmallIntegerField(
         choices=MODES,
         default=Mode.LIVE,
-        help_text="Whose keys see the job. Letters of both modes make a live job.",
+        help_text="Keys of this mode can read the job. Dead letters of both modes give a live job.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     requested_by = models.CharField(max_length=128)
     forced = models.BooleanField(
-        default=False, help_text="Also what reached the person meanwhile by another way."
+        default=False,
+        help_text="Also replay dead letters whose notification has already arrived.",
     )
     renews_ttl = models.BooleanField(default=False, help_text="Start the TTL anew (never for P0).")
     total = models.IntegerField(default=0)
@@ -49,7 +50,7 @@ class DeadLetter(models.Model):
     producer_id = models.BigIntegerField()
     recipient_id = models.BigIntegerField()
     contact_id = models.BigIntegerField(
-        null=True, help_text="The contact that was to be reached. An open letter marks it."
+        null=True, help_text="The delivery's contact. An open dead letter marks the contact."
     )
     provider = models.CharField(max_length=32, blank=True)
     reason = models.CharField(max_length=64)
@@ -58,7 +59,9 @@ class DeadLetter(models.Model):
     created_at = models.DateTimeField()
     resolved_at = models.DateTimeField(null=True, blank=True)
     resolution = models.CharField(
-        max_length=32, blank=True, help_text="replayed, discarded, or why a replay skipped it."
+        max_length=32,
+        blank=True,
+        help_text="replayed, discarded, or the reason of a skipped replay.",
     )
     replay_job = models.ForeignKey(
         ReplayJob, null=True, blank=True, on_delete=models.SET_NULL, related_name="letters"

@@ -24,21 +24,22 @@ class Delivery(models.Model):
     channel = models.SmallIntegerField(choices=CHANNELS)
     status = models.SmallIntegerField(choices=STATUSES)
     due_at = models.DateTimeField(null=True)
-    reason = models.CharField(max_length=64, blank=True, help_text="Why it is in this status.")
+    reason = models.CharField(max_length=64, blank=True, help_text="Reason of the status.")
     recipient_id = models.BigIntegerField()
     contact_id = models.BigIntegerField(null=True, help_text="None until a schedule is released.")
     provider = models.CharField(max_length=32, blank=True)
     provider_message_id = models.CharField(max_length=255, blank=True)
     publishes = models.SmallIntegerField(
-        default=0, help_text="How often its id went to the broker."
+        default=0, help_text="Number of publications of the id to the broker."
     )
     published_at = models.DateTimeField(null=True)
-    claims = models.SmallIntegerField(default=0, help_text="Claims since anything came of one.")
+    claims = models.SmallIntegerField(default=0, help_text="Consecutive claims without a result.")
     claim_token = models.UUIDField(null=True)
     call_started_at = models.DateTimeField(null=True)
     attempts = models.SmallIntegerField(default=0, help_text="Provider calls ever.")
     attempts_before = models.SmallIntegerField(
-        default=0, help_text="Calls made before the last replay: its budget begins after them."
+        default=0,
+        help_text="Calls before the last replay, outside the replay's attempt budget.",
     )
     resent = models.BooleanField(default=False, help_text="Resent once after an unanswered call.")
     generation = models.SmallIntegerField(
@@ -46,7 +47,8 @@ class Delivery(models.Model):
     )
     slot_provider = models.CharField(max_length=32, blank=True, db_default="")
     slot_at = models.DateTimeField(
-        null=True, help_text="Reserved in that provider's bucket; spent by the next call."
+        null=True,
+        help_text="Reserved send time in the provider's bucket; the next call uses the slot.",
     )
     sent_at = models.DateTimeField(null=True)
     delivered_at = models.DateTimeField(null=True)
@@ -91,13 +93,13 @@ class Attempt(models.Model):
     started_at = models.DateTimeField()
     latency_ms = models.IntegerField()
     segments = models.SmallIntegerField(
-        null=True, help_text="What its text takes as an SMS, by our count; empty elsewhere."
+        null=True, help_text="Computed number of SMS segments; empty for other channels."
     )
     http_status = models.SmallIntegerField(
         null=True, help_text="Of the provider's answer; empty where no HTTP answer came."
     )
     retry_after_s = models.IntegerField(
-        null=True, help_text="Seconds that the provider asked to wait; empty where it did not."
+        null=True, help_text="Retry-After of the provider in seconds; empty without one."
     )
     signed_with = models.CharField(
         max_length=96,

@@ -11,7 +11,7 @@ class ErasureJob(models.Model):
     """An erasure. The row stays as evidence, so the row has neither user id nor address."""
 
     mode = models.SmallIntegerField(choices=MODES)
-    recipient_id = models.BigIntegerField(help_text="The row that was removed.")
+    recipient_id = models.BigIntegerField(help_text="Primary key of the removed recipient.")
     requested_by = models.CharField(max_length=128)
     created_at = models.DateTimeField(auto_now_add=True)
     notifications = models.IntegerField(default=0, help_text="Notifications removed so far.")

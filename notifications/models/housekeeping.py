@@ -74,11 +74,11 @@ class SweepRun(models.Model):
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     running_since = models.DateTimeField(
-        null=True, help_text="When the first run began that has not ended; empty while none runs."
+        null=True, help_text="Start of the oldest unfinished run; empty without a running sweep."
     )
-    moved = models.IntegerField(default=0, help_text="Rows that the last run changed.")
+    moved = models.IntegerField(default=0, help_text="Rows changed by the last run.")
     failed = models.IntegerField(
-        default=0, help_text="Rows that raised an exception in the last run; the log says which."
+        default=0, help_text="Rows with an exception in the last run; the log has their ids."
     )
 
     def __str__(self) -> str:

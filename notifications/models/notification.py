@@ -16,19 +16,21 @@ class NotificationType(models.Model):
     name = models.CharField(max_length=64, primary_key=True)
     priority = models.SmallIntegerField(choices=PRIORITIES, default=Priority.P2)
     category = models.CharField(
-        max_length=64, blank=True, help_text="What recipients unsubscribe from: marketing, social."
+        max_length=64,
+        blank=True,
+        help_text="Category for unsubscription, such as marketing or social.",
     )
     retry_preset = models.CharField(
         max_length=16,
         blank=True,
-        help_text="Empty: the policy of its priority and channel.",
+        help_text="Empty: the policy of the priority and channel.",
     )
     digest_template = models.SlugField(
         max_length=64,
         blank=True,
         db_index=False,
-        help_text="The template of one message in place of several P2 that a cap has held back;"
-        " it gets count, items and type. Empty: each leaves by itself.",
+        help_text="Template of a message which replaces several P2 held by a frequency cap;"
+        " its variables are count, items and type. Empty: no digest.",
     )
 
     class Meta:
@@ -70,7 +72,10 @@ class Notification(models.Model):
         max_length=16, blank=True, db_default="", help_text="On the recipient's wall clock."
     )
     local_zone = models.CharField(
-        max_length=64, blank=True, db_default="", help_text="Where that clock hung at accept."
+        max_length=64,
+        blank=True,
+        db_default="",
+        help_text="Timezone of send_at_local, resolved at accept.",
     )
     expires_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True)

@@ -16,13 +16,14 @@ class OrderingKey(models.Model):
     key = models.CharField(max_length=255)
     priority = models.SmallIntegerField(
         choices=PRIORITIES,
-        help_text="That of its first notification: one lane carries all of them.",
+        help_text="Priority of the key's first notification, for all notifications of the key.",
     )
     used_at = models.DateTimeField(
         help_text="Within the hour; a key unused for a day is forgotten."
     )
     look_at = models.DateTimeField(
-        null=True, help_text="When the sweep looks for lost wake-ups; empty while nothing waits."
+        null=True,
+        help_text="Time of the next check for lost wake-ups; empty without a waiting delivery.",
     )
 
     class Meta:
@@ -55,7 +56,7 @@ class OrderedDelivery(models.Model):
     channel = models.SmallIntegerField(choices=CHANNELS)
     delivery_id = models.UUIDField(unique=True)
     held_since = models.DateTimeField(
-        null=True, help_text="Since when something other than the ordering holds it."
+        null=True, help_text="Start of a hold for another reason than the ordering."
     )
 
     class Meta:

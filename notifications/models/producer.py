@@ -20,30 +20,34 @@ class Producer(models.Model):
     """A service of the company which sends notifications."""
 
     name = models.CharField(max_length=64, unique=True)
-    is_active = models.BooleanField(default=True, help_text="Off: every key of it answers 403.")
+    is_active = models.BooleanField(
+        default=True, help_text="Off: requests with any key of the producer get 403."
+    )
     priorities = ArrayField(
         models.SmallIntegerField(choices=PRIORITIES),
         default=every_priority,
-        help_text="Priorities that it may use.",
+        help_text="Permitted priorities.",
     )
     may_send_content = models.BooleanField(
         default=False, help_text="May send raw text instead of a template."
     )
     rate_per_second = models.PositiveIntegerField(
-        default=1_000, help_text="Notifications a second that it may hand in, over all its keys."
+        default=1_000,
+        help_text="Limit of accepted notifications per second, for all keys together.",
     )
     rate_burst = models.PositiveIntegerField(
-        default=5_000, help_text="Notifications that it may hand in at once after a pause."
+        default=5_000, help_text="Limit of accepted notifications at once after a pause."
     )
     timezone = models.CharField(
         max_length=64,
         default="UTC",
-        help_text="Counts for recipients whose timezone nobody knows: their quiet hours are read"
-        " in it, and a P3 goes to them in this producer's daytime only.",
+        help_text="For recipients without a known timezone: their quiet hours apply"
+        " in this timezone, and P3 is sent during the producer's day only.",
     )
     day_begins = models.TimeField(default=dt.time(8))
     day_ends = models.TimeField(
-        default=dt.time(20), help_text="Like its beginning: day and night to the producer."
+        default=dt.time(20),
+        help_text="End of the producer's day, as local time in the producer's timezone.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -73,7 +77,7 @@ class ApiKey(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="replaced_by",
-        help_text="The key that was rotated into this one.",
+        help_text="The key replaced by this key.",
     )
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)

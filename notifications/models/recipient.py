@@ -21,7 +21,7 @@ class Recipient(models.Model):
         max_length=64,
         blank=True,
         editable=False,
-        help_text="What their phone number suggests; counts where no timezone is given.",
+        help_text="Timezone of the phone number; used without a given timezone.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -62,7 +62,7 @@ class Contact(models.Model):
         default=1,
         db_default=1,
         editable=False,
-        help_text="Webhook: number of its secret.",
+        help_text="Webhook: number of the signing secret.",
     )
     secret_changed_at = models.DateTimeField(
         null=True, editable=False, help_text="Webhook: the secret before signs for a week more."
@@ -108,14 +108,16 @@ class Preference(models.Model):
         db_default=[],
         blank=True,
         editable=False,
-        help_text="Those that the person switched off. No API key switches them on again.",
+        help_text="Switched off by the recipient. API keys cannot switch these categories on.",
     )
     quiet_hours = models.JSONField(default=list, blank=True)
     do_not_disturb_until = models.DateTimeField(
-        null=True, blank=True, help_text="In UTC. Nothing but a P0 is sent before."
+        null=True, blank=True, help_text="In UTC. Before this time only P0 is sent."
     )
     caps = models.JSONField(
-        default=dict, blank=True, help_text="Channel -> cap, like 3/day; others have the usual one."
+        default=dict,
+        blank=True,
+        help_text="Channel -> cap, such as 3/day; other channels have the default cap.",
     )
     updated_at = models.DateTimeField(auto_now=True)
 

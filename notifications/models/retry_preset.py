@@ -30,7 +30,7 @@ class RetryPreset(models.Model):
     )
     multiplier = models.FloatField(
         validators=[MinValueValidator(1), MaxValueValidator(10)],
-        help_text="Each further delay is this many times the one before.",
+        help_text="Factor between two consecutive delays.",
     )
     cap_seconds = models.FloatField(
         validators=[MinValueValidator(0.1), MaxValueValidator(_LONGEST_WAIT_S)],

@@ -26,25 +26,25 @@ class ProviderRoute(models.Model):
         max_length=8,
         blank=True,
         validators=[RegexValidator(REGION, "Write the beginning of a number, like +49.")],
-        help_text="SMS only: how the numbers begin, like +49. The longest that fits decides alone."
-        " Empty: all that no other row's region fits.",
+        help_text="SMS only: prefix of the numbers, such as +49; the longest match decides."
+        " Empty: numbers which match no other region.",
     )
     platform = models.CharField(
         max_length=24,
         blank=True,
-        help_text="The kind of address, like apns_token. A row that names it decides before rows"
-        " that do not. Empty: every kind that the provider takes.",
+        help_text="Kind of address, such as apns_token. Rows with the kind precede rows"
+        " without a kind. Empty: every kind supported by the provider.",
     )
     provider = models.CharField(max_length=32)
     rank = models.PositiveSmallIntegerField(
         default=0,
         validators=[MaxValueValidator(9)],
-        help_text="0 is tried first; a higher one takes what the ranks before it could not.",
+        help_text="Rank 0 is first; a higher rank gets deliveries which lower ranks cannot send.",
     )
     weight = models.PositiveSmallIntegerField(
         default=1,
         validators=[MinValueValidator(1), MaxValueValidator(1000)],
-        help_text="Its share among the rows of its rank: 3 beside 1 is three in four.",
+        help_text="Share among the rows of the rank: weights 3 and 1 give 75 % and 25 %.",
     )
     is_enabled = models.BooleanField(default=True, verbose_name="enabled")
     updated_at = models.DateTimeField(auto_now=True)

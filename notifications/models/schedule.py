@@ -24,14 +24,14 @@ class Schedule(models.Model):
     name = models.CharField(max_length=100)
     rrule = models.CharField(max_length=MAX_LENGTH)
     timezone = models.CharField(
-        max_length=64, blank=True, help_text="Empty: the recipient's, wherever they are then."
+        max_length=64, blank=True, help_text="Empty: the recipient's timezone at each occurrence."
     )
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField(null=True, blank=True)
     paused = models.BooleanField(default=False)
-    request = models.JSONField(help_text="The notification as its producer asks for it.")
+    request = models.JSONField(help_text="The notification as requested by the producer.")
     secrets = models.BinaryField(
-        null=True, help_text="Variables that became sensitive later, encrypted."
+        null=True, help_text="Encrypted values of variables declared sensitive later."
     )
     sealed_names = ArrayField(
         models.CharField(max_length=64),
@@ -40,10 +40,12 @@ class Schedule(models.Model):
         blank=True,
         help_text="The variables in secrets.",
     )
-    next_local = models.CharField(max_length=19, blank=True, help_text="On its wall clock.")
+    next_local = models.CharField(
+        max_length=19, blank=True, help_text="Local time in the schedule's timezone."
+    )
     due_at = models.DateTimeField(null=True, blank=True)
     problem = models.CharField(
-        max_length=300, blank=True, help_text="Why no notification can be made of it now."
+        max_length=300, blank=True, help_text="The error which prevents the next occurrence."
     )
     retry_at = models.DateTimeField(
         null=True, blank=True, help_text="When a schedule with a problem is tried again."

@@ -16,7 +16,7 @@ class SealingJob(models.Model):
     version = models.PositiveIntegerField()
     names = ArrayField(models.CharField(max_length=64))
     created_at = models.DateTimeField()
-    position = models.UUIDField(null=True, help_text="The last notification that was looked at.")
+    position = models.UUIDField(null=True, help_text="The last examined notification.")
     schedules = models.IntegerField(default=0, help_text="Schedules sealed so far.")
     notifications = models.IntegerField(default=0, help_text="Notifications sealed so far.")
     dead_letters = models.IntegerField(default=0, help_text="Dead letters sealed so far.")

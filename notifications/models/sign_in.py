@@ -16,7 +16,9 @@ class SignIn(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     seen_at = models.DateTimeField(auto_now_add=True, help_text="Last used, to the minute.")
     address = models.GenericIPAddressField(null=True, blank=True)
-    agent = models.CharField(max_length=200, blank=True, help_text="What the browser says it is.")
+    agent = models.CharField(
+        max_length=200, blank=True, help_text="User-Agent header of the browser."
+    )
     ended_at = models.DateTimeField(null=True, blank=True)
     ended_by = models.CharField(max_length=150, blank=True)
 

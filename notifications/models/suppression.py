@@ -26,7 +26,9 @@ class Suppression(models.Model):
     channel = models.SmallIntegerField(choices=CHANNELS)
     address = models.CharField(max_length=2048)
     reason = models.CharField(max_length=16, choices=CAUSES)
-    provider = models.CharField(max_length=32, blank=True, help_text="Who told us.")
+    provider = models.CharField(
+        max_length=32, blank=True, help_text="Provider which reported the address."
+    )
     note = models.CharField(max_length=LONGEST_NOTE, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=LONGEST_BY)

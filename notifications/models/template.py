@@ -16,7 +16,7 @@ class Template(models.Model):
     except for `note`.
     """
 
-    template_id = models.SlugField(max_length=64, help_text="The name that producers use.")
+    template_id = models.SlugField(max_length=64, help_text="Name of the template in requests.")
     version = models.PositiveIntegerField(default=1)
     published_at = models.DateTimeField(
         null=True, blank=True, help_text="The highest published version is the current one."
@@ -32,15 +32,15 @@ class Template(models.Model):
         default=list,
         db_default=[],
         blank=True,
-        help_text="Names that were sensitive in the version before and are not in this one.",
+        help_text="Names declared sensitive in the previous version only.",
     )
     variables = models.JSONField(
         default=list,
         blank=True,
-        help_text="What producers must send: name, type, required, example.",
+        help_text="Declared variables: name, type, required, example.",
     )
     default_locale = models.CharField(
-        max_length=35, default="en", help_text="For readers of a language that has no text."
+        max_length=35, default="en", help_text="Locale for recipients whose language has no text."
     )
     note = models.CharField(max_length=200, blank=True)
     created_by = models.CharField(
@@ -70,18 +70,18 @@ class TemplateText(models.Model):
     channel = models.SmallIntegerField(choices=CHANNELS)
     locale = models.CharField(max_length=35, default="en")
     title = models.TextField(blank=True, help_text="Title or subject.")
-    body = models.TextField(
-        blank=True, help_text="Left empty in an e-mail, it is read from the HTML."
-    )
+    body = models.TextField(blank=True, help_text="Empty for e-mail: derived from the HTML.")
     html = models.TextField(blank=True, help_text="HTML part of an e-mail.")
     transliterate = models.BooleanField(
-        default=False, help_text="SMS: say it in GSM-7 where that is possible."
+        default=False, help_text="SMS: replace characters outside GSM-7 where possible."
     )
     max_segments = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="SMS: more with the examples, and it is not published."
+        null=True,
+        blank=True,
+        help_text="SMS: a text whose example needs more segments cannot be published.",
     )
     shorten_links = models.BooleanField(
-        default=False, help_text="SMS: links become short ones of ours that count their clicks."
+        default=False, help_text="SMS: replace links by short links with click counts."
     )
 
     class Meta:

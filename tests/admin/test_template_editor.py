@@ -173,7 +173,7 @@ def test_a_test_send_is_a_real_notification_in_test_mode(door: Client, draft: Te
     )
     assert Delivery.objects.get().channel == Channel.SMS
     assert str(notification.pk) in told
-    assert "what the sandbox got" in told
+    assert "received by the sandbox" in told
 
 
 @pytest.mark.parametrize("body", ["{{ absent }}", ""])

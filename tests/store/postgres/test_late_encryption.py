@@ -232,7 +232,7 @@ def test_a_value_of_a_lost_key_is_a_problem_that_says_so(
     with monkeypatch.context() as patch:
         patch.setattr(conf, "current", lambda: settings)
         secret_variables.forget()
-        with pytest.raises(occurrences.Unreadable, match="a key that is not configured any more"):
+        with pytest.raises(occurrences.Unreadable, match="is missing in NOTIFY_ENCRYPTION_KEYS"):
             occurrences.materialise(schedule.pk, now=clock.now() + _HOUR)
         refused = schedule_changes.change(caller, schedule.pk, {"paused": True})
     secret_variables.forget()
