@@ -151,7 +151,7 @@ def test_a_comparison_shows_both_sides_escaped(door: Client, draft: Template) ->
     assert "&lt;b&gt;Bye&lt;/b&gt;" in shown
     assert "<b>Bye</b>" not in shown
     alone = Template.objects.create(template_id="alone")
-    assert "no other version" in door.get(page("compare", alone)).content.decode()
+    assert "No other version exists." in door.get(page("compare", alone)).content.decode()
     assert draft.version == 1
 
 

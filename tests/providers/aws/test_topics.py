@@ -158,6 +158,7 @@ def test_what_is_no_certificate_signs_nothing(topics: Topics, server: SnsServer)
 @pytest.mark.parametrize(
     "timestamp",
     [stamp(timedelta(hours=3)), stamp(timedelta(hours=-3)), "", "soon", "2026-03-29T12:00:00"],
+    ids=["future", "past", "empty", "no timestamp", "no timezone"],
 )
 def test_a_post_of_another_day_is_not_opened_though_sns_signed(
     topics: Topics, server: SnsServer, timestamp: str
