@@ -36,7 +36,7 @@ class Api:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class AwsCall:
     """A request with its messages."""
 
     messages: Sequence[Message] = ()
@@ -56,15 +56,15 @@ ReadFindings = Callable[[Response], Iterator[Finding]]
 class Question:
     """A call that sends no message, and the reader of its 2xx answer."""
 
-    call: Call
+    call: AwsCall
     read: ReadFindings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AwsAnswer:
     """The result of a call."""
 
-    call: Call
+    call: AwsCall
     outcomes: Sequence[Outcome]
     """In the order of the call's messages."""
     latency: timedelta
@@ -89,7 +89,7 @@ _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError)
 """Errors of reading a body that differs from the service's documentation."""
 
 
-class Service:
+class AwsService:
     """One service in one region, under one account. Thread-safe."""
 
     def __init__(
@@ -111,8 +111,8 @@ class Service:
         self._now: Final = now
 
     def deliver(
-        self, calls: Sequence[Call], *, read: Read, deadline: timedelta
-    ) -> Iterator[Answer]:
+        self, calls: Sequence[AwsCall], *, read: Read, deadline: timedelta
+    ) -> Iterator[AwsAnswer]:
         """Make all calls within `deadline` and yield each answer on arrival."""
         began = monotonic()
         try:
@@ -144,7 +144,7 @@ class Service:
                 accepted = True
                 yield from _findings(reply, read=questions[index].read)
 
-    def _requests(self, calls: Sequence[Call], *, patience: timedelta) -> list[Request]:
+    def _requests(self, calls: Sequence[AwsCall], *, patience: timedelta) -> list[Request]:
         """Sign all calls.
 
         Raises:
@@ -160,7 +160,7 @@ class Service:
         )
         return [self._request(call, signer=signer) for call in calls]
 
-    def _request(self, call: Call, *, signer: Signer) -> Request:
+    def _request(self, call: AwsCall, *, signer: Signer) -> Request:
         url = self._url + call.path
         lines = [*call.headers, "Content-Type: " + self._api.content_type]
         return Request(
@@ -171,7 +171,7 @@ class Service:
             wanted_header=faults.ERROR_TYPE,
         )
 
-    def _answer(self, call: Call, reply: Reply, *, read: Read, waited: timedelta) -> Answer:
+    def _answer(self, call: AwsCall, reply: Reply, *, read: Read, waited: timedelta) -> AwsAnswer:
         latency = waited + reply.elapsed
         match reply:
             case Failure():
@@ -179,12 +179,12 @@ class Service:
             case Response() if not reply.is_success:
                 return _whole(call, self._judge.refusal(reply), latency=latency, response=reply)
             case Response():
-                return Answer(
+                return AwsAnswer(
                     call=call, outcomes=_each(call, read, reply), latency=latency, response=reply
                 )
 
 
-def _each(call: Call, read: Read, response: Response) -> Sequence[Outcome]:
+def _each(call: AwsCall, read: Read, response: Response) -> Sequence[Outcome]:
     """Read an accepted answer, even if cut short or different from the documentation."""
     try:
         outcomes = read(response)
@@ -211,7 +211,9 @@ def _refusal_finding(response: Response) -> Finding:
 
 
 def _whole(
-    call: Call, outcome: Outcome, *, latency: timedelta, response: Response | None = None
-) -> Answer:
+    call: AwsCall, outcome: Outcome, *, latency: timedelta, response: Response | None = None
+) -> AwsAnswer:
     outcomes = [outcome] * len(call.messages)
-    return Answer(call=call, outcomes=outcomes, latency=latency, response=response, refused=outcome)
+    return AwsAnswer(
+        call=call, outcomes=outcomes, latency=latency, response=response, refused=outcome
+    )

@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
-from providers.aws.service import Call, Read, Service
+from providers.aws.service import AwsCall, AwsService, Read
 from providers.contract import Message, Pace, Rejected, Result
 from providers.rounds import HALF_A_CHARACTER, is_unicode, unsent
 
@@ -64,10 +64,10 @@ def refusal(message: Message) -> Rejected | None:
 
 
 def send_each(
-    service: Service,
+    service: AwsService,
     batch: Sequence[Message],
     *,
-    write: Callable[[Message], Call],
+    write: Callable[[Message], AwsCall],
     read: Read,
     deadline: timedelta,
 ) -> Iterator[Result]:

@@ -22,7 +22,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from providers.chat.services import Service
+from providers.chat.services import ChatService
 from providers.contract import Message
 from providers.rounds import HALF_A_CHARACTER, Unsendable, is_unicode
 from providers.transport import Request
@@ -58,7 +58,7 @@ def scheme(address: str) -> str:
     return address.partition("://")[0].lower() if "://" in address else ""
 
 
-def draft(message: Message, *, service: Service, sender: str) -> Request:
+def draft(message: Message, *, service: ChatService, sender: str) -> Request:
     """Return the request of a message, unguarded; `sender` is the displayed name.
 
     Raises:
@@ -114,7 +114,7 @@ def _check_options(address: str) -> None:
             raise Unsendable("unsupported_address", f"options are {', '.join(sorted(OPTIONS))}")
 
 
-def _plugin(address: str, *, service: Service, sender: str) -> NotifyBase:
+def _plugin(address: str, *, service: ChatService, sender: str) -> NotifyBase:
     """Parse an address with Apprise.
 
     Raises:

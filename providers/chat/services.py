@@ -27,7 +27,7 @@ CODE_LIMIT: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ChatAnswer:
     """A service's answer."""
 
     code: str = ""
@@ -37,7 +37,7 @@ class Answer:
     """Wait in the body, in seconds; the Response has the wait of a header."""
 
 
-Read = Callable[[Response], Answer]
+Read = Callable[[Response], ChatAnswer]
 Path = tuple[str, ...]
 """Keys that lead to a value in a JSON document."""
 
@@ -45,9 +45,9 @@ Path = tuple[str, ...]
 def read_paths(*, code: Path, message_id: Path = (), wait: Path = ()) -> Read:
     """Return a reader of answers with fixed places for all values; `wait` is in seconds."""
 
-    def read(response: Response) -> Answer:
+    def read(response: Response) -> ChatAnswer:
         body = _body(response)
-        return Answer(
+        return ChatAnswer(
             code=_text(body, code)[:CODE_LIMIT],
             message_id=_text(body, message_id),
             retry_after=_wait(body, wait),
@@ -56,30 +56,30 @@ def read_paths(*, code: Path, message_id: Path = (), wait: Path = ()) -> Read:
     return read
 
 
-def slack(response: Response) -> Answer:
+def slack(response: Response) -> ChatAnswer:
     """Read a bot's answer, 200 and `{"ok": ..., "error": ...}`, or a webhook's, a bare word."""
     body = _body(response)
     if isinstance(body, dict) and "ok" in body:
         error = "" if body["ok"] else _text(body, ("error",)) or "unknown"
-        return Answer(code=error[:CODE_LIMIT], message_id=_text(body, ("ts",)))
+        return ChatAnswer(code=error[:CODE_LIMIT], message_id=_text(body, ("ts",)))
     word = response.body[:CODE_LIMIT].decode(errors="replace").strip()
-    return Answer(code=word if re.fullmatch("[a-z_]+", word) and word != "ok" else "")
+    return ChatAnswer(code=word if re.fullmatch("[a-z_]+", word) and word != "ok" else "")
 
 
-def telegram(response: Response) -> Answer:
+def telegram(response: Response) -> ChatAnswer:
     """Read `{"ok": ..., "description": "Forbidden: bot was ...", "parameters": {...}}`."""
     body = _body(response)
     if _at(body, ("ok",)):
-        return Answer(message_id=_text(body, ("result", "message_id")))
+        return ChatAnswer(message_id=_text(body, ("result", "message_id")))
     words = _text(body, ("description",)).partition(": ")
     wait = _wait(body, ("parameters", "retry_after"))
-    return Answer(code=(words[2] or words[0])[:CODE_LIMIT], retry_after=wait)
+    return ChatAnswer(code=(words[2] or words[0])[:CODE_LIMIT], retry_after=wait)
 
 
-def status_alone(response: Response) -> Answer:
+def status_alone(response: Response) -> ChatAnswer:
     """Read nothing, because only the HTTP status is documented."""
     del response
-    return Answer()
+    return ChatAnswer()
 
 
 def _body(response: Response) -> object:
@@ -105,7 +105,7 @@ def _wait(document: object, path: Path) -> timedelta | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ChatService:
     """One chat service."""
 
     plugin: str
@@ -240,22 +240,22 @@ _WEBHOOK: Final[Table] = {"401": Verdict.DEAD, "403": Verdict.REJECTED, "404": V
 """Codes of a service without error words: the webhook is gone."""
 
 _HOOKS: Final = r"https://[^/]+/(.+/)?hooks/"
-_TEAMS_SERVICE: Final = Service(
+_TEAMS_SERVICE: Final = ChatService(
     "workflows.NotifyWorkflows",
     r"https://[^/]+/(.+/)?workflows/",
     _TEAMS,
     read_paths(code=("error", "code")),
 )
 
-SERVICES: Final[Mapping[str, Service]] = {
-    "slack": Service(
+SERVICES: Final[Mapping[str, ChatService]] = {
+    "slack": ChatService(
         "slack.NotifySlack",
         r"https://(hooks\.slack\.com/|slack\.com/api/chat\.postMessage$)",
         _SLACK,
         slack,
         home="https://slack.com/api/api.test",
     ),
-    "discord": Service(
+    "discord": ChatService(
         "discord.NotifyDiscord",
         r"https://discord\.com/api/webhooks/",
         _DISCORD,
@@ -264,23 +264,25 @@ SERVICES: Final[Mapping[str, Service]] = {
     ),
     "workflow": _TEAMS_SERVICE,
     "workflows": _TEAMS_SERVICE,
-    "tgram": Service(
+    "tgram": ChatService(
         "telegram.NotifyTelegram",
         r"https://api\.telegram\.org/bot[^/]+/sendMessage$",
         _TELEGRAM,
         telegram,
         home="https://api.telegram.org/",
     ),
-    "gchat": Service(
+    "gchat": ChatService(
         "google_chat.NotifyGoogleChat",
         r"https://chat\.googleapis\.com/v1/spaces/",
         _GOOGLE,
         read_paths(code=("error", "status"), message_id=("name",)),
         home="https://chat.googleapis.com/",
     ),
-    "mmosts": Service("mattermost.NotifyMattermost", _HOOKS, _MATTERMOST, read_paths(code=("id",))),
-    "rockets": Service("rocketchat.NotifyRocketChat", _HOOKS, _WEBHOOK),
-    "wxteams": Service(
+    "mmosts": ChatService(
+        "mattermost.NotifyMattermost", _HOOKS, _MATTERMOST, read_paths(code=("id",))
+    ),
+    "rockets": ChatService("rocketchat.NotifyRocketChat", _HOOKS, _WEBHOOK),
+    "wxteams": ChatService(
         "webexteams.NotifyWebexTeams",
         r"https://api\.ciscospark\.com/v1/webhooks/incoming/",
         _WEBHOOK,

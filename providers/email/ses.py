@@ -26,7 +26,7 @@ import orjson
 from providers import clock, configuration, mailboxes, verdicts
 from providers.aws import faults, settings
 from providers.aws.faults import Fault, Judge
-from providers.aws.service import Answer, Api, Call, Question, Service
+from providers.aws.service import Api, AwsAnswer, AwsCall, AwsService, Question
 from providers.aws.topics import SNS_HEADERS, Topics
 from providers.configuration import parse_with
 from providers.contract import (
@@ -44,7 +44,7 @@ from providers.contract import (
     Result,
 )
 from providers.email import mime, ses_bodies, ses_events
-from providers.email.ses_bodies import Entry, Letter, Sender
+from providers.email.ses_bodies import BulkEntry, Letter, Sender
 from providers.email.ses_rate import AccountRate
 from providers.errors import NoReceipts
 from providers.rounds import HALF_A_CHARACTER, unsent
@@ -141,7 +141,7 @@ class Ses:
         self._bulk = config.bulk
         self._sender = Sender(config.from_, configuration_set=config.configuration_set)
         self._judge = Judge(table=TABLE, overrides=config.codes, waits=WAITS, rename=_setting_name)
-        self._service = Service(config, api=API, judge=self._judge, transport=transport, now=now)
+        self._service = AwsService(config, api=API, judge=self._judge, transport=transport, now=now)
         self._topics = Topics(
             config.topics, transport=transport, allow_sha1=config.allow_sha1, now=now
         )
@@ -192,7 +192,7 @@ class Ses:
 
     def check(self, *, deadline: timedelta) -> Iterator[Finding]:
         """See `providers.contract.Provider.check`: GetAccount."""
-        question = Question(call=Call(path=ACCOUNT, method="GET"), read=self._account)
+        question = Question(call=AwsCall(path=ACCOUNT, method="GET"), read=self._account)
         yield from self._service.ask([question], deadline=deadline)
 
     def _ask_rate(self) -> None:
@@ -206,7 +206,7 @@ class Ses:
             self._rate.learn(float(rate))
         yield from _account(response)
 
-    def _calls(self, letters: Sequence[Letter]) -> list[Call]:
+    def _calls(self, letters: Sequence[Letter]) -> list[AwsCall]:
         entries, alone = [], []
         for letter in letters:
             entry = ses_bodies.entry(letter) if self._bulk and len(letters) > 1 else None
@@ -217,15 +217,15 @@ class Ses:
         calls = [self._pack(call) for call in ses_bodies.pack(entries)]
         return calls + [self._single(letter) for letter in alone]
 
-    def _pack(self, entries: Sequence[Entry]) -> Call:
+    def _pack(self, entries: Sequence[BulkEntry]) -> AwsCall:
         if len(entries) == 1:
             return self._single(entries[0].letter)
         messages = [entry.letter.message for entry in entries]
-        return Call(messages=messages, body=self._sender.bulk(entries), path=BULK)
+        return AwsCall(messages=messages, body=self._sender.bulk(entries), path=BULK)
 
-    def _single(self, letter: Letter) -> Call:
+    def _single(self, letter: Letter) -> AwsCall:
         body = self._sender.single(letter)
-        return Call(messages=[letter.message], body=body, path=SINGLE)
+        return AwsCall(messages=[letter.message], body=body, path=SINGLE)
 
     def _outcomes(self, response: Response) -> list[Outcome]:
         """Read SES's acceptance; the entries of a bulk call come back in order."""
@@ -270,7 +270,7 @@ def _ready(message: Message) -> Letter | Outcome:
     return letter
 
 
-def _may_be_one_for_all(answer: Answer) -> bool:
+def _may_be_one_for_all(answer: AwsAnswer) -> bool:
     """Return True if a refusal of a call may be the fault of a single mail."""
     return len(answer.outcomes) > 1 and isinstance(answer.refused, Rejected)
 

@@ -65,7 +65,7 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BulkEntry:
     """A letter as an entry of a bulk call, encoded once."""
 
     letter: Letter
@@ -92,7 +92,7 @@ def letter(message: Message) -> Letter:
     )
 
 
-def entry(of: Letter) -> Entry | None:
+def entry(of: Letter) -> BulkEntry | None:
     """Encode a letter for a bulk call; None: the letter is too long for a bulk call."""
     data = orjson.dumps({name.lower(): part for name, part in of.parts.items()}).decode()
     if len(data) > TEMPLATE_DATA_LIMIT:
@@ -105,16 +105,16 @@ def entry(of: Letter) -> Entry | None:
     if own := _own_headers(of.message):
         line["ReplacementHeaders"] = own  # beside the template's, which an entry only overrides
     encoded = orjson.dumps(line)
-    return Entry(of, encoded) if len(encoded) <= ENTRIES_LIMIT_BYTES else None
+    return BulkEntry(of, encoded) if len(encoded) <= ENTRIES_LIMIT_BYTES else None
 
 
-def pack(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+def pack(entries: Sequence[BulkEntry]) -> Iterator[list[BulkEntry]]:
     """Group entries with the same parts into calls, as full as both limits allow."""
-    alike: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    alike: defaultdict[tuple[str, ...], list[BulkEntry]] = defaultdict(list)
     for each in entries:
         alike[tuple(each.letter.parts)].append(each)
     for group in alike.values():
-        call: list[Entry] = []
+        call: list[BulkEntry] = []
         size = 0
         for each in group:
             if len(call) == ENTRIES_PER_CALL or size + len(each.encoded) > ENTRIES_LIMIT_BYTES:
@@ -149,7 +149,7 @@ class Sender:
             "EmailTags": of.tags,
         })
 
-    def bulk(self, entries: Sequence[Entry]) -> bytes:
+    def bulk(self, entries: Sequence[BulkEntry]) -> bytes:
         """Write the body of SendBulkEmail for entries that have the same parts."""
         parts = entries[0].letter.parts
         content = {name: "{{" + name.lower() + "}}" for name in parts}

@@ -16,7 +16,7 @@ import orjson
 from providers import clock
 from providers.contract import Channel
 from providers.sandbox_server import callers, page
-from providers.sandbox_server.ledger import Call, Entry, Ledger
+from providers.sandbox_server.ledger import DeliveryRecord, Ledger, RecordedCall
 from providers.sandbox_server.receipts import Note, ReceiptSender
 from providers.sandbox_server.steering import (
     DEFAULT_RETRY_AFTER_SECONDS,
@@ -26,7 +26,7 @@ from providers.sandbox_server.steering import (
     steering_of,
     unknown_words,
 )
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 
 FILTERS: Final[tuple[str, ...]] = ("delivery_id", "notification_id", "address", "channel")
 REQUIRED: Final = ("delivery_id", "channel", "address")
@@ -48,13 +48,13 @@ class App:
     admin_url: str = ""
     """URL of the service's admin, to which messages on the page link; empty: no links."""
 
-    def handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
+    def handle(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         """Answer a request; see the package for the table of paths."""
         if refused := callers.refusal(request, hosts=self.hosts):
             return _problem(HTTPStatus.FORBIDDEN, refused)
         return self._act(request)
 
-    def _act(self, request: Request) -> Answer | Awaitable[Answer | None]:
+    def _act(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         match request.method, request.path:
             case "POST", "/v1/messages":
                 return self._message(request)
@@ -70,7 +70,7 @@ class App:
             case _:
                 return _problem(HTTPStatus.NOT_FOUND, "no such path")
 
-    def _look(self, request: Request) -> Answer:
+    def _look(self, request: ServerRequest) -> ServerAnswer:
         match request.path:
             case "/":
                 asked = page.PageQuery(
@@ -93,7 +93,7 @@ class App:
             case _:
                 return _problem(HTTPStatus.NOT_FOUND, "no such path")
 
-    def _messages(self, query: dict[str, str]) -> Answer:
+    def _messages(self, query: dict[str, str]) -> ServerAnswer:
         try:
             since = datetime.fromisoformat(query["since"]) if "since" in query else None
             limit = int(query["limit"]) if "limit" in query else None
@@ -105,7 +105,7 @@ class App:
             )
         return _json({"messages": found})
 
-    def _steer(self, request: Request) -> Answer:
+    def _steer(self, request: ServerRequest) -> ServerAnswer:
         try:
             wish = orjson.loads(request.body or b"{}")
             words = str(wish.get("words", ""))
@@ -118,7 +118,7 @@ class App:
             self.steer[label] = words
         return _json(self.steer)
 
-    def _reply(self, request: Request) -> Answer:
+    def _reply(self, request: ServerRequest) -> ServerAnswer:
         """Send the answer of the person with the address; return the page."""
         form = dict(parse_qsl(request.body.decode(errors="replace"), keep_blank_values=True))
         if self.sender is None or "address" not in form or "text" not in form:
@@ -132,9 +132,9 @@ class App:
             "occurred_at": clock.now().isoformat(),
         }
         self.sender.schedule([Note(line, log=[], is_text=True)], delay_seconds=0)
-        return Answer(status=HTTPStatus.SEE_OTHER, headers=(("Location", "./?channel=sms"),))
+        return ServerAnswer(status=HTTPStatus.SEE_OTHER, headers=(("Location", "./?channel=sms"),))
 
-    def _message(self, request: Request) -> Answer | Awaitable[Answer | None]:
+    def _message(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         message = _parse(request.body)
         if message is None:
             return _problem(HTTPStatus.BAD_REQUEST, f"a message has {', '.join(REQUIRED)}")
@@ -150,8 +150,8 @@ class App:
         return self._accept(entry, request, steering=steering)
 
     def _accept(
-        self, entry: Entry, request: Request, *, steering: Steering
-    ) -> Answer | Awaitable[Answer | None]:
+        self, entry: DeliveryRecord, request: ServerRequest, *, steering: Steering
+    ) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         dedup = steering.dedup and request.headers.get("sandbox-dedup") != "no"
         known = entry.accepted.get(request.headers.get("idempotency-key", ""), "") if dedup else ""
         message_id = known or f"sbx_{token_hex(10)}"
@@ -174,10 +174,16 @@ class App:
         return _end(steering, answer)
 
     def _record(
-        self, entry: Entry, request: Request, *, effect: str, status: int, message_id: str = ""
+        self,
+        entry: DeliveryRecord,
+        request: ServerRequest,
+        *,
+        effect: str,
+        status: int,
+        message_id: str = "",
     ) -> None:
         headers = request.headers
-        call = Call(
+        call = RecordedCall(
             at=clock.now().isoformat(),
             idempotency_key=headers.get("idempotency-key", ""),
             effect=effect,
@@ -199,7 +205,7 @@ def _parse(body: bytes) -> dict[str, Any] | None:
     return message if all(isinstance(message.get(name), str) for name in REQUIRED) else None
 
 
-def _notes(entry: Entry, *, steering: Steering, message_id: str) -> list[Note]:
+def _notes(entry: DeliveryRecord, *, steering: Steering, message_id: str) -> list[Note]:
     line = {
         "delivery_id": entry.message["delivery_id"],
         "message_id": message_id,
@@ -213,14 +219,14 @@ def _notes(entry: Entry, *, steering: Steering, message_id: str) -> list[Note]:
 
 
 async def _receipts_first(
-    sender: ReceiptSender, notes: list[Note], *, steering: Steering, answer: Answer
-) -> Answer | None:
+    sender: ReceiptSender, notes: list[Note], *, steering: Steering, answer: ServerAnswer
+) -> ServerAnswer | None:
     await sender.send(notes)
     end = _end(steering, answer)
-    return end if isinstance(end, Answer) else await end
+    return end if isinstance(end, ServerAnswer) else await end
 
 
-def _end(steering: Steering, answer: Answer) -> Answer | Awaitable[Answer | None]:
+def _end(steering: Steering, answer: ServerAnswer) -> ServerAnswer | Awaitable[ServerAnswer | None]:
     match steering.ending:
         case Ending.ANSWER:
             return _after(steering.delay_seconds, answer)
@@ -232,7 +238,7 @@ def _end(steering: Steering, answer: Answer) -> Answer | Awaitable[Answer | None
             assert_never(steering.ending)
 
 
-def _refusal(steering: Steering, *, channel: str) -> Answer:
+def _refusal(steering: Steering, *, channel: str) -> ServerAnswer:
     status = HTTPStatus(steering.refusal or HTTPStatus.INTERNAL_SERVER_ERROR)
     seconds = steering.retry_after_seconds
     if seconds is None and status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -242,26 +248,28 @@ def _refusal(steering: Steering, *, channel: str) -> Answer:
     if code == "invalid_address" and channel == Channel.SMS.label:
         code = "invalid_number"
     body = {"code": code, "detail": "the address asked for this answer"}
-    return Answer(status=status, body=orjson.dumps(body), headers=headers)
+    return ServerAnswer(status=status, body=orjson.dumps(body), headers=headers)
 
 
-def _after(delay_seconds: float, answer: Answer) -> Answer | Awaitable[Answer | None]:
+def _after(
+    delay_seconds: float, answer: ServerAnswer
+) -> ServerAnswer | Awaitable[ServerAnswer | None]:
     return _after_a_while(delay_seconds, answer) if delay_seconds else answer
 
 
-async def _after_a_while(delay_seconds: float, answer: Answer | None) -> Answer | None:
+async def _after_a_while(delay_seconds: float, answer: ServerAnswer | None) -> ServerAnswer | None:
     await asyncio.sleep(delay_seconds)
     return answer
 
 
-async def _never() -> Answer | None:
+async def _never() -> ServerAnswer | None:
     await asyncio.Event().wait()  # until the client goes away
     return None
 
 
-def _json(content: object, *, status: int = HTTPStatus.OK) -> Answer:
-    return Answer(status=status, body=orjson.dumps(content))
+def _json(content: object, *, status: int = HTTPStatus.OK) -> ServerAnswer:
+    return ServerAnswer(status=status, body=orjson.dumps(content))
 
 
-def _problem(status: HTTPStatus, detail: str) -> Answer:
+def _problem(status: HTTPStatus, detail: str) -> ServerAnswer:
     return _json({"code": status.phrase.lower().replace(" ", "_"), "detail": detail}, status=status)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from providers.sandbox_server.wire import Request
+from providers.sandbox_server.wire import ServerRequest
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _READS: Final = frozenset({"GET", "HEAD"})
 
 
-def refusal(request: Request, *, hosts: frozenset[str]) -> str:
+def refusal(request: ServerRequest, *, hosts: frozenset[str]) -> str:
     """Return the reason for a refusal; empty if the request is allowed.
 
     Args:

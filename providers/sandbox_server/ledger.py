@@ -23,7 +23,7 @@ counting."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Call:
+class RecordedCall:
     """One POST about a delivery."""
 
     at: str
@@ -39,12 +39,12 @@ class Call:
 
 
 @dataclass(slots=True, kw_only=True)
-class Entry:
+class DeliveryRecord:
     """All calls about one delivery."""
 
     message: dict[str, Any]
     """The first call's body as received."""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[RecordedCall] = field(default_factory=list)
     receipts: list[dict[str, Any]] = field(default_factory=list)
     accepted: dict[str, str] = field(default_factory=dict)
     """Message ids by idempotency key."""
@@ -75,7 +75,7 @@ class Ledger:
 
     def __init__(self, *, journal: Path | None = None, keep: int = KEEP) -> None:
         """Read an existing journal; older lines beyond `keep` are dropped."""
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, DeliveryRecord] = {}
         self._totals: Counter[str] = Counter()
         self._keep = keep
         self._path = journal
@@ -85,11 +85,11 @@ class Ledger:
             self._load(journal)
             self._rewrite(journal)
 
-    def entry(self, message: dict[str, Any]) -> Entry:
+    def entry(self, message: dict[str, Any]) -> DeliveryRecord:
         """Return a delivery's entry, or add an entry."""
-        return self._entries.get(message["delivery_id"]) or Entry(message=message)
+        return self._entries.get(message["delivery_id"]) or DeliveryRecord(message=message)
 
-    def record(self, entry: Entry, call: Call) -> None:
+    def record(self, entry: DeliveryRecord, call: RecordedCall) -> None:
         """Store a call, in the journal first."""
         if self._file is not None:
             os.write(self._file, _line(entry, call))
@@ -111,7 +111,7 @@ class Ledger:
         ]
         return [entry.as_json() for entry in (chosen[-limit:] if limit else chosen)]
 
-    def newest_first(self) -> Iterator[Entry]:
+    def newest_first(self) -> Iterator[DeliveryRecord]:
         """Give every entry, the newest delivery first."""
         return reversed(self._entries.values())
 
@@ -127,7 +127,7 @@ class Ledger:
         if self._file is not None:
             os.ftruncate(self._file, 0)
 
-    def _keep_call(self, entry: Entry, call: Call) -> None:
+    def _keep_call(self, entry: DeliveryRecord, call: RecordedCall) -> None:
         totals = self._totals
         totals["calls"] += 1
         if call.effect == "refused":
@@ -144,7 +144,7 @@ class Ledger:
 
     def _load(self, journal: Path) -> None:
         for line in _lines(journal):
-            self._keep_call(self.entry(line["message"]), Call(**line["call"]))
+            self._keep_call(self.entry(line["message"]), RecordedCall(**line["call"]))
 
     def _rewrite(self, journal: Path) -> None:
         """Replace the journal by the kept entries, so that the journal cannot grow without end."""
@@ -156,7 +156,7 @@ class Ledger:
         self._file = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
 
 
-def _line(entry: Entry, call: Call) -> bytes:
+def _line(entry: DeliveryRecord, call: RecordedCall) -> bytes:
     return orjson.dumps({"message": entry.message, "call": call}) + b"\n"
 
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from providers.contract import Channel
-from providers.sandbox_server.ledger import Entry, Ledger
+from providers.sandbox_server.ledger import DeliveryRecord, Ledger
 from providers.sandbox_server.steering import STEERING_DIGITS, STEERING_WORDS
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 
 NEWEST: Final = 100
 """Entries on the page; /messages.json has the rest."""
@@ -61,7 +61,7 @@ class PageQuery:
 class Group:
     """Messages with the same text on one channel."""
 
-    newest: Entry
+    newest: DeliveryRecord
     count: int = 1
 
     @property
@@ -72,7 +72,7 @@ class Group:
 
 def render(
     ledger: Ledger, asked: PageQuery, *, can_answer: bool = False, admin_url: str = ""
-) -> Answer:
+) -> ServerAnswer:
     """Show the newest messages.
 
     Args:
@@ -98,7 +98,7 @@ def render(
         script=_SCRIPT,
         style=_STYLE,
     )
-    return Answer(
+    return ServerAnswer(
         status=200,
         body=html.encode(errors="replace"),
         content_type="text/html; charset=utf-8",

@@ -19,7 +19,7 @@ BODY_LIMIT_BYTES: Final = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ServerRequest:
     """One request, complete."""
 
     method: str
@@ -40,7 +40,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ServerAnswer:
     """One answer."""
 
     status: int
@@ -59,7 +59,7 @@ class Answer:
         return "\r\n".join(lines).encode() + b"\r\n\r\n" + self.body
 
 
-Handler = Callable[[Request], Answer | Awaitable[Answer | None]]
+Handler = Callable[[ServerRequest], ServerAnswer | Awaitable[ServerAnswer | None]]
 """A handler answers at once or later; None closes the connection without an answer."""
 
 
@@ -102,18 +102,18 @@ class Connection(asyncio.Protocol):
             try:
                 request = _take_request(self._buffer)
             except _Malformed as error:
-                self._write(Answer(status=error.status, headers=(("Connection", "close"),)))
+                self._write(ServerAnswer(status=error.status, headers=(("Connection", "close"),)))
                 self._close()
                 return
             if request is None:
                 return
             answer = self._handler(request)
-            if isinstance(answer, Answer):
+            if isinstance(answer, ServerAnswer):
                 self._write(answer)
             else:
                 self._pending = asyncio.ensure_future(self._answer_later(answer))
 
-    async def _answer_later(self, answer: Awaitable[Answer | None]) -> None:
+    async def _answer_later(self, answer: Awaitable[ServerAnswer | None]) -> None:
         ready = await answer
         self._pending = None
         if ready is None:
@@ -122,7 +122,7 @@ class Connection(asyncio.Protocol):
             self._write(ready)
             self._serve()
 
-    def _write(self, answer: Answer) -> None:
+    def _write(self, answer: ServerAnswer) -> None:
         if self._transport is not None:
             self._transport.write(answer.encode())
 
@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
             self._transport = None
 
 
-def _take_request(buffer: bytearray) -> Request | None:
+def _take_request(buffer: bytearray) -> ServerRequest | None:
     """Take one request off the buffer; None while it is incomplete.
 
     Raises:
@@ -156,7 +156,7 @@ def _take_request(buffer: bytearray) -> Request | None:
         raise _Malformed(HTTPStatus.BAD_REQUEST)
     body = bytes(buffer[end + 4 : end + 4 + size])
     del buffer[: end + 4 + size]
-    return Request(words[0], words[1], headers, body)
+    return ServerRequest(words[0], words[1], headers, body)
 
 
 def _body_size(headers: dict[str, str]) -> int:

@@ -22,7 +22,7 @@ import orjson
 from providers import clock, configuration, verdicts
 from providers.aws import faults, settings, texts
 from providers.aws.faults import Judge
-from providers.aws.service import Api, Call, Question, Service
+from providers.aws.service import Api, AwsCall, AwsService, Question
 from providers.aws.texts import Traffic
 from providers.aws.topics import SNS_HEADERS, Topics
 from providers.configuration import parse_with
@@ -138,7 +138,7 @@ class AwsEum:
     ) -> None:
         """Store the settings; the first `send` connects."""
         judge = Judge(table=TABLE, overrides=config.codes)
-        self._service = Service(config, api=API, judge=judge, transport=transport, now=now)
+        self._service = AwsService(config, api=API, judge=judge, transport=transport, now=now)
         self._topics = Topics(
             config.topics, transport=transport, allow_sha1=config.allow_sha1, now=now
         )
@@ -185,7 +185,7 @@ class AwsEum:
         ]
         yield from self._service.ask(questions, deadline=deadline)
 
-    def _text(self, message: Message) -> Call:
+    def _text(self, message: Message) -> AwsCall:
         life = min(max(message.time_to_live, SHORTEST_LIFE), LONGEST_LIFE)
         fields = {
             "DestinationPhoneNumber": message.address,
@@ -197,9 +197,11 @@ class AwsEum:
         return _call("SendTextMessage", fields, messages=[message])
 
 
-def _call(operation: str, fields: Mapping[str, Any], *, messages: Sequence[Message] = ()) -> Call:
+def _call(
+    operation: str, fields: Mapping[str, Any], *, messages: Sequence[Message] = ()
+) -> AwsCall:
     target = f"X-Amz-Target: PinpointSMSVoiceV2.{operation}"
-    return Call(messages=messages, body=orjson.dumps(fields), headers=[target])
+    return AwsCall(messages=messages, body=orjson.dumps(fields), headers=[target])
 
 
 def _outcomes_of_success(response: Response) -> list[Outcome]:

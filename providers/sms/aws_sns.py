@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from providers import clock, configuration, verdicts
 from providers.aws import faults, settings, texts
 from providers.aws.faults import Judge
-from providers.aws.service import Api, Call, Question, Service
+from providers.aws.service import Api, AwsCall, AwsService, Question
 from providers.aws.texts import Traffic
 from providers.configuration import parse_with
 from providers.contract import (
@@ -105,7 +105,7 @@ class AwsSns(OneWay):
             pace=texts.pace(config.per_second),
         )
         judge = Judge(table=TABLE, overrides=config.codes)
-        self._service = Service(config, api=API, judge=judge, transport=transport, now=now)
+        self._service = AwsService(config, api=API, judge=judge, transport=transport, now=now)
         self._attributes = _attributes(config)
 
     def send(self, batch: Sequence[Message], *, deadline: timedelta) -> Iterator[Result]:
@@ -122,7 +122,7 @@ class AwsSns(OneWay):
         ]
         yield from self._service.ask(questions, deadline=deadline)
 
-    def _publish(self, message: Message) -> Call:
+    def _publish(self, message: Message) -> AwsCall:
         return _call(
             "Publish",
             PhoneNumber=message.address,
@@ -132,9 +132,9 @@ class AwsSns(OneWay):
         )
 
 
-def _call(action: str, *, messages: Sequence[Message] = (), **fields: str) -> Call:
+def _call(action: str, *, messages: Sequence[Message] = (), **fields: str) -> AwsCall:
     form = {"Action": action, "Version": VERSION, **fields}
-    return Call(messages=messages, body=urlencode(form).encode())
+    return AwsCall(messages=messages, body=urlencode(form).encode())
 
 
 def _attributes(config: Config) -> dict[str, str]:

@@ -46,7 +46,7 @@ from providers.rounds import Unsendable
 from providers.sms import outcomes
 from providers.sms.outcomes import json_object
 from providers.sms.twilio_codes import REFUSALS
-from providers.sms.twilio_receipts import Reader
+from providers.sms.twilio_receipts import TwilioReceipts
 from providers.transport import Reply, Request, Response, Transport
 from providers.vendor import Vendor
 from providers.verdicts import Table
@@ -141,7 +141,7 @@ class Twilio:
         self._config = config
         self._callback = f"{config.public_url}/v1/receipts/{NAME}"
         self._transport = transport
-        self._receipts = Reader(
+        self._receipts = TwilioReceipts(
             auth_token=config.auth_token, shared_keys=config.shared_keys, codes=config.codes
         )
         self._account = f"{config.url}/2010-04-01/Accounts/{config.account_sid}"

@@ -39,7 +39,7 @@ _TABLE: Final[Table] = {**REFUSALS, **FAILURES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class TwilioReceipts:
     """Verifies and translates callbacks."""
 
     auth_token: str = field(repr=False)

@@ -46,7 +46,7 @@ from providers.contract import (
 from providers.sms import gsm7, outcomes
 from providers.sms.outcomes import json_object
 from providers.sms.vonage_codes import REFUSALS, TAKEN
-from providers.sms.vonage_receipts import Method, Reader
+from providers.sms.vonage_receipts import Method, VonageReceipts
 from providers.transport import Reply, Request, Response, Transport
 from providers.vendor import Vendor
 from providers.verdicts import Table, Verdict
@@ -119,7 +119,7 @@ class Vonage:
         self._config = config
         self._callback = _callback(config.public_url)
         self._transport = transport
-        self._receipts = Reader(
+        self._receipts = VonageReceipts(
             secret=config.signature_secret, method=config.signature_method, codes=config.codes
         )
         user = f"{config.api_key}:{config.api_secret}"

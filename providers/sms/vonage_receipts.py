@@ -50,7 +50,7 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class VonageReceipts:
     """Verifies and translates receipts."""
 
     secret: str = field(repr=False)

@@ -50,7 +50,7 @@ _PACKAGES: Final = {
     "notifications/api": _Limits(),
     "notifications/admin": _Limits(),
     "notifications/management": _Limits(),
-    "providers": _Limits(repeated_classes=7),
+    "providers": _Limits(),
     "clients": _Limits(repeated_classes=2),
     "notifyproj": _Limits(),
 }
@@ -76,8 +76,8 @@ _PARTICIPLES: Final = frozenset(
 """Beside names on `-ed`; `read` is left out, because the verb has the same form."""
 _MODEL_FIELDS: Final = frozenset({"shared_secret_until"})
 """Columns as properties of a protocol: a column keeps its name."""
-_FIXED_CLASSES: Final = frozenset({"Command", "Media", "Meta"})
-"""Names that Django prescribes."""
+_FIXED_CLASSES: Final = frozenset({"Command", "Config", "Media", "Meta"})
+"""Names that Django prescribes, and `Config`, which `providers.registry` finds in each adapter."""
 _OPENING: Final = re.compile(r"(What|Whether|Where|When|How|Who|Whom|Whose|Which|Why)\b")
 _CODE: Final = re.compile(r"``[^`]*``|`[^`]*`|https?://\S+|^\s{4,}\S.*$", re.MULTILINE)
 _SHORTEST_ED: Final = len("used")

@@ -20,7 +20,7 @@ from providers import registry
 from providers.conformance import Act
 from providers.contract import Channel, Provider
 from providers.push.fcm import Config, Fcm
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from providers.transport import Transport
 from tests.certificate import make_certificate
 from tests.journey import Accept, Reach, deliveries_of
@@ -33,9 +33,9 @@ DEVICES = 30
 class Google(FcmFake):
     """Answers as `refusal` says for a token, and accepts the others."""
 
-    refusal: Callable[[str], Answer | None] = staticmethod(lambda _token: None)
+    refusal: Callable[[str], ServerAnswer | None] = staticmethod(lambda _token: None)
 
-    def answer(self, act: Act, request: Request) -> Answer:
+    def answer(self, act: Act, request: ServerRequest) -> ServerAnswer:
         token = orjson.loads(request.body)["message"]["token"]
         return self.refusal(token) or super().answer(act, request)
 

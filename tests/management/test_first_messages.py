@@ -23,7 +23,7 @@ from django.core.management import CommandError, call_command
 from notifications.delivery import routing
 from providers import registry
 from providers.conformance import Act
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from providers.transport import Transport
 from tests.certificate import make_certificate
 from tests.providers.answering import AnsweringFake
@@ -111,7 +111,7 @@ def _fcm(folder: Path) -> Iterator[Vendor]:
 class _Apns(ApnsFake):
     """Knows no device whose token is zeros, as `check_providers` asks."""
 
-    def answer(self, act: Act, request: Request) -> Answer:
+    def answer(self, act: Act, request: ServerRequest) -> ServerAnswer:
         if act is Act.ACCEPT and set(request.path.rpartition("/")[2]) == {"0"}:
             return apns_error(400, "BadDeviceToken")
         return super().answer(act, request)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from providers.conformance import Act
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from providers.verdicts import Verdict
 from tests.providers.fakes import HttpFake
 
-Words = Callable[[Act, Request], Answer]
+Words = Callable[[Act, ServerRequest], ServerAnswer]
 
 CONTRACT = {
     Verdict.REJECTED: ("Rejected", False),
@@ -40,17 +40,17 @@ BY_STATUS = {
 class AnsweringFake(HttpFake):
     """Answers by `words`, or with `answer` while one is set."""
 
-    def __init__(self, words: Words, *, key: Callable[[Request], str]) -> None:
+    def __init__(self, words: Words, *, key: Callable[[ServerRequest], str]) -> None:
         super().__init__(key_header="")
         self._words, self._key = words, key
         self.origin = self.url.removesuffix("/hook")
-        self.answer: Answer | None = None
+        self.answer: ServerAnswer | None = None
 
     @property
     def keys(self) -> list[str]:
         return [self._key(request) for request in self.requests]
 
-    def _handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
+    def _handle(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         if self._act in {Act.HANG, Act.CUT}:
             return super()._handle(request)
         self.requests.append(request)

@@ -17,7 +17,7 @@ from aiosmtpd.smtp import SMTP, Envelope
 from aiosmtpd.smtp import Session as SmtpSession
 
 from providers.conformance import Act
-from providers.sandbox_server.wire import Answer, Connection, Handler, Request
+from providers.sandbox_server.wire import Connection, Handler, ServerAnswer, ServerRequest
 
 T = TypeVar("T")
 
@@ -117,7 +117,7 @@ class HttpFake:
     def __init__(self, *, key_header: str) -> None:
         self._key_header = key_header
         self._act = Act.ACCEPT
-        self.requests: list[Request] = []
+        self.requests: list[ServerRequest] = []
         self.status = 200
         """What ACCEPT answers."""
         self._listener = Listener(lambda: Connection(self.handler))
@@ -143,7 +143,7 @@ class HttpFake:
     def close(self) -> None:
         self._listener.close()
 
-    def _handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
+    def _handle(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         self.requests.append(request)
         match self._act:
             case Act.HANG:
@@ -151,13 +151,13 @@ class HttpFake:
             case Act.CUT:
                 return cut()
             case Act.THROTTLE:
-                return Answer(status=429, headers=(("Retry-After", "7"),))
+                return ServerAnswer(status=429, headers=(("Retry-After", "7"),))
             case Act.ACCEPT:
-                return Answer(status=self.status, body=b'{"message_id": "m-1"}')
+                return ServerAnswer(status=self.status, body=b'{"message_id": "m-1"}')
             case act:
                 status = {Act.REJECT: 400, Act.UNAVAILABLE: 503, Act.BAD_CREDENTIALS: 401}[act]
                 echo = orjson.dumps({"error": "refused", "to": self.url})
-                return Answer(status=status, body=echo)
+                return ServerAnswer(status=status, body=echo)
 
 
 # It logs whole messages; a fake's log must not be taken for ours.

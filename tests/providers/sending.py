@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from datetime import timedelta
 from threading import Thread
 
-from providers.sandbox_server.wire import Answer, Connection
-from providers.sandbox_server.wire import Request as Seen
+from providers.sandbox_server.wire import Connection, ServerAnswer
+from providers.sandbox_server.wire import ServerRequest as Seen
 from providers.transport import Failure, FailureKind, Reply, Request, Transport
 from providers.transport.guard import AddressPolicy
 from tests.providers.fakes import Listener
@@ -55,6 +55,8 @@ def raw_server(serve: Serve) -> Iterator[str]:
 
 
 @contextmanager
-def http_server(handler: Callable[[Seen], Answer | Awaitable[Answer | None]]) -> Iterator[str]:
+def http_server(
+    handler: Callable[[Seen], ServerAnswer | Awaitable[ServerAnswer | None]],
+) -> Iterator[str]:
     with closing(Listener(lambda: Connection(handler))) as listener:
         yield f"http://127.0.0.1:{listener.port}/"

@@ -37,7 +37,7 @@ from providers.contract import (
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sandbox import Config, Sandbox
 from providers.sandbox_server.steering import Ending, Steering, steering_of
-from providers.sandbox_server.wire import Answer, Connection, Request
+from providers.sandbox_server.wire import Connection, ServerAnswer, ServerRequest
 from providers.standard_webhooks import sign
 from providers.transport import Transport
 from tests.providers.fakes import Listener, free_port
@@ -279,16 +279,16 @@ class Inbox:
     """An endpoint for receipts that can refuse the first calls."""
 
     def __init__(self) -> None:
-        self.calls: SimpleQueue[Request] = SimpleQueue()
+        self.calls: SimpleQueue[ServerRequest] = SimpleQueue()
         self.refuse = 0
         self._listener = Listener(lambda: Connection(self._handle))
         self.url = f"http://127.0.0.1:{self._listener.port}/v1/receipts/sandbox"
         self.close = self._listener.close
 
-    def _handle(self, request: Request) -> Answer:
+    def _handle(self, request: ServerRequest) -> ServerAnswer:
         self.calls.put(request)
         self.refuse -= 1
-        return Answer(status=503 if self.refuse >= 0 else 200)
+        return ServerAnswer(status=503 if self.refuse >= 0 else 200)
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from queue import SimpleQueue
 
 import pytest
 
-from providers.sandbox_server.wire import Answer
-from providers.sandbox_server.wire import Request as Seen
+from providers.sandbox_server.wire import ServerAnswer
+from providers.sandbox_server.wire import ServerRequest as Seen
 from providers.transport import Failure, FailureKind, Request, Response, Transport
 from providers.transport.easy import BODY_LIMIT_BYTES
 from providers.transport.guard import AddressPolicy
@@ -25,7 +25,7 @@ from tests.providers.sending import SECOND, failed, http_server, post, raw_serve
 
 
 def test_each_request_gets_its_own_answer(transport: Transport) -> None:
-    with http_server(lambda seen: Answer(status=200, body=seen.body)) as url:
+    with http_server(lambda seen: ServerAnswer(status=200, body=seen.body)) as url:
         requests = [post(url, body=str(number).encode()) for number in range(300)]
         replies = dict(transport.send(requests, deadline=5 * SECOND))
     assert len(replies) == 300
@@ -59,9 +59,9 @@ def test_a_line_break_in_a_header_is_refused(transport: Transport) -> None:
 def test_a_wanted_header_is_kept_and_not_carried_over_to_the_next_request(
     transport: Transport,
 ) -> None:
-    def answer(seen: Seen) -> Answer:
+    def answer(seen: Seen) -> ServerAnswer:
         kind = seen.body.decode()
-        return Answer(status=200, headers=(("X-Kind", kind),) if kind else ())
+        return ServerAnswer(status=200, headers=(("X-Kind", kind),) if kind else ())
 
     with http_server(answer) as url:
         wanted = [
@@ -77,9 +77,9 @@ def test_a_connection_that_dies_after_the_request_is_never_retried_in_secret(
 ) -> None:
     bodies: list[bytes] = []
 
-    def handler(seen: Seen) -> Answer | Awaitable[Answer | None]:
+    def handler(seen: Seen) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         bodies.append(seen.body)
-        return Answer(status=200) if seen.body == b"first" else cut()
+        return ServerAnswer(status=200) if seen.body == b"first" else cut()
 
     with http_server(handler) as url:
         assert isinstance(reply_to(transport, post(url, body=b"first")), Response)
@@ -122,7 +122,9 @@ def test_an_answer_that_is_not_http_is_no_answer(transport: Transport, garbage: 
 
 
 def test_an_endless_body_is_cut_off_and_its_status_kept(transport: Transport) -> None:
-    with http_server(lambda _seen: Answer(status=200, body=b"x" * 2 * BODY_LIMIT_BYTES)) as url:
+    with http_server(
+        lambda _seen: ServerAnswer(status=200, body=b"x" * 2 * BODY_LIMIT_BYTES)
+    ) as url:
         reply = reply_to(transport, post(url))
     assert isinstance(reply, Response)
     assert (reply.status, reply.complete) == (200, False)
@@ -136,7 +138,7 @@ def test_an_endless_body_is_cut_off_and_its_status_kept(transport: Transport) ->
 def test_retry_after_is_read_as_seconds_or_date(
     transport: Transport, value: str, least: int | None, most: int | None
 ) -> None:
-    answer = Answer(status=429, headers=(("Retry-After", value),))
+    answer = ServerAnswer(status=429, headers=(("Retry-After", value),))
     with http_server(lambda _seen: answer) as url:
         reply = reply_to(transport, post(url))
     assert isinstance(reply, Response)
@@ -150,9 +152,9 @@ def test_retry_after_is_read_as_seconds_or_date(
 def test_redirects_are_not_followed(transport: Transport) -> None:
     seen: list[str] = []
 
-    def handler(request: Seen) -> Answer:
+    def handler(request: Seen) -> ServerAnswer:
         seen.append(request.path)
-        return Answer(status=302, headers=(("Location", "/elsewhere"),))
+        return ServerAnswer(status=302, headers=(("Location", "/elsewhere"),))
 
     with http_server(handler) as url:
         reply = reply_to(transport, post(url))
@@ -165,13 +167,13 @@ def test_a_proxy_in_the_environment_is_ignored(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
-    with http_server(lambda _seen: Answer(status=200)) as url:
+    with http_server(lambda _seen: ServerAnswer(status=200)) as url:
         assert isinstance(reply_to(transport, post(url)), Response)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0", "0x7f.1", "2130706433", "[::1]"])
 def test_a_guarded_request_never_reaches_a_private_address(transport: Transport, host: str) -> None:
-    with http_server(lambda _seen: Answer(status=200)) as url:
+    with http_server(lambda _seen: ServerAnswer(status=200)) as url:
         guarded = post(url.replace("127.0.0.1", host), guard=AddressPolicy())
         assert failed(reply_to(transport, guarded)) == (FailureKind.REFUSED, "forbidden_address")
 
@@ -181,9 +183,9 @@ def test_a_guarded_request_cannot_ride_on_an_open_private_connection(
 ) -> None:
     seen: list[bytes] = []
 
-    def handler(request: Seen) -> Answer:
+    def handler(request: Seen) -> ServerAnswer:
         seen.append(request.body)
-        return Answer(status=200)
+        return ServerAnswer(status=200)
 
     with http_server(handler) as url:
         assert isinstance(reply_to(transport, post(url, body=b"ours")), Response)
@@ -195,9 +197,9 @@ def test_a_guarded_request_cannot_ride_on_an_open_private_connection(
 def test_a_forked_child_sends_on_connections_of_its_own(transport: Transport) -> None:
     clients: list[bytes] = []
 
-    def handler(request: Seen) -> Answer:
+    def handler(request: Seen) -> ServerAnswer:
         clients.append(request.body)
-        return Answer(status=200)
+        return ServerAnswer(status=200)
 
     with http_server(handler) as url:
         assert isinstance(reply_to(transport, post(url, body=b"parent")), Response)
@@ -220,7 +222,7 @@ def test_closing_bears_a_thread_that_ends_before_it_is_woken() -> None:
 
 def test_a_transport_that_was_closed_starts_again() -> None:
     transport = Transport()
-    with http_server(lambda _seen: Answer(status=200)) as url:
+    with http_server(lambda _seen: ServerAnswer(status=200)) as url:
         for _ in range(2):
             assert isinstance(reply_to(transport, post(url)), Response)
             transport.close()

@@ -16,8 +16,8 @@ from unittest.mock import Mock
 import pycurl
 import pytest
 
-from providers.sandbox_server.wire import Answer, Connection
-from providers.sandbox_server.wire import Request as Seen
+from providers.sandbox_server.wire import Connection, ServerAnswer
+from providers.sandbox_server.wire import ServerRequest as Seen
 from providers.transport import FailureKind, Response, Transport
 from providers.transport.guard import AddressPolicy
 from providers.transport.lines import Batch, Bounds
@@ -39,9 +39,9 @@ def test_a_server_that_never_answers_costs_exactly_the_deadline() -> None:
 
 
 def test_a_deadline_begins_when_its_request_starts() -> None:
-    async def slowly(seen: Seen) -> Answer:
+    async def slowly(seen: Seen) -> ServerAnswer:
         await asyncio.sleep(float(seen.body))
-        return Answer(status=200, body=seen.body)
+        return ServerAnswer(status=200, body=seen.body)
 
     with http_server(slowly) as url, closing(Transport(per_origin=1)) as transport:
         requests = [post(url, body=seconds) for seconds in (b"0.4", b"1.7", b"0")]
@@ -58,12 +58,12 @@ def test_urgent_requests_start_before_patient_ones_that_came_earlier() -> None:
     seen: list[bytes] = []
     released, arrived = asyncio.Event(), Semaphore(0)
 
-    async def hold_the_first(request: Seen) -> Answer:
+    async def hold_the_first(request: Seen) -> ServerAnswer:
         seen.append(request.body)
         arrived.release()
         if len(seen) == 1:
             await released.wait()
-        return Answer(status=200)
+        return ServerAnswer(status=200)
 
     with (
         closing(Listener(lambda: Connection(hold_the_first))) as server,
@@ -89,13 +89,13 @@ async def _set(event: asyncio.Event) -> None:
 def test_a_server_of_a_strangers_is_not_flooded() -> None:
     now = most = 0
 
-    async def slowly(_seen: Seen) -> Answer:
+    async def slowly(_seen: Seen) -> ServerAnswer:
         nonlocal now, most
         now += 1
         most = max(most, now)
         await asyncio.sleep(0.02)
         now -= 1
-        return Answer(status=200)
+        return ServerAnswer(status=200)
 
     private = AddressPolicy(allow_private=True)
     with http_server(slowly) as url, closing(Transport(per_stranger=5)) as transport:
@@ -111,7 +111,7 @@ def test_two_thousand_requests_are_in_flight_at_once(transport: Transport) -> No
     count = 0
     arrived, everyone = Semaphore(0), asyncio.Event()
 
-    async def together(_seen: Seen) -> Answer:
+    async def together(_seen: Seen) -> ServerAnswer:
         nonlocal count
         count += 1
         if count % 100 == 0:
@@ -119,7 +119,7 @@ def test_two_thousand_requests_are_in_flight_at_once(transport: Transport) -> No
         if count == 2_000:
             everyone.set()
         await everyone.wait()
-        return Answer(status=200)
+        return ServerAnswer(status=200)
 
     waiting = []
     with http_server(together) as url:
@@ -133,7 +133,7 @@ def test_two_thousand_requests_are_in_flight_at_once(transport: Transport) -> No
 def test_a_provider_that_hangs_does_not_slow_another(transport: Transport) -> None:
     with (
         http_server(lambda _seen: never()) as hung,
-        http_server(lambda _seen: Answer(status=200)) as well,
+        http_server(lambda _seen: ServerAnswer(status=200)) as well,
     ):
         waiting = transport.send([post(hung) for _ in range(200)], deadline=5 * SECOND)
         assert isinstance(reply_to(transport, post(well), deadline=SECOND), Response)

@@ -36,13 +36,13 @@ from providers.contract import (
     Result,
 )
 from providers.email import mime
-from providers.email.anymail.services import SERVICES, Service
+from providers.email.anymail.services import SERVICES, AnymailService
 from providers.errors import NoReceipts
 from providers.transport import Reply, Request, Transport
 from providers.vendor import Vendor
 
 if TYPE_CHECKING:
-    from providers.email.anymail.callbacks import Reader
+    from providers.email.anymail.callbacks import AnymailReceipts
     from providers.email.anymail.encoding import Backend, EncodedRequest
 
 NAME: Final = "anymail"
@@ -146,7 +146,7 @@ class Anymail:
         """Store the settings; the first use imports anymail, and no call happens before."""
         self._config, self._transport = config, transport
         self._options = config.plain_options
-        self._service: Service = SERVICES[config.esp]
+        self._service: AnymailService = SERVICES[config.esp]
         self.capabilities = Capabilities(
             channels=frozenset({Channel.EMAIL}),
             repeat=Repeat.VISIBLE,
@@ -200,10 +200,10 @@ class Anymail:
         )
 
     @cached_property
-    def _reader(self) -> Reader:
-        from providers.email.anymail.callbacks import Reader  # noqa: PLC0415 - needs Django's settings
+    def _reader(self) -> AnymailReceipts:
+        from providers.email.anymail.callbacks import AnymailReceipts  # noqa: PLC0415 - needs Django's settings
 
-        return Reader(
+        return AnymailReceipts(
             self._config.esp,
             self._service,
             options=self._options,

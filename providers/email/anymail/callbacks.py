@@ -32,7 +32,7 @@ from django.http.multipartparser import MultiPartParserError
 from providers.contract import Receipt, ReceiptKind, ReceiptRequest
 from providers.email.anymail.answers import hide_addresses
 from providers.email.anymail.encoding import DELIVERY_ID
-from providers.email.anymail.services import Service, value_at
+from providers.email.anymail.services import AnymailService, value_at
 from providers.errors import InvalidSignature, MalformedReceipt
 
 _DETAIL_LIMIT: Final = 200
@@ -66,11 +66,16 @@ _UNREADABLE: Final = (
 """Errors of the views for a body of an undocumented shape; Django usually handles the errors."""
 
 
-class Reader:
+class AnymailReceipts:
     """Verifies and reads the callbacks of a service; safe for use by several threads."""
 
     def __init__(
-        self, name: str, service: Service, *, options: Mapping[str, object], secrets: Sequence[str]
+        self,
+        name: str,
+        service: AnymailService,
+        *,
+        options: Mapping[str, object],
+        secrets: Sequence[str],
     ) -> None:
         """`secrets`: `user:password` pairs that a callback may use; empty: no pair is required."""
         view = getattr(import_module(f"anymail.webhooks.{name}"), service.view)

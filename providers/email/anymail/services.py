@@ -18,7 +18,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class AnymailService:
     """A service. Options are anymail's settings, in lower case and without the service's name."""
 
     needs: frozenset[str]
@@ -40,34 +40,34 @@ _SPARKPOST_ALIVE: Final = frozenset({"20", "21", "22", "23", "40", "70"})
 """SparkPost's bounce classes "soft", "DNS failure", "mailbox full", "too large", "generic" and
 "transient"."""
 
-SERVICES: Final[Mapping[str, Service]] = {
-    "brevo": Service(
+SERVICES: Final[Mapping[str, AnymailService]] = {
+    "brevo": AnymailService(
         needs=frozenset({"api_key"}),
         knows=frozenset({"api_url"}),
         codes=(("code",),),
         view="BrevoTrackingWebhookView",
         soft=(("event",), frozenset({"soft_bounce"})),
     ),
-    "mailgun": Service(
+    "mailgun": AnymailService(
         needs=frozenset({"api_key"}),
         knows=frozenset({"api_url", "sender_domain", "webhook_signing_key"}),
         view="MailgunTrackingWebhookView",
         signed_with=frozenset({"api_key"}),  # the view's fallback
     ),
-    "mailjet": Service(
+    "mailjet": AnymailService(
         needs=frozenset({"api_key", "secret_key"}),
         knows=frozenset({"api_url"}),
         codes=(("Messages", 0, "Errors", 0, "ErrorCode"), ("ErrorCode",)),
         view="MailjetTrackingWebhookView",
         soft=(("hard_bounce",), frozenset({"False"})),
     ),
-    "mailtrap": Service(
+    "mailtrap": AnymailService(
         needs=frozenset({"api_token"}),
         knows=frozenset({"api_url", "sandbox_id", "tracking_secret"}),
         view="MailtrapTrackingWebhookView",
         signed_with=frozenset({"tracking_secret"}),
     ),
-    "mandrill": Service(
+    "mandrill": AnymailService(
         needs=frozenset({"api_key"}),
         knows=frozenset({"api_url", "webhook_key", "webhook_url"}),
         codes=((0, "reject_reason"), ("name",)),
@@ -76,7 +76,7 @@ SERVICES: Final[Mapping[str, Service]] = {
         takes_basic_auth=False,
         soft=(("event",), frozenset({"soft_bounce"})),
     ),
-    "postal": Service(
+    "postal": AnymailService(
         needs=frozenset({"api_key", "api_url"}),
         knows=frozenset({"webhook_key"}),
         codes=(("data", "code"),),
@@ -84,37 +84,37 @@ SERVICES: Final[Mapping[str, Service]] = {
         signed_with=frozenset({"webhook_key"}),
         takes_basic_auth=False,
     ),
-    "postmark": Service(
+    "postmark": AnymailService(
         needs=frozenset({"server_token"}),
         knows=frozenset({"api_url", "message_stream"}),
         codes=(("ErrorCode",),),
         view="PostmarkTrackingWebhookView",
         soft=(("Type",), frozenset({"SoftBounce"})),
     ),
-    "resend": Service(
+    "resend": AnymailService(
         needs=frozenset({"api_key"}),
         knows=frozenset({"api_url"}),
         codes=(("name",),),
         view="ResendTrackingWebhookView",
     ),
-    "scaleway": Service(
+    "scaleway": AnymailService(
         needs=frozenset({"secret_key", "project_id"}),
         knows=frozenset({"api_url", "region"}),
     ),
-    "sendgrid": Service(
+    "sendgrid": AnymailService(
         needs=frozenset({"api_key"}),
         knows=frozenset({"api_url", "tracking_webhook_verification_key"}),
         view="SendGridTrackingWebhookView",
         signed_with=frozenset({"tracking_webhook_verification_key"}),
     ),
-    "sparkpost": Service(
+    "sparkpost": AnymailService(
         needs=frozenset({"api_key"}),
         knows=frozenset({"api_url", "subaccount"}),
         codes=(("errors", 0, "code"),),
         view="SparkPostTrackingWebhookView",
         soft=(("msys", "message_event", "bounce_class"), _SPARKPOST_ALIVE),
     ),
-    "unisender_go": Service(
+    "unisender_go": AnymailService(
         needs=frozenset({"api_key", "api_url"}),
         codes=(("code",),),
         view="UnisenderGoTrackingWebhookView",
@@ -135,7 +135,7 @@ def value_at(document: object, path: Path) -> str:
     return str(document) if isinstance(document, str | int) else ""
 
 
-def code_in(body: bytes, service: Service) -> str:
+def code_in(body: bytes, service: AnymailService) -> str:
     """Return the service's code from a response's body; empty: the body has no code."""
     if not service.codes:
         return ""

@@ -15,7 +15,7 @@ from notifications.clock import now
 from notify_client import InvalidSignature, webhooks
 from providers import configuration, standard_webhooks
 from providers.contract import Channel
-from providers.sandbox_server.wire import Request
+from providers.sandbox_server.wire import ServerRequest
 from providers.standard_webhooks import Secret
 from providers.transport import Transport
 from providers.webhook.standard import Config, Webhook
@@ -28,7 +28,7 @@ OTHER: Final = "whsec_b3RoZXItc2VjcmV0LW90aGVyLXNlY3JldA=="
 
 
 @pytest.fixture(scope="module")
-def request_() -> Iterator[Request]:
+def request_() -> Iterator[ServerRequest]:
     """A webhook that the service has sent, signed with the new secret and the old."""
     with closing(HttpFake(key_header="webhook-id")) as endpoint, closing(Transport()) as transport:
         config = Config(secrets=configuration.secrets(f"{NEW},{OLD}"), allow_private=True)
@@ -39,18 +39,20 @@ def request_() -> Iterator[Request]:
 
 
 @pytest.mark.parametrize("held", [NEW, OLD, [OTHER, NEW], [OLD, NEW]])
-def test_either_secret_of_a_rotation_verifies(request_: Request, held: str | list[str]) -> None:
+def test_either_secret_of_a_rotation_verifies(
+    request_: ServerRequest, held: str | list[str]
+) -> None:
     event = webhooks.verify(request_.body, request_.headers, held)
     assert event["type"] == "notification"
     assert event["data"]["title"] == "Order ready"
 
 
-def test_the_case_of_a_headers_name_is_no_matter(request_: Request) -> None:
+def test_the_case_of_a_headers_name_is_no_matter(request_: ServerRequest) -> None:
     headers = {name.title(): value for name, value in request_.headers.items()}
     assert webhooks.verify(request_.body, headers, NEW)
 
 
-def test_another_secret_does_not_verify(request_: Request) -> None:
+def test_another_secret_does_not_verify(request_: ServerRequest) -> None:
     with pytest.raises(InvalidSignature):
         webhooks.verify(request_.body, request_.headers, OTHER)
 
@@ -70,19 +72,19 @@ def test_another_secret_does_not_verify(request_: Request) -> None:
         ("webhook-signature", "v2,AAAA"),
     ],
 )
-def test_a_changed_header_does_not_verify(request_: Request, header: str, value: str) -> None:
+def test_a_changed_header_does_not_verify(request_: ServerRequest, header: str, value: str) -> None:
     with pytest.raises(InvalidSignature):
         webhooks.verify(request_.body, {**request_.headers, header: value}, NEW)
 
 
 @pytest.mark.parametrize("header", sorted(standard_webhooks.HEADERS))
-def test_a_missing_header_does_not_verify(request_: Request, header: str) -> None:
+def test_a_missing_header_does_not_verify(request_: ServerRequest, header: str) -> None:
     headers = {name: value for name, value in request_.headers.items() if name != header}
     with pytest.raises(InvalidSignature):
         webhooks.verify(request_.body, headers, NEW)
 
 
-def test_a_changed_body_does_not_verify(request_: Request) -> None:
+def test_a_changed_body_does_not_verify(request_: ServerRequest) -> None:
     with pytest.raises(InvalidSignature):
         webhooks.verify(request_.body + b" ", request_.headers, NEW)
 
@@ -114,7 +116,7 @@ def test_no_secret_is_an_error() -> None:
 
 
 def test_signatures_are_compared_in_constant_time(
-    request_: Request, monkeypatch: pytest.MonkeyPatch
+    request_: ServerRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared: list[tuple[bytes, bytes]] = []
     real = hmac.compare_digest

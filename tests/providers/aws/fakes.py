@@ -22,7 +22,7 @@ from botocore.session import Session
 from botocore.validate import ParamValidator
 
 from providers.conformance import Act
-from providers.sandbox_server.wire import Answer, Connection, Request
+from providers.sandbox_server.wire import Connection, ServerAnswer, ServerRequest
 from tests.providers.fakes import Listener, cut, never
 
 KEY_ID = "AKIDEXAMPLE"
@@ -47,7 +47,7 @@ def complaints(service: str, operation: str, fields: object) -> str:
     return str(ParamValidator().validate(fields, shape).generate_report())
 
 
-def signature(request: Request, *, url: str, service: str, token: str = "") -> str:
+def signature(request: ServerRequest, *, url: str, service: str, token: str = "") -> str:
     """What botocore would have written into Authorization for this request."""
     signed = request.headers["authorization"].split("SignedHeaders=")[1].split(",")[0]
     again = AWSRequest(
@@ -71,10 +71,10 @@ class Speaker(Protocol):
 
     signing_name: str
 
-    def keys(self, request: Request) -> list[str]: ...
-    def complaints(self, request: Request) -> str: ...
-    def accept(self, request: Request) -> Answer: ...
-    def refuse(self, act: Act) -> Answer: ...
+    def keys(self, request: ServerRequest) -> list[str]: ...
+    def complaints(self, request: ServerRequest) -> str: ...
+    def accept(self, request: ServerRequest) -> ServerAnswer: ...
+    def refuse(self, act: Act) -> ServerAnswer: ...
 
 
 class AwsFake:
@@ -85,9 +85,9 @@ class AwsFake:
     def __init__(self, speaker: Speaker) -> None:
         self._speaker = speaker
         self._act = Act.ACCEPT
-        self.requests: list[Request] = []
+        self.requests: list[ServerRequest] = []
         self.complaints: list[str] = []
-        self.answer: Callable[[Request], Answer] | None = None
+        self.answer: Callable[[ServerRequest], ServerAnswer] | None = None
         self._listener = Listener(lambda: Connection(self._handle))
         self.url = f"http://127.0.0.1:{self._listener.port}"
         self.start, self.stop = self._listener.start, self._listener.stop
@@ -103,7 +103,7 @@ class AwsFake:
         self._listener.close()
         assert self.complaints == []
 
-    def _handle(self, request: Request) -> Answer | Awaitable[Answer | None]:
+    def _handle(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         self.requests.append(request)
         self._check(request)
         match self._act:
@@ -116,7 +116,7 @@ class AwsFake:
             case act:
                 return self._speaker.refuse(act)
 
-    def _check(self, request: Request) -> None:
+    def _check(self, request: ServerRequest) -> None:
         url = self.url + request.target
         expected = signature(request, url=url, service=self._speaker.signing_name)
         if request.headers["authorization"] != expected:
@@ -134,12 +134,12 @@ class SesSpeaker:
         "/v2/email/outbound-bulk-emails": "SendBulkEmail",
     }
 
-    def keys(self, request: Request) -> list[str]:
+    def keys(self, request: ServerRequest) -> list[str]:
         said = orjson.loads(request.body or b"{}")
         lines = said.get("BulkEmailEntries", [{"ReplacementTags": said.get("EmailTags", [])}])
         return [tag["Value"] for line in lines for tag in line["ReplacementTags"]]
 
-    def complaints(self, request: Request) -> str:
+    def complaints(self, request: ServerRequest) -> str:
         if request.method == "GET":
             return ""
         said = orjson.loads(request.body)
@@ -147,14 +147,14 @@ class SesSpeaker:
             return "more than 50 entries"  # the model does not know
         return complaints("sesv2", self.operations[request.path], said)
 
-    def accept(self, request: Request) -> Answer:
+    def accept(self, request: ServerRequest) -> ServerAnswer:
         said = orjson.loads(request.body)
         if "BulkEmailEntries" not in said:
             return json_answer({"MessageId": str(uuid4())})
         lines = [{"Status": "SUCCESS", "MessageId": key} for key in self.keys(request)]
         return json_answer({"BulkEmailEntryResults": lines})
 
-    def refuse(self, act: Act) -> Answer:
+    def refuse(self, act: Act) -> ServerAnswer:
         code, status = {
             Act.REJECT: ("MessageRejected", 400),
             Act.THROTTLE: ("TooManyRequestsException", 429),
@@ -164,7 +164,7 @@ class SesSpeaker:
         return self.error(code, status=status, message="Refused: maria@mailbox.example")
 
     @staticmethod
-    def error(code: str, *, status: int = 400, message: str = "why") -> Answer:
+    def error(code: str, *, status: int = 400, message: str = "why") -> ServerAnswer:
         kind = ("x-amzn-ErrorType", f"{code}:http://internal.amazon.com/coral/")
         return json_answer({"message": message}, status=status, headers=(kind,))
 
@@ -174,21 +174,21 @@ class EumSpeaker:
 
     signing_name = "sms-voice"
 
-    def keys(self, request: Request) -> list[str]:
+    def keys(self, request: ServerRequest) -> list[str]:
         context = orjson.loads(request.body).get("Context", {})
         return [context["delivery_id"]] if context else []
 
-    def complaints(self, request: Request) -> str:
+    def complaints(self, request: ServerRequest) -> str:
         prefix, _, operation = request.headers["x-amz-target"].partition(".")
         if prefix != model("pinpoint-sms-voice-v2").metadata["targetPrefix"]:
             return f"target {prefix}"
         return complaints("pinpoint-sms-voice-v2", operation, orjson.loads(request.body))
 
-    def accept(self, request: Request) -> Answer:
+    def accept(self, request: ServerRequest) -> ServerAnswer:
         del request
         return json_answer({"MessageId": str(uuid4())})
 
-    def refuse(self, act: Act) -> Answer:
+    def refuse(self, act: Act) -> ServerAnswer:
         code, status = {
             Act.REJECT: ("ValidationException", 400),
             Act.THROTTLE: ("ThrottlingException", 400),
@@ -198,7 +198,9 @@ class EumSpeaker:
         return self.error(code, status=status, message="Refused: +14155550100")
 
     @staticmethod
-    def error(code: str, *, status: int = 400, reason: str = "", message: str = "why") -> Answer:
+    def error(
+        code: str, *, status: int = 400, reason: str = "", message: str = "why"
+    ) -> ServerAnswer:
         said = {"__type": f"com.amazonaws.sms#{code}", "Message": message}
         return json_answer(said | ({"Reason": reason} if reason else {}), status=status)
 
@@ -208,18 +210,18 @@ class SnsSpeaker:
 
     signing_name = "sns"
 
-    def keys(self, request: Request) -> list[str]:
+    def keys(self, request: ServerRequest) -> list[str]:
         return [dict(parse_qsl(request.body.decode()))["PhoneNumber"]]
 
-    def complaints(self, request: Request) -> str:
+    def complaints(self, request: ServerRequest) -> str:
         del request
         return ""  # the bytes are held to botocore's serializer in a test of their own
 
-    def accept(self, request: Request) -> Answer:
+    def accept(self, request: ServerRequest) -> ServerAnswer:
         del request
         return xml_answer(f"<PublishResult><MessageId>{uuid4()}</MessageId></PublishResult>")
 
-    def refuse(self, act: Act) -> Answer:
+    def refuse(self, act: Act) -> ServerAnswer:
         code, status = {
             Act.REJECT: ("InvalidParameter", 400),
             Act.THROTTLE: ("Throttling", 400),
@@ -229,7 +231,7 @@ class SnsSpeaker:
         return self.error(code, status=status, message="PhoneNumber: +14155550100")
 
     @staticmethod
-    def error(code: str, *, status: int = 400, message: str = "why") -> Answer:
+    def error(code: str, *, status: int = 400, message: str = "why") -> ServerAnswer:
         said = f"<Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error>"
         return xml_answer(f"<ErrorResponse>{said}</ErrorResponse>", status=status)
 
@@ -241,9 +243,9 @@ def environ(vendor: str) -> dict[str, str]:
 
 def json_answer(
     said: object, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
-) -> Answer:
-    return Answer(status=status, body=orjson.dumps(said), headers=headers)
+) -> ServerAnswer:
+    return ServerAnswer(status=status, body=orjson.dumps(said), headers=headers)
 
 
-def xml_answer(said: str, *, status: int = 200) -> Answer:
-    return Answer(status=status, body=said.encode(), content_type="text/xml")
+def xml_answer(said: str, *, status: int = 200) -> ServerAnswer:
+    return ServerAnswer(status=status, body=said.encode(), content_type="text/xml")

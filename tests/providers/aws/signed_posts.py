@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.x509.oid import NameOID
 
 from providers.contract import ReceiptRequest
-from providers.sandbox_server.wire import Answer, Connection
-from providers.sandbox_server.wire import Request as Seen
+from providers.sandbox_server.wire import Connection, ServerAnswer
+from providers.sandbox_server.wire import ServerRequest as Seen
 from providers.transport import Reply, Request, Transport
 from tests.providers.aws.fakes import TOPIC
 from tests.providers.fakes import Listener
@@ -107,10 +107,10 @@ class SnsServer(Transport):
         super().close()
         self._listener.close()
 
-    def _handle(self, request: Seen) -> Answer:
+    def _handle(self, request: Seen) -> ServerAnswer:
         assert request.method == "GET"
         found = request.path.endswith(".pem")
-        return Answer(status=self.status, body=self._pem if found else b"<ok/>")
+        return ServerAnswer(status=self.status, body=self._pem if found else b"<ok/>")
 
 
 def request(post: object) -> ReceiptRequest:

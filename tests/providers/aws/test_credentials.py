@@ -23,7 +23,7 @@ from providers.aws.credentials import (
 )
 from providers.aws.settings import Account
 from providers.contract import Misconfigured, Unavailable
-from providers.sandbox_server.wire import Answer, Connection, Request
+from providers.sandbox_server.wire import Connection, ServerAnswer, ServerRequest
 from tests.providers.aws.fakes import ACCOUNT, KEY_ID, SECRET, TOKEN, json_answer
 from tests.providers.fakes import Listener
 
@@ -213,11 +213,11 @@ def test_botocores_chain_finds_a_profile(alone: pytest.MonkeyPatch, tmp_path: Pa
 
 
 @pytest.fixture
-def container(alone: pytest.MonkeyPatch) -> Iterator[Callable[[Answer], None]]:
+def container(alone: pytest.MonkeyPatch) -> Iterator[Callable[[ServerAnswer], None]]:
     """The endpoint that a container's role is asked at; called with what it answers."""
-    answers: list[Answer] = []
+    answers: list[ServerAnswer] = []
 
-    def answer(_request: Request) -> Answer:
+    def answer(_request: ServerRequest) -> ServerAnswer:
         return answers[-1]
 
     with closing(Listener(lambda: Connection(answer))) as listener:
@@ -227,7 +227,7 @@ def container(alone: pytest.MonkeyPatch) -> Iterator[Callable[[Answer], None]]:
 
 
 def test_botocores_chain_asks_for_a_containers_role(
-    container: Callable[[Answer], None],
+    container: Callable[[ServerAnswer], None],
 ) -> None:
     later = datetime.now(UTC) + timedelta(hours=1)  # noqa: TID251 - botocore looks at the real time
     container(

@@ -8,7 +8,7 @@ import pytest
 
 from providers.aws.credentials import Keys
 from providers.aws.signing import Signer
-from providers.sandbox_server.wire import Request
+from providers.sandbox_server.wire import ServerRequest
 from tests.providers.aws.fakes import KEY_ID, REGION, SECRET, TOKEN, signature
 
 AT = datetime(2026, 3, 29, 23, 59, 59, tzinfo=UTC)
@@ -38,7 +38,7 @@ def test_it_is_what_botocore_would_have_signed(
     given = ["X-Amz-Target: A.B", "Content-Type: application/json; charset=utf-8"]
     lines = signer.sign_headers(given, method=method, url=url, body=body)
     headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in lines)}
-    request = Request(method, "/", headers, body)
+    request = ServerRequest(method, "/", headers, body)
     assert headers["authorization"] == signature(request, url=url, service="ses", token=token)
     assert headers["x-amz-date"] == "20260329T235959Z"
     assert ("x-amz-security-token" in headers) == bool(token)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import orjson
 
 from providers.conformance import Act
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from tests.providers.answering import AnsweringFake
 
 TOKEN = "123456789:abcdefghijklmnopqrstuvwxyz123456789"
@@ -87,10 +87,10 @@ CASES = {
 }
 
 
-def refusal(scheme: str, code: str) -> Answer:
+def refusal(scheme: str, code: str) -> ServerAnswer:
     """How a service says a code: a bare HTTP status, or a body in its own words."""
     if code.isdigit() and len(code) == 3:
-        return Answer(status=int(code))
+        return ServerAnswer(status=int(code))
     if scheme == "slack":
         return _json(200, {"ok": False, "error": code})
     bodies = {
@@ -104,11 +104,11 @@ def refusal(scheme: str, code: str) -> Answer:
     return _json(400, bodies[scheme])
 
 
-def _json(status: int, body: object) -> Answer:
-    return Answer(status=status, body=orjson.dumps(body))
+def _json(status: int, body: object) -> ServerAnswer:
+    return ServerAnswer(status=status, body=orjson.dumps(body))
 
 
-def _words_of_telegram(act: Act, request: Request) -> Answer:
+def _words_of_telegram(act: Act, request: ServerRequest) -> ServerAnswer:
     if act is Act.ACCEPT:
         return _json(200, {"ok": True, "result": {"message_id": 815}})
     status, words = {

@@ -20,7 +20,7 @@ from providers.contract import (
     Rejected,
     Throttled,
 )
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from providers.verdicts import Verdict
 from tests.providers.answering import CONTRACT, AnsweringFake, shape
@@ -41,7 +41,7 @@ ROWS = [(scheme, code) for scheme, service in SERVICES.items() for code in servi
 @pytest.fixture
 def server() -> Iterator[AnsweringFake]:
     with closing(telegram_fake()) as it:
-        it.answer = Answer(status=200)
+        it.answer = ServerAnswer(status=200)
         yield it
 
 
@@ -101,11 +101,11 @@ def test_each_documented_code_has_its_outcome(
 def test_slacks_webhooks_answer_with_a_bare_word(
     server: AnsweringFake, transport: Transport, word: str
 ) -> None:
-    server.answer = Answer(status=404, body=word.encode())
+    server.answer = ServerAnswer(status=404, body=word.encode())
     (outcome,) = outcomes(adapter(server, transport), chat(CASES["slack webhook"].address))
     assert shape(outcome) == CONTRACT[Verdict.DEAD]
     assert getattr(outcome, "code", None) == f"slack:{word}"
-    server.answer = Answer(status=200, body=b"ok")
+    server.answer = ServerAnswer(status=200, body=b"ok")
     assert outcomes(adapter(server, transport), chat(CASES["slack webhook"].address)) == [
         Accepted()
     ]
@@ -122,7 +122,7 @@ def test_slacks_webhooks_answer_with_a_bare_word(
 def test_a_services_own_id_is_kept(
     server: AnsweringFake, transport: Transport, name: str, body: object, message_id: str
 ) -> None:
-    server.answer = Answer(status=200, body=orjson.dumps(body))
+    server.answer = ServerAnswer(status=200, body=orjson.dumps(body))
     (outcome,) = outcomes(adapter(server, transport), chat(CASES[name].address))
     assert outcome == Accepted(message_id=message_id)
 
@@ -145,7 +145,7 @@ def test_a_wait_is_read_where_the_service_says_it(
     body: object,
     wait: float,
 ) -> None:
-    server.answer = Answer(status=429, headers=headers, body=orjson.dumps(body))
+    server.answer = ServerAnswer(status=429, headers=headers, body=orjson.dumps(body))
     (outcome,) = outcomes(adapter(server, transport), chat(CASES[name].address))
     assert isinstance(outcome, Throttled)
     assert outcome.retry_after == timedelta(seconds=wait)
@@ -165,7 +165,7 @@ def test_an_answer_that_says_nothing_is_judged_by_its_status(
     verdict: Verdict,
     body: bytes,
 ) -> None:
-    server.answer = Answer(status=status, body=body)
+    server.answer = ServerAnswer(status=status, body=body)
     (outcome,) = outcomes(adapter(server, transport), chat(case.address))
     assert shape(outcome) == CONTRACT[verdict]
 
@@ -175,7 +175,7 @@ def test_an_answer_that_says_nothing_is_judged_by_its_status(
 def test_no_refused_credential_stops_other_addresses(
     server: AnsweringFake, transport: Transport, case: Case, status: int
 ) -> None:
-    server.answer = Answer(status=status)
+    server.answer = ServerAnswer(status=status)
     (outcome,) = outcomes(adapter(server, transport), chat(case.address))
     assert isinstance(outcome, Rejected)
 
@@ -196,7 +196,7 @@ def test_a_refusal_repeats_no_part_of_an_address(
     server: AnsweringFake, transport: Transport
 ) -> None:
     for case in CASES.values():
-        server.answer = Answer(status=400, body=f"no such place: {case.target}".encode())
+        server.answer = ServerAnswer(status=400, body=f"no such place: {case.target}".encode())
         (outcome,) = outcomes(adapter(server, transport), chat(case.address))
         assert isinstance(outcome, Rejected)
         pieces = [piece for piece in case.address.split("/")[3:] if len(piece) > 12]

@@ -16,7 +16,7 @@ import h2.errors
 import h2.events
 import h2.settings
 
-from providers.sandbox_server.wire import Answer, Handler, Request
+from providers.sandbox_server.wire import Handler, ServerAnswer, ServerRequest
 from tests.providers.fakes import Listener
 
 # It logs every header; a fake's log must not be taken for ours.
@@ -38,8 +38,8 @@ class GoAway:
     """Instead of an answer: say that this stream and later ones were not looked at, and close."""
 
 
-Reply = Answer | Reset | GoAway | Awaitable[Answer | None]
-Serve = Callable[[Request], Reply]
+Reply = ServerAnswer | Reset | GoAway | Awaitable[ServerAnswer | None]
+Serve = Callable[[ServerRequest], Reply]
 
 
 @dataclass
@@ -108,9 +108,9 @@ class Http2(asyncio.Protocol):
     def _answer(self, number: int) -> None:
         stream = self._streams.pop(number)
         path, method = stream.headers[":path"], stream.headers[":method"]
-        request = Request(method, path, stream.headers, bytes(stream.body))
+        request = ServerRequest(method, path, stream.headers, bytes(stream.body))
         match self._serve(request):
-            case Answer() as answer:
+            case ServerAnswer() as answer:
                 self._write(number, answer)
             case Reset(code):
                 self._open.discard(number)
@@ -124,7 +124,7 @@ class Http2(asyncio.Protocol):
                 self._pending.add(task)
                 task.add_done_callback(self._pending.discard)
 
-    async def _answer_later(self, number: int, later: Awaitable[Answer | None]) -> None:
+    async def _answer_later(self, number: int, later: Awaitable[ServerAnswer | None]) -> None:
         answer = await later
         if answer is None:
             self._transport.abort()
@@ -132,7 +132,7 @@ class Http2(asyncio.Protocol):
             self._write(number, answer)
             self._flush()
 
-    def _write(self, number: int, answer: Answer) -> None:
+    def _write(self, number: int, answer: ServerAnswer) -> None:
         headers = [(":status", str(answer.status)), ("content-type", answer.content_type)]
         headers += [(name.lower(), value) for name, value in answer.headers]
         self._open.discard(number)

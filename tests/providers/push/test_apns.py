@@ -23,7 +23,7 @@ from providers.contract import (
 from providers.push import apns
 from providers.push.apns import PAUSE, PAYLOAD_LIMIT_BYTES, STALE, TABLE, Apns, Config
 from providers.push.apns_token import RENEW_AFTER, SOONEST
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.messages import NOON, MovedClock, message
 from tests.providers.push.credentials import p256, p256_pem, rsa_pem
@@ -114,12 +114,12 @@ def test_an_operator_may_change_what_a_reason_means(
         (apns_error(403, "SomethingNew"), Misconfigured),
         (apns_error(429, "SomethingNew"), Throttled),
         (apns_error(500, "SomethingNew"), Unavailable),
-        (Answer(status=502, body=b"<html>"), Unavailable),
-        (Answer(status=400, body=b"[1]"), Rejected),
+        (ServerAnswer(status=502, body=b"<html>"), Unavailable),
+        (ServerAnswer(status=400, body=b"[1]"), Rejected),
     ],
 )
 def test_an_unknown_reason_is_judged_by_its_status(
-    server: ApnsFake, provider: Apns, answer: Answer, expected: type
+    server: ApnsFake, provider: Apns, answer: ServerAnswer, expected: type
 ) -> None:
     server.script = [answer]
     (outcome,) = outcomes(provider, message("t"))

@@ -20,7 +20,7 @@ from providers.errors import ConfigurationError
 from providers.push import fcm
 from providers.push.fcm import BAD_ADDRESS, STALE, TABLE, Config, Fcm
 from providers.push.fcm_body import PAYLOAD_LIMIT_BYTES
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.messages import message
 from tests.providers.push.credentials import account, account_json
@@ -48,11 +48,11 @@ def adapter(server: FcmFake, transport: Transport, codes: str = "") -> Fcm:
     return Fcm(config, transport=transport)
 
 
-def answer_with(code: str) -> Answer:
+def answer_with(code: str) -> ServerAnswer:
     if code in BY_STATUS:
         return fcm_error(BY_STATUS[code], code)
     if code.isdigit():
-        return Answer(status=int(code), body=b"<html>")
+        return ServerAnswer(status=int(code), body=b"<html>")
     if code == BAD_ADDRESS:
         return fcm_error(400, "INVALID_ARGUMENT", code="INVALID_ARGUMENT", message=BAD_TOKEN_WORDS)
     return fcm_error(418, "UNKNOWN", code=code, message="the device-token-1")
@@ -89,11 +89,11 @@ def test_an_operator_may_change_what_a_code_means(
         (fcm_error(400, "INVALID_ARGUMENT", code="INVALID_ARGUMENT", message="too big"), False),
         (fcm_error(400, "INVALID_ARGUMENT", field="message.data[0].value"), False),
         (fcm_error(400, "INVALID_ARGUMENT", message=BAD_TOKEN_WORDS), False),
-        (Answer(status=400, body=b'{"error": {"details": [7]}}'), False),
+        (ServerAnswer(status=400, body=b'{"error": {"details": [7]}}'), False),
     ],
 )
 def test_only_what_fcm_says_of_the_token_itself_makes_a_contact_dead(
-    server: FcmFake, transport: Transport, answer: Answer, *, dead: bool
+    server: FcmFake, transport: Transport, answer: ServerAnswer, *, dead: bool
 ) -> None:
     server.script = [answer]
     (outcome,) = outcomes(adapter(server, transport), message("t"))
@@ -169,7 +169,7 @@ def test_a_refused_access_token_is_renewed_once_and_only_those_messages_go_out_a
     held = provider._tokens._held
     assert held is not None
     provider._tokens._held = replace(held, fetched_at=held.fetched_at - timedelta(minutes=2))
-    server.script = [fcm_error(401, STALE), Answer(status=200, body=b"{}")]
+    server.script = [fcm_error(401, STALE), ServerAnswer(status=200, body=b"{}")]
     found = outcomes(provider, message("a"), message("b"))
     assert [type(it) for it in found] == [Accepted, Accepted]
     bearers = [request.headers["authorization"] for request in server.requests]
@@ -205,7 +205,7 @@ def test_a_check_of_a_project_that_lets_us_not_in_says_so(
 
 
 def test_a_check_with_a_deleted_key_says_so(server: FcmFake, transport: Transport) -> None:
-    server.token_script = [Answer(status=400, body=b'{"error":"invalid_grant"}')]
+    server.token_script = [ServerAnswer(status=400, body=b'{"error":"invalid_grant"}')]
     (found,) = adapter(server, transport).check(deadline=PATIENCE)
     assert (found.subject, found.is_good) == ("credentials", False)
     assert "invalid_grant" in found.detail

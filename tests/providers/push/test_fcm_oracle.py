@@ -20,7 +20,7 @@ from providers.contract import Accepted, Message
 from providers.push import replacing
 from providers.push.fcm import Config, Fcm
 from providers.push.fcm_body import LONGEST_LIFE, RESERVED_KEYS, RESERVED_PREFIXES
-from providers.sandbox_server.wire import Answer, Connection, Request
+from providers.sandbox_server.wire import Connection, ServerAnswer, ServerRequest
 from providers.transport import Transport
 from tests.providers.fakes import Listener
 from tests.providers.messages import NOON, message, noon
@@ -34,7 +34,7 @@ class Pair:
     """Our adapter and firebase-admin, in front of one server."""
 
     def __init__(self) -> None:
-        self.seen: list[Request] = []
+        self.seen: list[ServerRequest] = []
         self._listener = Listener(lambda: Connection(self._serve))
         url = f"http://127.0.0.1:{self._listener.port}"
         self._transport = Transport()
@@ -50,21 +50,21 @@ class Pair:
         self._transport.close()
         self._listener.close()
 
-    def ours(self, it: Message) -> Request:
+    def ours(self, it: Message) -> ServerRequest:
         (result,) = self._ours.send([it], deadline=timedelta(seconds=5))
         assert result.outcome == Accepted(message_id="projects/shop/messages/1")
         return self.seen.pop()
 
-    def theirs(self, it: messaging.Message) -> Request:
+    def theirs(self, it: messaging.Message) -> ServerRequest:
         messaging.send(it, app=self._app)
         return self.seen.pop()
 
-    def _serve(self, request: Request) -> Answer:
+    def _serve(self, request: ServerRequest) -> ServerAnswer:
         if request.path == "/token":
             body = b'{"access_token": "ya29.the-token", "expires_in": 100000000}'
-            return Answer(status=200, body=body)
+            return ServerAnswer(status=200, body=body)
         self.seen.append(request)
-        return Answer(status=200, body=b'{"name": "projects/shop/messages/1"}')
+        return ServerAnswer(status=200, body=b'{"name": "projects/shop/messages/1"}')
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from providers import clock
 from providers.contract import Misconfigured, Throttled, Unavailable
 from providers.push.fcm_token import LAST_USE, PAUSE, RENEW_AHEAD, SOONEST, AccessTokens
 from providers.push.renewal import NoToken
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.fakes import never
 from tests.providers.push.credentials import account
@@ -69,10 +69,10 @@ def test_it_is_renewed_ahead_of_its_end_while_callers_go_on_with_the_old_one(
     release = asyncio.Event()
     asked = Event()
 
-    async def later() -> Answer:
+    async def later() -> ServerAnswer:
         asked.set()
         await release.wait()
-        return Answer(status=200, body=b'{"access_token": "ya29.new", "expires_in": 7200}')
+        return ServerAnswer(status=200, body=b'{"access_token": "ya29.new", "expires_in": 7200}')
 
     server.token_script = [later()]
     now.moved = timedelta(hours=1) - RENEW_AHEAD + SECOND
@@ -90,9 +90,9 @@ def test_a_renewal_that_fails_behind_the_callers_is_tried_again_after_a_pause(
     tokens.current(deadline=PATIENCE)
     asked = [Event(), Event()]
 
-    async def refuse(number: int) -> Answer:
+    async def refuse(number: int) -> ServerAnswer:
         asked[number].set()
-        return Answer(status=503)
+        return ServerAnswer(status=503)
 
     server.token_script = [refuse(0), refuse(1)]
     now.moved = timedelta(hours=1) - RENEW_AHEAD + SECOND
@@ -127,18 +127,18 @@ def test_one_that_is_refused_when_young_is_not_renewed(
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (Answer(status=400, body=b'{"error":"invalid_grant"}'), Misconfigured),
-        (Answer(status=401), Misconfigured),
-        (Answer(status=404), Misconfigured),
-        (Answer(status=429, headers=(("Retry-After", "9"),)), Throttled),
-        (Answer(status=503), Unavailable),
-        (Answer(status=500, body=b'{"error":"internal_failure"}'), Unavailable),
-        (Answer(status=200, body=b"<html>"), Unavailable),
-        (Answer(status=200, body=b'{"no_token": 1}'), Unavailable),
+        (ServerAnswer(status=400, body=b'{"error":"invalid_grant"}'), Misconfigured),
+        (ServerAnswer(status=401), Misconfigured),
+        (ServerAnswer(status=404), Misconfigured),
+        (ServerAnswer(status=429, headers=(("Retry-After", "9"),)), Throttled),
+        (ServerAnswer(status=503), Unavailable),
+        (ServerAnswer(status=500, body=b'{"error":"internal_failure"}'), Unavailable),
+        (ServerAnswer(status=200, body=b"<html>"), Unavailable),
+        (ServerAnswer(status=200, body=b'{"no_token": 1}'), Unavailable),
     ],
 )
 def test_a_refusal_is_told_once_and_never_repeated_in_secret(
-    server: FcmFake, tokens: AccessTokens, answer: Answer, expected: type
+    server: FcmFake, tokens: AccessTokens, answer: ServerAnswer, expected: type
 ) -> None:
     server.token_script = [answer]
     with pytest.raises(NoToken) as caught:

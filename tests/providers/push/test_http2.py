@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from h2.errors import ErrorCodes
 
-from providers.sandbox_server.wire import Answer
-from providers.sandbox_server.wire import Request as Seen
+from providers.sandbox_server.wire import ServerAnswer
+from providers.sandbox_server.wire import ServerRequest as Seen
 from providers.transport import Failure, FailureKind, Reply, Request, Response, Transport
 from providers.transport.origin import STREAMS
 from tests.providers.fakes import cut
@@ -43,7 +43,7 @@ def first_then(serve: Callable[[], Served]) -> tuple[Serve, list[bytes]]:
 
     def handler(request: Seen) -> Served:
         seen.append(request.body)
-        return Answer(status=200) if len(seen) == 1 else serve()
+        return ServerAnswer(status=200) if len(seen) == 1 else serve()
 
     return handler, seen
 
@@ -53,14 +53,14 @@ def test_few_connections_carry_many_requests_at_once(
 ) -> None:
     enough, seen = asyncio.Event(), 0
 
-    async def once_enough_are_open(request: Seen) -> Answer:
+    async def once_enough_are_open(request: Seen) -> ServerAnswer:
         nonlocal seen
         seen += 1
         if seen > STREAMS:
             enough.set()
         if seen > 1:  # the first on a connection goes alone
             await enough.wait()
-        return Answer(status=200, body=request.body)
+        return ServerAnswer(status=200, body=request.body)
 
     with server(once_enough_are_open, certificate) as it:
         requests = [post(it.url, body=b"%d" % number) for number in range(500)]
@@ -75,9 +75,9 @@ def test_few_connections_carry_many_requests_at_once(
 def test_the_first_request_of_each_connection_goes_alone(
     transport: Transport, certificate: Path
 ) -> None:
-    async def slowly(request: Seen) -> Answer:
+    async def slowly(request: Seen) -> ServerAnswer:
         await asyncio.sleep(0.05)
-        return Answer(status=200, body=request.body)
+        return ServerAnswer(status=200, body=request.body)
 
     with server(slowly, certificate) as it:
         replies = dict(transport.send([post(it.url) for _ in range(600)], deadline=PATIENCE))
@@ -128,9 +128,9 @@ def test_a_connection_that_is_cut_loses_all_its_requests_and_none_is_called_unse
     assert len(seen) == len(set(seen))
 
 
-async def at_once(request: Seen) -> Answer:
+async def at_once(request: Seen) -> ServerAnswer:
     await asyncio.sleep(0)
-    return Answer(status=200, body=request.body)
+    return ServerAnswer(status=200, body=request.body)
 
 
 @pytest.mark.parametrize("streams", [1, 10])
@@ -158,7 +158,7 @@ def test_a_closed_connection_is_replaced_by_one_and_not_by_one_for_each_request(
 def test_after_a_goaway_the_next_request_takes_a_new_connection(
     transport: Transport, certificate: Path
 ) -> None:
-    answers: Iterator[Served] = iter([Answer(status=200), GoAway(), Answer(status=200)])
+    answers: Iterator[Served] = iter([ServerAnswer(status=200), GoAway(), ServerAnswer(status=200)])
     with server(lambda _seen: next(answers), certificate) as it:
         assert isinstance(reply_to(transport, it.url), Response)
         assert isinstance(reply_to(transport, it.url), Failure)

@@ -35,7 +35,7 @@ from providers.push.web_push_encryption import (
     encrypt,
     encrypt_with,
 )
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.messages import NOON, MovedClock, message
 from tests.providers.push.browser import Browser, base64url
@@ -160,7 +160,7 @@ def test_the_signature_is_ours_for_this_service_and_made_once(
 def test_each_status_has_its_outcome(
     server: WebPushFake, provider: WebPush, browser: Browser, code: str
 ) -> None:
-    server.script = [Answer(status=int(code))]
+    server.script = [ServerAnswer(status=int(code))]
     (outcome,) = outcomes(provider, message(browser.subscription))
     assert outcome == verdicts.outcome(TABLE[code], code=code, detail="")
 
@@ -169,7 +169,7 @@ def test_each_status_has_its_outcome(
 def test_an_operator_may_change_what_a_status_means(
     server: WebPushFake, transport: Transport, now: MovedClock, browser: Browser, code: str
 ) -> None:
-    server.script = [Answer(status=int(code))]
+    server.script = [ServerAnswer(status=int(code))]
     changed = adapter(transport, now, f"{code}=unavailable")
     (outcome,) = outcomes(changed, message(browser.subscription))
     assert outcome == Unavailable(code=code)
@@ -181,7 +181,7 @@ def test_an_operator_may_change_what_a_status_means(
 def test_any_other_status_is_judged_by_its_class(
     server: WebPushFake, provider: WebPush, browser: Browser, status: int, expected: type
 ) -> None:
-    server.script = [Answer(status=status)]
+    server.script = [ServerAnswer(status=status)]
     assert isinstance(outcomes(provider, message(browser.subscription))[0], expected)
 
 
@@ -190,7 +190,7 @@ def test_a_service_that_takes_our_key_blames_one_subscription_with_its_403(
 ) -> None:
     it = message(browser.subscription)
     assert outcomes(provider, it) == [Accepted()]
-    server.script = [Answer(status=403), Answer(status=403)]
+    server.script = [ServerAnswer(status=403), ServerAnswer(status=403)]
     assert outcomes(provider, it) == [
         Rejected(code="403", contact_is_dead=True, may_be_misconfigured=True)
     ]
@@ -202,7 +202,7 @@ def test_a_stranger_cannot_make_us_doubt_our_key(
     server: WebPushFake, transport: Transport, now: MovedClock, browser: Browser, status: int
 ) -> None:
     known_elsewhere = adapter(transport, now, host="ocalhost")
-    server.script = [Answer(status=201), Answer(status=status)]
+    server.script = [ServerAnswer(status=201), ServerAnswer(status=status)]
     outcomes(known_elsewhere, message(browser.subscription))
     (outcome,) = outcomes(known_elsewhere, message(browser.subscription))
     assert outcome == Rejected(code=str(status), contact_is_dead=False)

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from providers.conformance import Act
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from tests.providers.fakes import cut, never
 from tests.providers.push.http2 import Http2Server
 
@@ -25,9 +25,9 @@ class PushFake:
 
     def __init__(self, *, certificate: Path) -> None:
         self._act = Act.ACCEPT
-        self.requests: list[Request] = []
+        self.requests: list[ServerRequest] = []
         """Messages that it read."""
-        self.script: list[Answer] = []
+        self.script: list[ServerAnswer] = []
         """Answers to give before the act decides."""
         self._server = Http2Server(self.serve, certificate=certificate)
         self.url = self._server.url
@@ -45,7 +45,7 @@ class PushFake:
     def act(self, act: Act) -> None:
         self._act = act
 
-    def serve(self, request: Request) -> Answer | Awaitable[Answer | None]:
+    def serve(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         self.requests.append(request)
         if self.script:
             return self.script.pop(0)
@@ -57,14 +57,16 @@ class PushFake:
             case act:
                 return self.answer(act, request)
 
-    def key(self, request: Request) -> str:
+    def key(self, request: ServerRequest) -> str:
         raise NotImplementedError
 
-    def answer(self, act: Act, request: Request) -> Answer:
+    def answer(self, act: Act, request: ServerRequest) -> ServerAnswer:
         raise NotImplementedError
 
 
-def fcm_error(status: int, name: str, *, code: str = "", message: str = "", **more: str) -> Answer:
+def fcm_error(
+    status: int, name: str, *, code: str = "", message: str = "", **more: str
+) -> ServerAnswer:
     """Make an error as FCM words it; `code` is the FcmError's, `field` a violation's."""
     details: list[dict[str, Any]] = [{"@type": FCM_ERROR, "errorCode": code}] if code else []
     if "field" in more:
@@ -72,7 +74,7 @@ def fcm_error(status: int, name: str, *, code: str = "", message: str = "", **mo
         details.append({"@type": BAD_REQUEST, "fieldViolations": [violation]})
     error = {"code": status, "message": message, "status": name, "details": details}
     headers = (("Retry-After", more["retry_after"]),) if "retry_after" in more else ()
-    return Answer(status=status, body=orjson.dumps({"error": error}), headers=headers)
+    return ServerAnswer(status=status, body=orjson.dumps({"error": error}), headers=headers)
 
 
 class FcmFake(PushFake):
@@ -80,11 +82,11 @@ class FcmFake(PushFake):
 
     def __init__(self, *, certificate: Path) -> None:
         super().__init__(certificate=certificate)
-        self.token_calls: list[Request] = []
-        self.token_script: list[Answer | Awaitable[Answer | None]] = []
+        self.token_calls: list[ServerRequest] = []
+        self.token_script: list[ServerAnswer | Awaitable[ServerAnswer | None]] = []
         self.lifetime = timedelta(hours=1)
 
-    def serve(self, request: Request) -> Answer | Awaitable[Answer | None]:
+    def serve(self, request: ServerRequest) -> ServerAnswer | Awaitable[ServerAnswer | None]:
         if request.path != "/token":
             return super().serve(request)
         self.token_calls.append(request)
@@ -95,12 +97,12 @@ class FcmFake(PushFake):
             "expires_in": int(self.lifetime.total_seconds()),
             "token_type": "Bearer",
         }
-        return Answer(status=200, body=orjson.dumps(body))
+        return ServerAnswer(status=200, body=orjson.dumps(body))
 
-    def key(self, request: Request) -> str:
+    def key(self, request: ServerRequest) -> str:
         return str(orjson.loads(request.body)["message"]["android"]["notification"]["tag"])
 
-    def answer(self, act: Act, request: Request) -> Answer:
+    def answer(self, act: Act, request: ServerRequest) -> ServerAnswer:
         token = orjson.loads(request.body)["message"]["token"]
         match act:
             case Act.REJECT:
@@ -112,16 +114,16 @@ class FcmFake(PushFake):
             case Act.BAD_CREDENTIALS:
                 return fcm_error(401, "UNAUTHENTICATED", message="Invalid credentials.")
             case _:
-                return Answer(status=200, body=b'{"name": "projects/shop/messages/1"}')
+                return ServerAnswer(status=200, body=b'{"name": "projects/shop/messages/1"}')
 
 
 class ApnsFake(PushFake):
     """/3/device/{token}."""
 
-    def key(self, request: Request) -> str:
+    def key(self, request: ServerRequest) -> str:
         return request.headers["apns-collapse-id"]
 
-    def answer(self, act: Act, request: Request) -> Answer:
+    def answer(self, act: Act, request: ServerRequest) -> ServerAnswer:
         del request
         match act:
             case Act.REJECT:
@@ -133,27 +135,27 @@ class ApnsFake(PushFake):
             case Act.BAD_CREDENTIALS:
                 return apns_error(403, "InvalidProviderToken")
             case _:
-                return Answer(status=200)
+                return ServerAnswer(status=200)
 
 
 def apns_error(
     status: int, reason: str, *, timestamp: int | None = None, retry_after: str = ""
-) -> Answer:
+) -> ServerAnswer:
     """Make an error as Apple words it."""
     body: dict[str, object] = {"reason": reason}
     if timestamp is not None:
         body["timestamp"] = timestamp
     headers = (("Retry-After", retry_after),) if retry_after else ()
-    return Answer(status=status, body=orjson.dumps(body), headers=headers)
+    return ServerAnswer(status=status, body=orjson.dumps(body), headers=headers)
 
 
 class WebPushFake(PushFake):
     """A push service with one subscription."""
 
-    def key(self, request: Request) -> str:
+    def key(self, request: ServerRequest) -> str:
         return request.headers["topic"]
 
-    def answer(self, act: Act, request: Request) -> Answer:
+    def answer(self, act: Act, request: ServerRequest) -> ServerAnswer:
         status = {
             Act.ACCEPT: 201,
             Act.REJECT: 410,
@@ -163,4 +165,4 @@ class WebPushFake(PushFake):
         }[act]
         headers = (("Retry-After", "90"),) if act is Act.THROTTLE else ()
         echo = b"" if status == 201 else f"{self.url}{request.path} says no".encode()
-        return Answer(status=status, body=echo, headers=headers)
+        return ServerAnswer(status=status, body=echo, headers=headers)

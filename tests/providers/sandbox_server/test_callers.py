@@ -6,15 +6,15 @@ import pytest
 
 from providers.sandbox_server.app import App
 from providers.sandbox_server.ledger import Ledger
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 
 _HERE = "127.0.0.1:8025"
 
 
 def _status(method: str, target: str, **headers: str) -> int:
     app = App(Ledger(), None, hosts=frozenset({"sandbox"}))
-    answer = app.handle(Request(method, target, headers, b'{"words": "503"}'))
-    assert isinstance(answer, Answer)
+    answer = app.handle(ServerRequest(method, target, headers, b'{"words": "503"}'))
+    assert isinstance(answer, ServerAnswer)
     assert app.steer == {} or answer.status == 200
     return answer.status
 

@@ -6,7 +6,7 @@ import pytest
 
 from providers.contract import Channel
 from providers.sandbox_server import page
-from providers.sandbox_server.ledger import Call, Ledger
+from providers.sandbox_server.ledger import Ledger, RecordedCall
 from providers.sandbox_server.page import MANY, PageQuery
 from providers.sandbox_server.steering import (
     STEERING_DIGITS,
@@ -28,7 +28,9 @@ MAIL = {
 
 def shown(**more: str) -> str:
     ledger = Ledger()
-    call = Call(at="2026-11-21T10:00:00+00:00", idempotency_key="k", effect="shown", status=202)
+    call = RecordedCall(
+        at="2026-11-21T10:00:00+00:00", idempotency_key="k", effect="shown", status=202
+    )
     ledger.record(ledger.entry(MAIL | more), call)
     return seen(ledger)
 
@@ -38,7 +40,9 @@ def seen(ledger: Ledger, *, admin_url: str = "", **asked: str) -> str:
 
 
 def got(ledger: Ledger, number: int, **more: str) -> None:
-    call = Call(at="2026-11-21T10:00:00+00:00", idempotency_key="k", effect="shown", status=202)
+    call = RecordedCall(
+        at="2026-11-21T10:00:00+00:00", idempotency_key="k", effect="shown", status=202
+    )
     message = {"delivery_id": f"d-{number}", "address": f"p{number}@sandbox.example", **more}
     ledger.record(ledger.entry(MAIL | message), call)
 

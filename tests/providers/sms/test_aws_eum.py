@@ -25,7 +25,7 @@ from providers.contract import (
     Unavailable,
 )
 from providers.errors import InvalidSignature, MalformedReceipt, NoReceipts
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from providers.sms import aws_eum
 from providers.sms.aws_eum import VENDOR, AwsEum, Config
 from providers.sms.aws_eum_events import DEAD, KINDS, parse
@@ -177,7 +177,7 @@ def test_check_tells_limit_and_tier(server: AwsFake, provider: AwsEum) -> None:
         },
     }
 
-    def answer(seen: Request) -> Answer:
+    def answer(seen: ServerRequest) -> ServerAnswer:
         return json_answer(answers[seen.headers["x-amz-target"]])
 
     server.answer = answer

@@ -14,7 +14,7 @@ from providers import conformance, registry, verdicts
 from providers.aws import faults
 from providers.conformance import Subject
 from providers.contract import Accepted, Channel, Outcome
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.sms import aws_sns
 from providers.sms.aws_sns import VENDOR, AwsSns, Config
 from providers.transport import Transport
@@ -119,14 +119,14 @@ def test_the_tables_rows_are_all_of_the_models_codes() -> None:
 
 
 def test_a_yes_without_an_id_is_a_yes(server: AwsFake, provider: AwsSns) -> None:
-    server.answer = lambda _request: Answer(status=200, body=b"\xff")
+    server.answer = lambda _request: ServerAnswer(status=200, body=b"\xff")
     assert outcome(provider) == Accepted()
 
 
 def test_check_tells_limit_and_sandbox(server: AwsFake, provider: AwsSns) -> None:
     limit = "<entry><key>MonthlySpendLimit</key><value>50</value></entry>"
 
-    def answer(request: object) -> Answer:
+    def answer(request: object) -> ServerAnswer:
         asked = b"GetSMSAttributes" in getattr(request, "body", b"")
         return xml_answer(limit if asked else "<IsInSandbox>true</IsInSandbox>")
 

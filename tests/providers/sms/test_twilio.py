@@ -24,7 +24,7 @@ from providers.contract import (
     Provider,
     Rejected,
 )
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.sms.twilio import VENDOR
 from providers.sms.twilio_codes import REFUSALS
 from providers.transport import Transport
@@ -163,7 +163,7 @@ def test_each_documented_code_has_its_outcome(
 def test_an_answer_without_a_known_code_is_judged_by_its_status(
     server: AnsweringFake, transport: Transport, status: int, verdict: Verdict, body: bytes
 ) -> None:
-    server.answer = Answer(status=status, body=body)
+    server.answer = ServerAnswer(status=status, body=body)
     (outcome,) = send(adapter(server, transport))
     assert shape(outcome) == CONTRACT[verdict]
 
@@ -194,7 +194,7 @@ def test_a_text_that_cannot_be_encoded_harms_no_neighbour(
 def test_an_accepted_message_whose_answer_cannot_be_read_is_still_accepted(
     server: AnsweringFake, transport: Transport
 ) -> None:
-    server.answer = Answer(status=201, body=b"<html>")
+    server.answer = ServerAnswer(status=201, body=b"<html>")
     assert send(adapter(server, transport)) == [Accepted()]
 
 
@@ -217,7 +217,7 @@ def test_a_check_tells_the_accounts_status_and_balance(
     body: dict[str, str],
     findings: set[tuple[str, bool, str]],
 ) -> None:
-    server.answer = Answer(status=200, body=orjson.dumps(body))
+    server.answer = ServerAnswer(status=200, body=orjson.dumps(body))
     found = list(adapter(server, transport).check(deadline=PATIENCE))
     assert {(each.subject, each.is_good, each.detail) for each in found} == findings
     paths = {(each.method, each.path.removeprefix("/2010-04-01")) for each in server.requests}

@@ -13,14 +13,14 @@ import pytest
 from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.twilio_codes import FAILURES, REFUSALS
-from providers.sms.twilio_receipts import Reader
+from providers.sms.twilio_receipts import TwilioReceipts
 from providers.verdicts import Verdict
 from tests.providers.sms.twilio_fake import ACCOUNT, MESSAGE_SID, TOKEN
 
 DELIVERY = UUID(int=7)
 URL = f"https://notify.example.com/v1/receipts/twilio?delivery_id={DELIVERY}"
 SHARED = {"webhooks_sharedkey_1": "shared-secret="}
-READER = Reader(auth_token=TOKEN, shared_keys=SHARED, codes={})
+READER = TwilioReceipts(auth_token=TOKEN, shared_keys=SHARED, codes={})
 REASONS: dict[str, Verdict] = dict(REFUSALS) | dict(FAILURES)
 BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD}
 
@@ -54,7 +54,7 @@ def callback(form: Mapping[str, str], *, url: str = URL, **headers: str) -> Rece
     )
 
 
-def receipt_in(request: ReceiptRequest, reader: Reader = READER) -> Receipt:
+def receipt_in(request: ReceiptRequest, reader: TwilioReceipts = READER) -> Receipt:
     (receipt,) = reader.parse(request)
     assert isinstance(receipt, Receipt)
     return receipt
@@ -104,7 +104,7 @@ def test_an_unknown_reason_is_our_loss_and_not_the_handsets(name: str, code: str
 
 
 def test_an_operator_overrules_a_reason() -> None:
-    reader = Reader(auth_token=TOKEN, shared_keys={}, codes={"30003": Verdict.DEAD})
+    reader = TwilioReceipts(auth_token=TOKEN, shared_keys={}, codes={"30003": Verdict.DEAD})
     receipt = receipt_in(callback(status("undelivered", code="30003")), reader)
     assert (receipt.kind, receipt.contact_is_dead) == (ReceiptKind.BOUNCED, True)
 
@@ -124,7 +124,7 @@ def test_a_shared_key_signs_with_sha256() -> None:
     }
     assert len(READER.parse(callback(form, **given))) == 1
     with pytest.raises(InvalidSignature):
-        Reader(auth_token=TOKEN, shared_keys={}, codes={}).parse(callback(form, **given))
+        TwilioReceipts(auth_token=TOKEN, shared_keys={}, codes={}).parse(callback(form, **given))
 
 
 def test_who_holds_no_secret_of_ours_is_not_believed() -> None:

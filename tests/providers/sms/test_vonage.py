@@ -22,7 +22,7 @@ from providers.contract import (
     Provider,
     Unanswered,
 )
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.sms import gsm7
 from providers.sms.vonage import VENDOR
 from providers.sms.vonage_codes import REFUSALS
@@ -163,7 +163,7 @@ def test_when_only_some_parts_went_nobody_knows_what_the_person_sees(
 def test_a_success_that_cannot_be_read_is_no_success(
     server: AnsweringFake, transport: Transport, body: bytes
 ) -> None:
-    server.answer = Answer(status=200, body=body)
+    server.answer = ServerAnswer(status=200, body=body)
     assert isinstance(send(adapter(server, transport), sms()), Unanswered)
 
 
@@ -171,7 +171,7 @@ def test_a_success_that_cannot_be_read_is_no_success(
 def test_an_http_error_is_judged_by_its_status(
     server: AnsweringFake, transport: Transport, status: int, verdict: Verdict
 ) -> None:
-    server.answer = Answer(status=status, body=b'{"title": "no"}')
+    server.answer = ServerAnswer(status=status, body=b'{"title": "no"}')
     assert shape(send(adapter(server, transport), sms())) == CONTRACT[verdict]
 
 
@@ -179,7 +179,9 @@ def test_an_http_error_is_judged_by_its_status(
 def test_a_check_tells_the_balance(
     server: AnsweringFake, transport: Transport, value: float
 ) -> None:
-    server.answer = Answer(status=200, body=orjson.dumps({"value": value, "autoReload": False}))
+    server.answer = ServerAnswer(
+        status=200, body=orjson.dumps({"value": value, "autoReload": False})
+    )
     found = list(adapter(server, transport).check(deadline=PATIENCE))
     assert found == [
         Finding(subject="credentials", is_good=True, detail="it lets us in"),
@@ -194,7 +196,7 @@ def test_a_check_tells_wrong_credentials_from_a_dead_line(
     server: AnsweringFake, transport: Transport
 ) -> None:
     provider = adapter(server, transport)
-    server.answer = Answer(status=401)
+    server.answer = ServerAnswer(status=401)
     refused = Finding(subject="credentials", is_good=False, detail="HTTP 401")
     assert list(provider.check(deadline=PATIENCE)) == [refused]
     server.stop()

@@ -15,13 +15,13 @@ import pytest
 from providers.contract import InboundText, Receipt, ReceiptKind, ReceiptRequest
 from providers.errors import InvalidSignature, MalformedReceipt
 from providers.sms.vonage_codes import FAILURES
-from providers.sms.vonage_receipts import Method, Reader
+from providers.sms.vonage_receipts import Method, VonageReceipts
 from providers.verdicts import Verdict
 
 SECRET = "a-signature-secret-of-thirty-two"
 DELIVERY = UUID(int=7)
 MESSAGE_ID = "0A0000001234567B"
-READER = Reader(secret=SECRET, method=Method.SHA256, codes={})
+READER = VonageReceipts(secret=SECRET, method=Method.SHA256, codes={})
 BOUNCES = {Verdict.REJECTED, Verdict.REJECTED_HERE, Verdict.DEAD}
 EXAMPLE = {
     "msisdn": "447700900000",
@@ -86,7 +86,7 @@ def receipt_of(**changes: str) -> list[Receipt]:
     return receipts_in(with_token(orjson.dumps(EXAMPLE | changes)))
 
 
-def receipts_in(request: ReceiptRequest, reader: Reader = READER) -> list[Receipt]:
+def receipts_in(request: ReceiptRequest, reader: VonageReceipts = READER) -> list[Receipt]:
     return [each for each in reader.parse(request) if isinstance(each, Receipt)]
 
 
@@ -102,7 +102,7 @@ def test_a_receipt_with_a_token_names_its_delivery(encode: object) -> None:
 @pytest.mark.parametrize("encode", [orjson.dumps, lambda fields: urlencode(fields).encode()])
 def test_a_receipt_that_vonages_client_signed_is_believed(method: Method, encode: object) -> None:
     assert callable(encode)
-    reader = Reader(secret=SECRET, method=method, codes={})
+    reader = VonageReceipts(secret=SECRET, method=method, codes={})
     signature = SIGNED_BY_VONAGES_CLIENT[method]
     for sig in (signature, signature.upper()):
         assert reader.parse(unsigned(encode(EXAMPLE | {"sig": sig}))) == [DELIVERED]
@@ -129,7 +129,7 @@ def test_each_documented_reason_of_a_loss_has_its_receipt(status: str, code: str
 def test_an_unknown_reason_is_our_loss_and_an_operator_may_know_better() -> None:
     (receipt,) = receipt_of(**{"status": "failed", "err-code": "77"})
     assert (receipt.kind, receipt.code) == (ReceiptKind.FAILED, "dlr-77")
-    reader = Reader(secret=SECRET, method=Method.SHA256, codes={"dlr-77": Verdict.DEAD})
+    reader = VonageReceipts(secret=SECRET, method=Method.SHA256, codes={"dlr-77": Verdict.DEAD})
     body = orjson.dumps(EXAMPLE | {"status": "failed", "err-code": "77"})
     (receipt,) = receipts_in(with_token(body), reader)
     assert (receipt.kind, receipt.contact_is_dead) == (ReceiptKind.BOUNCED, True)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 import orjson
 
 from providers.conformance import Act
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from tests.providers.answering import AnsweringFake
 
 ACCOUNT = "AC" + "0123456789abcdef" * 2
@@ -21,17 +21,17 @@ _REFUSALS = {
     Act.UNAVAILABLE: (503, 20503, "Service is unavailable. Please try again."),
     Act.BAD_CREDENTIALS: (401, 20003, "Authenticate"),
 }
-_ACCOUNT = Answer(
+_ACCOUNT = ServerAnswer(
     status=200, body=orjson.dumps({"status": "active", "balance": "12.50", "currency": "USD"})
 )
 """An account, and the balance of an account."""
 
 
-def form(request: Request) -> dict[str, str]:
+def form(request: ServerRequest) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
 
 
-def refusal(status: int, code: int, message: str = "No.") -> Answer:
+def refusal(status: int, code: int, message: str = "No.") -> ServerAnswer:
     body = {
         "code": code,
         "message": message,
@@ -39,10 +39,10 @@ def refusal(status: int, code: int, message: str = "No.") -> Answer:
         "status": status,
     }
     headers = (("Retry-After", "7"),) if status == 429 else ()
-    return Answer(status=status, body=orjson.dumps(body), headers=headers)
+    return ServerAnswer(status=status, body=orjson.dumps(body), headers=headers)
 
 
-def _created(given: dict[str, str]) -> Answer:
+def _created(given: dict[str, str]) -> ServerAnswer:
     body: dict[str, object] = {
         "account_sid": ACCOUNT,
         "api_version": "2010-04-01",
@@ -65,10 +65,10 @@ def _created(given: dict[str, str]) -> Answer:
         "to": given.get("To"),
         "uri": f"/2010-04-01/Accounts/{ACCOUNT}/Messages/{MESSAGE_SID}.json",
     }
-    return Answer(status=201, body=orjson.dumps(body))
+    return ServerAnswer(status=201, body=orjson.dumps(body))
 
 
-def _words(act: Act, request: Request) -> Answer:
+def _words(act: Act, request: ServerRequest) -> ServerAnswer:
     given = form(request)
     if act is Act.ACCEPT:
         return _ACCOUNT if request.method == "GET" else _created(given)

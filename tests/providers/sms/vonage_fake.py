@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import orjson
 
 from providers.conformance import Act
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from tests.providers.answering import AnsweringFake
 
 MESSAGE_ID = "0A0000000123ABCD1"
@@ -32,11 +32,11 @@ _STATUSES = {
 }
 
 
-def form(request: Request) -> dict[str, str]:
+def form(request: ServerRequest) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
 
 
-def parts(*statuses: str, text: str = "no") -> Answer:
+def parts(*statuses: str, text: str = "no") -> ServerAnswer:
     """An answer with one part for each status."""
     messages = [
         {
@@ -52,10 +52,10 @@ def parts(*statuses: str, text: str = "no") -> Answer:
         for number, status in enumerate(statuses)
     ]
     body = {"message-count": str(len(messages)), "messages": messages}
-    return Answer(status=200, body=orjson.dumps(body))
+    return ServerAnswer(status=200, body=orjson.dumps(body))
 
 
-def _words(act: Act, request: Request) -> Answer:
+def _words(act: Act, request: ServerRequest) -> ServerAnswer:
     given = form(request)
     wrong = [name for name, bound in _BOUNDS.items() if not bound.fullmatch(given.get(name, ""))]
     if wrong or int(given["ttl"]) not in _TTL or given.keys() != _BOUNDS.keys() | {"ttl"}:

@@ -12,7 +12,7 @@ import orjson
 from providers import configuration
 from providers.conformance import Act
 from providers.email.anymail.adapter import NAME, Anymail, Config
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from providers.transport import Transport
 from tests.providers.fakes import HttpFake, cut, never
 
@@ -63,7 +63,7 @@ class Postmark(HttpFake):
     def keys(self) -> list[str]:
         return [orjson.loads(each.body)["Metadata"]["delivery_id"] for each in self.requests]
 
-    def _handle(self, request: Request) -> object:  # type: ignore[override] # what the base returns
+    def _handle(self, request: ServerRequest) -> object:  # type: ignore[override] # what the base returns
         self.requests.append(request)
         if self._act is Act.HANG:
             return never()
@@ -75,10 +75,10 @@ class Postmark(HttpFake):
         to = orjson.loads(request.body)["To"]
         if act is Act.ACCEPT:
             said = {"To": to, "MessageID": "pm-1", "ErrorCode": 0, "Message": "OK"}
-            return Answer(status=200, body=orjson.dumps(said))
+            return ServerAnswer(status=200, body=orjson.dumps(said))
         status, code, text = self.REFUSALS[act]
         body = orjson.dumps({"ErrorCode": code, "Message": text.format(to=to.lower())})
-        return Answer(status=status, body=body, headers=RETRY_AFTER * (status == 429))
+        return ServerAnswer(status=status, body=body, headers=RETRY_AFTER * (status == 429))
 
 
 class Mailgun(HttpFake):
@@ -108,7 +108,7 @@ class Mailgun(HttpFake):
     def keys(self) -> list[str]:
         return [_form(request)["v:delivery_id"] for request in self.requests]
 
-    def _handle(self, request: Request) -> object:  # type: ignore[override] # what the base returns
+    def _handle(self, request: ServerRequest) -> object:  # type: ignore[override] # what the base returns
         self.requests.append(request)
         if self._act is Act.HANG:
             return never()
@@ -119,13 +119,13 @@ class Mailgun(HttpFake):
         act = self._act if request.headers.get("authorization") == login else Act.BAD_CREDENTIALS
         if act is Act.ACCEPT:
             said = {"id": "<mg-1@shop.example>", "message": "Queued. Thank you."}
-            return Answer(status=200, body=orjson.dumps(said))
+            return ServerAnswer(status=200, body=orjson.dumps(said))
         status = self.REFUSALS[act]
         text = f"'to' parameter is not a valid address: {_form(request)['to']}"
         body = orjson.dumps({"message": text})
-        return Answer(status=status, body=body, headers=RETRY_AFTER * (status == 429))
+        return ServerAnswer(status=status, body=body, headers=RETRY_AFTER * (status == 429))
 
 
-def _form(request: Request) -> dict[str, str]:
+def _form(request: ServerRequest) -> dict[str, str]:
     fields = parse_qs(request.body.decode(), keep_blank_values=True, strict_parsing=True)
     return {name: values[-1] for name, values in fields.items()}

@@ -11,7 +11,7 @@ import pytest
 from providers import conformance
 from providers.conformance import Subject
 from providers.contract import Accepted, Channel, Misconfigured, Outcome, Rejected, Unanswered
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.email.anymail.services_fake import PASSWORD, TOKEN, Mailgun, Postmark, adapter
 from tests.providers.messages import message
@@ -104,7 +104,7 @@ def test_a_message_that_is_too_large_is_rejected_with_the_numbers(
 
 
 def answered(server: Postmark | Mailgun, transport: Transport, body: bytes) -> Outcome:
-    server._handle = lambda _: Answer(status=200, body=body)  # type: ignore[method-assign, assignment] # this answer only
+    server._handle = lambda _: ServerAnswer(status=200, body=body)  # type: ignore[method-assign, assignment] # this answer only
     (outcome,) = outcomes(server, transport, ADDRESS)
     return outcome
 
@@ -126,7 +126,7 @@ def test_a_check_tells_whether_the_service_is_there(
     postmark: Postmark, transport: Transport
 ) -> None:
     provider = adapter(postmark.SERVICE, postmark.options, transport=transport)
-    postmark._handle = lambda _: Answer(status=404)  # type: ignore[method-assign, assignment] # a GET of the base
+    postmark._handle = lambda _: ServerAnswer(status=404)  # type: ignore[method-assign, assignment] # a GET of the base
     (there,) = provider.check(deadline=SOON)
     postmark.stop()
     (gone,) = provider.check(deadline=SOON)

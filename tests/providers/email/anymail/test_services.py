@@ -16,9 +16,9 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.views.generic import View
 
 from providers.contract import Channel, ReceiptRequest
-from providers.email.anymail.callbacks import Reader
+from providers.email.anymail.callbacks import AnymailReceipts
 from providers.email.anymail.encoding import Backend, EncodedRequest
-from providers.email.anymail.services import SERVICES, Service, code_in, value_at
+from providers.email.anymail.services import SERVICES, AnymailService, code_in, value_at
 from providers.errors import InvalidSignature
 from tests.providers.email.anymail.services_fake import PASSWORD
 from tests.providers.messages import message
@@ -35,7 +35,7 @@ KEY = "".join(
 WITH_CALLBACKS = [name for name, service in SERVICES.items() if service.view]
 
 
-def options(service: Service) -> dict[str, str]:
+def options(service: AnymailService) -> dict[str, str]:
     urls = {"api_url": "https://esp.example/api"} if "api_url" in service.needs else {}
     return dict.fromkeys(service.needs, KEY) | urls
 
@@ -115,7 +115,7 @@ def test_every_service_with_callbacks_has_a_reader_that_lets_no_stranger_in(name
     secrets = [PASSWORD] if service.takes_basic_auth else []
     given = options(service) | dict.fromkeys(service.signed_with, KEY)
     with unofficial():
-        reader = Reader(name, service, options=given, secrets=secrets)
+        reader = AnymailReceipts(name, service, options=given, secrets=secrets)
     stranger = ReceiptRequest(
         url="https://notify.example/v1/receipts/anymail", headers={}, body=b""
     )

@@ -12,7 +12,7 @@ from providers.conformance import Act
 from providers.contract import Accepted, Channel, Rejected, Unanswered
 from providers.email import ses, ses_bodies
 from providers.email.ses import Ses
-from providers.sandbox_server.wire import Answer, Request
+from providers.sandbox_server.wire import ServerAnswer, ServerRequest
 from providers.transport import Transport
 from tests.providers.aws.fakes import AwsFake, SesSpeaker, json_answer
 from tests.providers.email.ses.world import bodies, entries_in, made, mails, outcomes
@@ -103,7 +103,7 @@ def test_mails_with_other_parts_go_in_other_calls(server: AwsFake, provider: Ses
 
 
 def test_each_entry_gets_its_own_answer_by_its_place(server: AwsFake, provider: Ses) -> None:
-    def answer(request: Request) -> Answer:
+    def answer(request: ServerRequest) -> ServerAnswer:
         tags = SesSpeaker().keys(request)
         lines: list[Mapping[str, str]] = [{"Status": "SUCCESS", "MessageId": tag} for tag in tags]
         lines[1] = {"Status": "MESSAGE_REJECTED", "Error": "Refused: p1@mailbox.example"}
@@ -128,7 +128,7 @@ def test_an_answer_that_does_not_say_whose_is_whose_is_no_answer(
 
 
 def test_an_unreadable_yes_to_one_mail_is_a_yes(server: AwsFake, provider: Ses) -> None:
-    server.answer = lambda _request: Answer(status=200, body=b"<html>")
+    server.answer = lambda _request: ServerAnswer(status=200, body=b"<html>")
     assert outcomes(provider, mails(1)) == [Accepted()]
 
 
@@ -142,7 +142,7 @@ def test_a_bulk_call_that_is_not_answered_leaves_all_its_mails_unanswered(
 def test_a_refused_bulk_call_is_taken_apart_so_that_one_mail_harms_no_other(
     server: AwsFake, provider: Ses
 ) -> None:
-    def answer(request: Request) -> Answer:
+    def answer(request: ServerRequest) -> ServerAnswer:
         if b"p7@" in request.body:
             return SesSpeaker.error("BadRequestException")
         return SesSpeaker().accept(request)

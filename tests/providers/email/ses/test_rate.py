@@ -9,7 +9,7 @@ import pytest
 from providers.contract import Pace
 from providers.email.ses import Ses
 from providers.email.ses_rate import ASK_AGAIN_AFTER, DEFAULT, KNOWN_FOR, AccountRate
-from providers.sandbox_server.wire import Answer
+from providers.sandbox_server.wire import ServerAnswer
 from providers.transport import Transport
 from tests.providers.aws.fakes import AwsFake
 from tests.providers.email.ses.world import made
@@ -72,7 +72,7 @@ def test_a_rate_below_one_a_second_still_lets_one_mail_go() -> None:
 def test_the_accounts_rate_becomes_the_pace(server: AwsFake, transport: Transport) -> None:
     provider = made(server, transport, per_second=None)
     quota = b'{"SendQuota": {"MaxSendRate": 321.0, "Max24HourSend": 50000}}'
-    server.answer = lambda _request: Answer(status=200, body=quota)
+    server.answer = lambda _request: ServerAnswer(status=200, body=quota)
     assert all(finding.is_good for finding in provider.check(deadline=KNOWN_FOR))
     assert provider.capabilities.pace == Pace(burst=321, per_second=321)
 
@@ -88,6 +88,6 @@ def test_an_answer_without_a_rate_changes_nothing(
     server: AwsFake, transport: Transport, body: bytes
 ) -> None:
     provider = made(server, transport, per_second=None)
-    server.answer = lambda _request: Answer(status=200, body=body)
+    server.answer = lambda _request: ServerAnswer(status=200, body=body)
     list(provider.check(deadline=KNOWN_FOR))
     assert provider._rate._pace == DEFAULT
