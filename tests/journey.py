@@ -7,7 +7,7 @@ import functools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 from urllib.request import urlopen
 from uuid import UUID
 
@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from notifications import clock
-from notifications.delivery import in_flight, routing
+from notifications.delivery import deliver, in_flight, routing
 from notifications.intake import accept
 from notifications.intake.accept import AcceptedRequest, Caller, Refused
 from notifications.models import (
@@ -28,7 +28,7 @@ from notifications.models import (
     Template,
     TemplateText,
 )
-from notifications.rules import request
+from notifications.rules import ids, request
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Problem
 from notifications.rules.states import Status
@@ -196,4 +196,33 @@ def lapse(delivery_id: UUID) -> dict[str, Any]:
     past = clock.now() - dt.timedelta(minutes=5)
     Delivery.objects.filter(id=delivery_id).update(due_at=past)
     [columns] = Delivery.objects.filter(id=delivery_id).values()
-    return {**columns, "retry_preset": ""}
+    return {**columns, "retry_preset": "", "type": "LIKE"}
+
+
+CHAIN: Final = {"fallback_chain": True, "priority": "P0", "channels": ["push", "sms", "email"]}
+"""Fields of a request with a fallback chain."""
+
+
+def chain_of(answer: AcceptedRequest | Refused) -> list[Delivery]:
+    """All deliveries of an accepted request, also those of later channels."""
+    assert isinstance(answer, AcceptedRequest), answer
+    first = UUID(answer.response["notification_id"])
+    rows = Delivery.objects.filter(id__gt=first, id__lte=ids.last_delivery_of(first))
+    return list(rows.order_by("id"))
+
+
+def chain_statuses(answer: AcceptedRequest | Refused) -> list[tuple[str, str, str]]:
+    """Channel, status and reason of all deliveries of an accepted request."""
+    return [
+        (Channel(row.channel).label, Status(row.status).label, row.reason)
+        for row in chain_of(answer)
+    ]
+
+
+def deliver_chain(answer: AcceptedRequest | Refused) -> None:
+    """Deliver the rows of an accepted request; retries are due at once."""
+    rows = chain_of(answer)
+    Delivery.objects.filter(id__in=[row.id for row in rows], status=Status.RETRYING).update(
+        due_at=clock.now()
+    )
+    deliver.deliver([row.id for row in rows])

@@ -32,6 +32,13 @@ class NotificationTypeAdmin(AuditedAdmin):
     """Editable list. Accepted notifications keep the values of acceptance."""
 
     form = NotificationTypeForm
-    list_display = ("name", "priority", "category", "retry_preset", "digest_template")
+    list_display = (
+        "name",
+        "priority",
+        "category",
+        "retry_preset",
+        "digest_template",
+        "fallback_on",
+    )
     list_filter = ("priority",)
     search_fields = ("name",)

@@ -15,13 +15,16 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from notifications import clock
+from notifications.delivery import fall_back
 from notifications.delivery.claimed import ClaimedDelivery
-from notifications.rules import ids
+from notifications.rules import fallback, ids
+from notifications.rules.fallback import Call
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
-from notifications.rules.states import NEVER_SENT
-from notifications.rules.transitions import SUPPRESS
-from notifications.store.postgres import reads, secret_variables, transitions
+from notifications.rules.states import NEVER_SENT, Status
+from notifications.rules.transitions import FALL_BACK, FALL_BACK_UNANSWERED, SUPPRESS
+from notifications.store.postgres import attempts, db, reads, secret_variables, transitions
 from notifications.store.postgres.claims import Claim, Claimed
 from notifications.store.postgres.transitions import UnderClaim
 from notifications.store.rate_limits import frequency_caps
@@ -46,6 +49,8 @@ class DeliveryDecision(NamedTuple):
     decision: Decision
     secrets_of: UUID | None = None
     """The notification whose sensitive variables may now be wiped, if any."""
+    call: int = 0
+    """Number of the last provider call under the claim; 0 without a call."""
 
 
 @dataclass(slots=True)
@@ -84,7 +89,7 @@ class Batch:
         self.deliveries = [
             claimed for claimed in self.deliveries if claimed.delivery.id not in gone
         ]
-        moved = write_decisions(entries, token=self.token)
+        entries, moved = write_decisions(entries, token=self.token)
         secret_variables.wipe(secrets_to_wipe(entries))
         refund_caps(entries, moved=moved)
         self.retries += retries_of(entries, moved=moved)
@@ -117,20 +122,85 @@ def load(claim: Claim) -> Batch:
 def delivery_decision(claimed: ClaimedDelivery, decision: Decision) -> DeliveryDecision:
     """Pair a delivery with its decision."""
     secrets_of = claimed.notification.id if claimed.notification.sealed is not None else None
-    return DeliveryDecision(claimed.delivery, decision, secrets_of)
+    return DeliveryDecision(claimed.delivery, decision, secrets_of, claimed.call)
 
 
-def write_decisions(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:
-    """Store decisions under the claim's token; returns the ids of changed rows."""
-    decisions = {delivery.id: decision for delivery, decision, _ in entries}
-    return transitions.write(decisions, UnderClaim(token))
+def write_decisions(
+    entries: list[DeliveryDecision], *, token: UUID
+) -> tuple[list[DeliveryDecision], set[UUID]]:
+    """Store decisions under the claim's token.
+
+    Returns:
+        The decisions, with those that a fallback chain has replaced, and the ids of changed rows.
+    """
+    triggered = _triggered(entries)
+    if not triggered:
+        return entries, _write(entries, token=token)
+
+    def work() -> tuple[list[DeliveryDecision], set[UUID]]:
+        made = fall_back.plan(triggered)
+        final = [
+            each._replace(decision=_in_chain(each.decision))
+            if made.replaces(each.delivery.id)
+            else each
+            for each in entries
+        ]
+        moved = _write(final, token=token)
+        fall_back.carry_out(made, moved)
+        return final, moved
+
+    return db.in_transaction(work)
+
+
+def _write(entries: Iterable[DeliveryDecision], *, token: UUID) -> set[UUID]:
+    return transitions.write(
+        {each.delivery.id: each.decision for each in entries}, UnderClaim(token)
+    )
+
+
+def _triggered(entries: Iterable[DeliveryDecision]) -> set[UUID]:
+    """Return the members of fallback chains whose decision asks for the next channel."""
+    members = [each for each in entries if each.delivery.falls_back]
+    if not members:
+        return set()
+    retries = [each.delivery.id for each in members if each.decision.transition.to in _CALLED]
+    began = attempts.first_began(retries) if retries else {}
+    now = clock.now()
+    return {
+        each.delivery.id
+        for each in members
+        if fallback.trigger_of(
+            each.decision,
+            priority=each.delivery.priority,
+            call=Call(
+                counted=each.call - each.delivery.attempts_before,
+                first_began=now - began.get(each.delivery.id, now),
+            ),
+        )
+    }
+
+
+_CALLED: Final = frozenset({Status.RETRYING})
+"""Statuses for which the time of the first call counts."""
+
+
+def _in_chain(decision: Decision) -> Decision:
+    """Return the decision about a delivery whose place another channel takes."""
+    match decision.transition.to:
+        case Status.SUPPRESSED:
+            return decision
+        case Status.UNKNOWN:
+            return Decision(transition=FALL_BACK_UNANSWERED, reason=Reason.UNCONFIRMED)
+        case _:
+            detail = ": ".join(part for part in (decision.reason, decision.detail) if part)
+            return Decision(transition=FALL_BACK, reason=Reason.ESCALATED, detail=detail)
 
 
 def secrets_to_wipe(entries: Iterable[DeliveryDecision]) -> set[UUID]:
     """Return notifications whose sensitive variables are no longer needed by a final delivery."""
     return {
         secrets_of
-        for _, decision, secrets_of in entries
+        for _, decision, secrets_of, _ in entries
         if secrets_of is not None and decision.due_in is None
     }
 
@@ -139,7 +209,7 @@ def refund_caps(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID])
     """Refund the frequency caps of deliveries that ended unsent."""
     frequency_caps.refund_unsent(
         delivery
-        for delivery, decision, _ in entries
+        for delivery, decision, *_ in entries
         if decision.transition.to in NEVER_SENT and delivery.id in moved
     )
 
@@ -148,7 +218,7 @@ def retries_of(entries: Iterable[DeliveryDecision], *, moved: Collection[UUID]) 
     """Return the changed rows whose wait is short enough for a countdown."""
     return [
         Retry(delivery.id, decision.republish_in)
-        for delivery, decision, _ in entries
+        for delivery, decision, *_ in entries
         if decision.republish_in is not None
         and decision.republish_in <= LONGEST_COUNTDOWN
         and delivery.id in moved

@@ -5,7 +5,8 @@ preference changed while the delivery was queued takes effect.
 
 A stopped delivery is not sent on another channel, even with `delivery: first`: accept (or release,
 for scheduled notifications) chooses the channel. A second channel could notify the recipient twice,
-because an earlier call may have gone unanswered.
+because an earlier call may have gone unanswered. A fallback chain accepts that risk: its next
+channel follows a stop that concerns the channel (`rules.fallback`).
 """
 
 from __future__ import annotations

@@ -17,13 +17,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from notifications import clock
-from notifications.delivery import routing
+from notifications.delivery import confirm, fall_back, routing
 from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Circumstances, Decision, decide
 from notifications.rules.reasons import Reason
+from notifications.rules.states import Status
 from notifications.rules.suspects import POISON_AFTER
 from notifications.rules.transitions import (
     CLOSE_UNANSWERED,
+    FALL_BACK,
     LEAVE_UNANSWERED,
     REJECT,
     RESCUE,
@@ -65,8 +67,18 @@ def rescue(rows: Sequence[Row]) -> int:
         if outcome is not None and not isinstance(outcome, NotStarted):
             calls[row["provider"]].append(_call(row, outcome))
 
+    members = {row["id"] for row in rows if row["falls_back"]}
+    failed = {each for each in members if decisions[each].transition is REJECT}
+
     def work() -> int:
-        moved = transitions.write(decisions, STILL_DUE)
+        plan = fall_back.plan(failed)
+        replaced = {
+            each: replace(decision, transition=FALL_BACK, reason=Reason.ESCALATED)
+            for each, decision in decisions.items()
+            if plan.replaces(each)
+        }
+        moved = transitions.write({**decisions, **replaced}, STILL_DUE)
+        fall_back.carry_out(plan, moved)
         for provider, made in calls.items():
             attempts.record(made, provider=provider)
         return len(moved)
@@ -91,12 +103,9 @@ def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decisio
         if not isinstance(outcome, Unanswered):
             return Decision(transition=RESCUE, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE)
     decision = decide(outcome, _circumstances(row, perhaps_sent=perhaps_sent))
+    decision = confirm.with_window_of_row(row, decision, receipt_can_come=_gives_receipts(row))
     if isinstance(outcome, Accepted):
-        return Decision(
-            transition=decision.transition,
-            reason=Reason.ACCEPTED_BEFORE_CRASH,
-            provider_message_id=decision.provider_message_id,
-        )
+        return replace(decision, reason=Reason.ACCEPTED_BEFORE_CRASH)
     if decision.reason == Reason.UNANSWERED:
         decision = replace(decision, reason=Reason.WORKER_LOST)
     # The wait of a retry or a resend has passed with the lease.
@@ -125,6 +134,11 @@ def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
     )
 
 
+def _gives_receipts(row: Row) -> bool:
+    provider = routing.provider_named(row["provider"])
+    return provider is not None and provider.capabilities.gives_receipts
+
+
 def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
     return attempts.AttemptRow(
         delivery_id=row["id"],
@@ -137,12 +151,19 @@ def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:
 
 
 def resend_or_close(rows: Iterable[Row]) -> int:
-    """Resend urgent `unknown` rows once; close other rows with a dead letter."""
-    resend, close = [], []
+    """Resend urgent `unknown` rows once; close other rows with a dead letter.
+
+    In a fallback chain the next channel follows first.
+    """
+    resend, close, escalate = [], [], []
     for row in rows:
-        if Priority(row["priority"]).is_urgent and not row["resent"]:
+        is_resent = row["resent"] or not Priority(row["priority"]).is_urgent
+        if row["falls_back"] and is_resent and row["reason"] != Reason.NOT_CONFIRMED:
+            escalate.append(row)
+        elif Priority(row["priority"]).is_urgent and not row["resent"]:
             resend.append(Move(id=row["id"], reason=Reason.RESENT_ONCE, due_in=clock.AT_ONCE))
         else:
             close.append(Move(id=row["id"], reason=Reason.CLOSED_UNANSWERED))
     moved = transitions.apply(RESEND, resend, STILL_DUE)
-    return len(moved) + len(transitions.apply(CLOSE_UNANSWERED, close, STILL_DUE))
+    escalated = confirm.end_windows(escalate, status=Status.UNKNOWN)
+    return escalated + len(moved) + len(transitions.apply(CLOSE_UNANSWERED, close, STILL_DUE))

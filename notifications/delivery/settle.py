@@ -13,6 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from notifications import clock, conf, telemetry
+from notifications.delivery import confirm
 from notifications.delivery.batch import (
     Batch,
     DeliveryDecision,
@@ -73,8 +74,9 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
         known = _circumstances(
             claimed, provider, now, perhaps_sent=claimed.delivery.id in perhaps_sent
         )
-        entries.append(delivery_decision(claimed, decide(result.outcome, known)))
-    moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
+        decision = confirm.with_window(claimed, decide(result.outcome, known), provider=provider)
+        entries.append(delivery_decision(claimed, decision))
+    entries, moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)
     _log_calls(pairs, provider)
@@ -129,18 +131,18 @@ def _circumstances(
 
 
 def _write(
-    batch: Batch, pairs: Sequence[Pair], entries: Sequence[DeliveryDecision], *, provider: Provider
-) -> set[UUID]:
+    batch: Batch, pairs: Sequence[Pair], decided: list[DeliveryDecision], *, provider: Provider
+) -> tuple[list[DeliveryDecision], set[UUID]]:
     made = [pair for pair in pairs if not isinstance(pair[1].outcome, NotStarted)]
     attempts.record([_call(claimed, result) for claimed, result in made], provider=provider.name)
-    moved = write_decisions(entries, token=batch.token)
+    entries, moved = write_decisions(decided, token=batch.token)
     late = [
         Move(
             id=delivery.id,
             reason=Reason.ACCEPTED_AFTER_LEASE,
             provider_message_id=decision.provider_message_id,
         )
-        for delivery, decision, _ in entries
+        for delivery, decision, *_ in entries
         if decision.transition is ACCEPT and delivery.id not in moved
     ]
     if late:
@@ -154,7 +156,7 @@ def _write(
         dead_contacts.invalidate(reasons, provider=provider.name)
     _alert_if_misconfigured(pairs, provider)
     secret_variables.wipe(secrets_to_wipe(entries))
-    return moved
+    return entries, moved
 
 
 def _alert_if_misconfigured(pairs: Sequence[Pair], provider: Provider) -> None:

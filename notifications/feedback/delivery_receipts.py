@@ -18,13 +18,14 @@ import structlog
 from django.db import Error, transaction
 
 from notifications.delivery import withholding
+from notifications.feedback import fallback_receipts
 from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
 from notifications.rules import ids
 from notifications.rules.reasons import Reason
 from notifications.rules.redaction import redact
 from notifications.rules.suppression import Cause
 from notifications.rules.transitions import BOUNCE, DELIVER, FAIL, READ
-from notifications.store.postgres import db, dead_contacts, id_ranges, secret_variables, transitions
+from notifications.store.postgres import db, dead_contacts, id_ranges, secret_variables
 from notifications.store.postgres.transitions import FromProvider, Move
 from providers.contract import Receipt, ReceiptKind
 
@@ -142,8 +143,9 @@ def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUI
     for cause, reasons in dead.items():
         dead_contacts.invalidate_of_deliveries(reasons, provider=provider, cause=cause)
     moved: set[UUID] = set()
+    guard = FromProvider(provider)
     for kind, (transition, _) in _MEANS.items():
-        moved.update(transitions.apply(transition, by_kind[kind].values(), FromProvider(provider)))
+        moved.update(fallback_receipts.apply(transition, by_kind[kind], guard))
     secret_variables.wipe({ids.notification_of(each) for each in moved})
     return moved
 

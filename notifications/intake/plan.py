@@ -137,6 +137,7 @@ def _delivery(
         due_at=due_at,
         recipient_id=checked.reach.recipient_id,
         contact_id=None if later is not None else target.contact_id,
+        falls_back=bool(checked.chain),
         is_published=status is Status.QUEUED and priority.is_urgent,
     )
 
@@ -167,8 +168,9 @@ def _row(
         _json(request.metadata),
         request.collapse_key or "",
         request.ordering_key or "",
-        [int(channel) for channel in request.channels_in_order],
+        [int(channel) for channel in checked.chain or request.channels_in_order],
         request.delivery.value,
+        bool(checked.chain),
         request.idempotency_key or "",
         traceparent,
         when.at if when else None,

@@ -93,6 +93,8 @@ class ValidRequest:
     when: When | None
     """The requested delivery time; None: now."""
     expires_at: dt.datetime
+    chain: Sequence[Channel] = ()
+    """The channels of the fallback chain in order; empty without a chain."""
 
 
 _UNKNOWN: Final = TypeRule(priority=Priority.P3, category="", retry_preset="")
@@ -162,6 +164,7 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
             ordering_key=ordering_key,
             when=when,
             expires_at=_expiry(request, rule.priority, when, lookups.now),
+            chain=_chain(request, template, reach),
         )
     except _Refusal as refusal:
         return refusal.problem
@@ -305,6 +308,17 @@ def _recipient(ask: IntakeRequest, lookups: Lookups) -> RecipientContacts:
         )
         raise _Refusal(Problem(Kind.UNKNOWN_RECIPIENT, detail, (FieldError("/user_id", detail),)))
     return reach
+
+
+def _chain(
+    request: NotificationRequest, template: TemplateVersion | None, reach: RecipientContacts
+) -> Sequence[Channel]:
+    """Return the channels of the fallback chain for which the template has a text."""
+    if not request.fallback_chain:
+        return ()
+    order = dict.fromkeys(request.channels_in_order or reach.channel_order or DEFAULT_ORDER)
+    usable = [each for each in order if template is None or each in template.texts]
+    return usable if len(usable) > 1 else ()
 
 
 def _check_sms(

@@ -50,6 +50,11 @@ class Delivery(models.Model):
         null=True,
         help_text="Reserved send time in the provider's bucket; the next call uses the slot.",
     )
+    falls_back = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Member of a fallback chain: the next channel follows a failure.",
+    )
     sent_at = models.DateTimeField(null=True)
     delivered_at = models.DateTimeField(null=True)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES
+from notifications.rules.fallback import FallbackOn
 from notifications.rules.lane import Mode, Priority
 
 
@@ -31,6 +33,21 @@ class NotificationType(models.Model):
         db_index=False,
         help_text="Template of a message which replaces several P2 held by a frequency cap;"
         " its variables are count, items and type. Empty: no digest.",
+    )
+
+    fallback_on = models.CharField(
+        max_length=16,
+        blank=True,
+        db_default="",
+        choices=[(each.value, each.label) for each in FallbackOn],
+        help_text="Condition for the next channel of a fallback chain.",
+    )
+    confirm_seconds = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Seconds to wait for a receipt before the next channel of a fallback chain."
+        " Empty: 5 for P0, 30 for other priorities.",
     )
 
     class Meta:
@@ -65,6 +82,9 @@ class Notification(models.Model):
     ordering_key = models.CharField(max_length=255, blank=True, db_default="")
     channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list)
     spread = models.CharField(max_length=8)
+    falls_back = models.BooleanField(
+        default=False, db_default=False, help_text="The request has a fallback chain."
+    )
     idempotency_key = models.CharField(max_length=255, blank=True)
     traceparent = models.CharField(max_length=55, blank=True)
     scheduled_at = models.DateTimeField(null=True)

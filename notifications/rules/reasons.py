@@ -67,7 +67,19 @@ class Reason(StrEnum):
     RECEIPT_FAILED = "receipt_failed", "The provider reports a failure after acceptance."
     OPERATOR = "operator", "An operator resolved the delivery by hand."
 
+    UNCONFIRMED = "unconfirmed", "No receipt came in the confirm window; the next channel follows."
+    NOT_CONFIRMED = (
+        "not_confirmed",
+        "No receipt came in the confirm window, and no further channel can be used.",
+    )
+    ESCALATED = "escalated", "The channel failed; the next channel of the chain follows."
+    FALLBACK = "fallback", "The channel before failed or was not confirmed."
+
     # Never sent.
+    CONFIRMED_ELSEWHERE = (
+        "confirmed_elsewhere",
+        "A receipt of an earlier channel came before this channel was used.",
+    )
     CANCELLED = "cancelled", "The producer cancelled the notification."
     OPTED_OUT = "opted_out", "The recipient switched off this channel, category or type."
     NO_CONTACT = "no_contact", "The recipient has no valid address on this channel."

@@ -51,7 +51,7 @@ MAX_KEY: Final = 255
 RESERVED_KEYS: Final = "$"
 """The idempotency keys that the service makes for itself begin with this; no producer's does."""
 
-_NOT_YET: Final = frozenset({"fallback_chain", "webhook_url"})
+_NOT_YET: Final = frozenset({"webhook_url"})
 
 
 def _no_nul(text: object) -> object:
@@ -158,6 +158,8 @@ class NotificationRequest(BaseModel):
     content: Content | None = None
     channels: list[AskedChannel] = Field(default_factory=list, max_length=len(Channel))
     delivery: Spread = Spread.FIRST
+    fallback_chain: bool = False
+    """True: the next channel follows when one fails for good, or is not confirmed in its window."""
     scheduled_at: Instant | None = None
     send_at_local: LocalTime | None = None
     ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds()))] | None = None
@@ -174,7 +176,6 @@ class NotificationRequest(BaseModel):
                 if value.get(field):
                     msg = "is not supported by this version; leave it out"
                     raise request_faults.error_at(msg, field)
-            # `"fallback_chain": false` asks for nothing and is in every producer's example.
             return {key: item for key, item in value.items() if key not in _NOT_YET}
         return value
 
@@ -190,11 +191,25 @@ class NotificationRequest(BaseModel):
             raise request_faults.error_at(said, "send_at_local")
         if len(set(self.channels)) != len(self.channels):
             raise request_faults.error_at("must not repeat a channel", "channels")
+        self._check_chain()
         if self.metadata:
             check_size(self.metadata, MAX_METADATA_BYTES, "metadata")
         if variables := self.variables.reveal():
             check_size(variables, MAX_VARIABLES_BYTES, "variables")
         return self
+
+    def _check_chain(self) -> None:
+        if not self.fallback_chain:
+            return
+        if self.delivery is Spread.ALL:
+            said = "needs delivery first: delivery all uses each channel at once"
+            raise request_faults.error_at(said, "fallback_chain")
+        if len(self.channels) == 1:
+            said = "needs a second channel in channels"
+            raise request_faults.error_at(said, "fallback_chain")
+        if self.ordering_key is not None:
+            said = "does not go with ordering_key: the next channel would leave out of order"
+            raise request_faults.error_at(said, "fallback_chain")
 
     def _check_recipient(self) -> None:
         if self.user_id is None and self.to is None:
@@ -240,6 +255,8 @@ def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
     body = {name: value for name, value in wanted.__dict__.items() if name != "idempotency_key"}
     if wanted.to is None:
         del body["to"]  # as releases wrote it that did not know the field
+    if not wanted.fallback_chain:
+        del body["fallback_chain"]
     return Sensitive(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain))
 
 

@@ -26,7 +26,7 @@ class Status(IntEnum):
     SENT = 5
     """The provider accepted it."""
     UNCONFIRMED = 6
-    """Accepted, but no receipt came in the confirm window; the fallback has begun."""
+    """Accepted or unanswered, and no receipt came in time; the next channel has begun."""
     DELIVERED = 7
     """A receipt says that the message reached the device or mailbox."""
     READ = 8

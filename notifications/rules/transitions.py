@@ -126,9 +126,21 @@ RESOLVE_AS_FAILED: Final = Transition(
     name="resolve_as_failed", sources={_S.UNKNOWN}, to=_S.FAILED, dead_letter=True
 )
 
-# --- By a claim, and by the end of a confirm window.
+# --- By a claim, and at the end of a confirm window.
 CLAIM: Final = Transition(name="claim", sources=_WAITING, to=_S.SENDING)
-ESCALATE: Final = Transition(name="escalate", sources={_S.SENT}, to=_S.UNCONFIRMED)
+ESCALATE: Final = Transition(name="escalate", sources={_S.SENT, _S.UNKNOWN}, to=_S.UNCONFIRMED)
+END_CONFIRM: Final = Transition(name="end_confirm", sources={_S.SENT}, to=_S.SENT)
+KEEP_UNANSWERED: Final = Transition(name="keep_unanswered", sources={_S.UNKNOWN}, to=_S.UNKNOWN)
+
+# --- By a fallback chain, whose next channel follows: no dead letter.
+FALL_BACK: Final = Transition(
+    name="fall_back", sources={_S.SENDING, _S.RETRYING, _S.SCHEDULED}, to=_S.FAILED
+)
+FALL_BACK_UNANSWERED: Final = Transition(
+    name="fall_back_unanswered", sources={_S.SENDING}, to=_S.UNCONFIRMED
+)
+FALL_BACK_FAILED: Final = Transition(name="fall_back_failed", sources=FAIL.sources, to=_S.FAILED)
+SUPERSEDE: Final = Transition(name="supersede", sources=_WAITING, to=_S.CANCELLED)
 
 TRANSITIONS: Final = tuple(each for each in globals().values() if isinstance(each, Transition))
 """The whole state machine; `docs/states.md` is generated from it."""

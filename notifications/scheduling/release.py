@@ -250,6 +250,7 @@ def _additional_delivery(row: Row, target: Target, *, number: int) -> NewDeliver
         due_at=clock.now(),
         recipient_id=row["recipient_id"],
         contact_id=target.contact_id,
+        falls_back=row["falls_back"],
         is_published=False,
     )
 

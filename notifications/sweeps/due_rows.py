@@ -1,10 +1,10 @@
-"""Sweeps over due rows of a status: rescue, retry and recheck_unknown."""
+"""Sweeps over due rows of a status: rescue, retry, confirm and recheck_unknown."""
 
 from __future__ import annotations
 
 import datetime as dt
 
-from notifications.delivery import rescue
+from notifications.delivery import confirm, rescue
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import REQUEUE
@@ -27,6 +27,13 @@ def retry(*, now: dt.datetime, limit: int) -> Swept:
     return rounds.work(
         due, lambda rows, _span: release.requeue(rows, REQUEUE, reason=Reason.RETRY_DUE)
     )
+
+
+def end_confirm_windows(*, now: dt.datetime, limit: int) -> Swept:
+    """Open the next channel for deliveries without a receipt in their confirm window."""
+    del now
+    due = Due("confirm", Status.SENT, limit)
+    return rounds.work(due, lambda rows, _span: confirm.end_windows(rows, status=Status.SENT))
 
 
 def recheck_unknown(*, now: dt.datetime, limit: int) -> Swept:

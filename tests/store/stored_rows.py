@@ -64,6 +64,7 @@ def _store(
         due_at=now,
         recipient_id=contact.recipient_id,
         contact_id=contact.pk,
+        falls_back=False,
         is_published=False,
     )
     inserts.deliveries([born], notification_ids=[notification.id], now=now)

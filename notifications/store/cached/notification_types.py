@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from notifications.models import NotificationType
+from notifications.rules.fallback import FallbackOn
 from notifications.rules.lane import Priority
 from notifications.store.cached.ttl_cache import Fresh
 
@@ -19,6 +21,9 @@ class TypeRule:
     retry_preset: str
     digest_template: str = ""
     """Template of the digest that replaces several capped notifications; empty: no digest."""
+    fallback_on: FallbackOn = FallbackOn.RECEIPT
+    confirm_within: dt.timedelta | None = None
+    """Confirm window; None: the default of the priority."""
 
 
 @Fresh
@@ -30,6 +35,10 @@ def every() -> Mapping[str, TypeRule]:
             category=row.category,
             retry_preset=row.retry_preset,
             digest_template=row.digest_template,
+            fallback_on=FallbackOn(row.fallback_on),
+            confirm_within=dt.timedelta(seconds=row.confirm_seconds)
+            if row.confirm_seconds
+            else None,
         )
         for row in NotificationType.objects.all()
     }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 from uuid import UUID
+
+from django.db.models import Min
 
 from notifications.models import Attempt
 from notifications.store.postgres import db
@@ -33,6 +36,12 @@ def record(calls: Sequence[AttemptRow], *, provider: str) -> None:
     """Write one attempt a call; an existing attempt stays."""
     if calls:
         db.run("attempts", {"provider": provider, **db.columns(calls)})
+
+
+def first_began(delivery_ids: Collection[UUID]) -> dict[UUID, dt.datetime]:
+    """Return the beginning of the first call of each delivery with a call."""
+    found = Attempt.objects.filter(delivery_id__in=delivery_ids).values_list("delivery_id")
+    return dict(found.annotate(Min("started_at")))
 
 
 def without_answer(delivery_ids: Collection[UUID]) -> set[UUID]:

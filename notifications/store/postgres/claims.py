@@ -37,6 +37,8 @@ class Claimed(NamedTuple):
     slot_provider: str
     slot_at: dt.datetime | None
     """Time of the send slot in the provider's bucket, if one was reserved."""
+    falls_back: bool
+    """True for a member of a fallback chain."""
     claimed_at: dt.datetime
     """Time of the claim on Postgres's clock, equal for all deliveries of a claim."""
 

@@ -31,7 +31,7 @@ LOOK_EVERY: Final = 15.0
 """Seconds between two looks at the older days; a look costs under a millisecond a day."""
 _AHEAD: Final = dt.timedelta(seconds=LOOK_EVERY + 5)
 _DAY: Final = dt.timedelta(days=1)
-_WITH_DUE_TIME: Final = sorted({*OPEN, Status.UNKNOWN})
+_WITH_DUE_TIME: Final = sorted({*OPEN, Status.SENT, Status.UNKNOWN})
 _DUE_SOON: Final = sql.SQL(
     "SELECT 1 FROM unnest(%(statuses)s::smallint[]) AS s(status)"
     " CROSS JOIN unnest(%(modes)s::smallint[], %(priorities)s::smallint[],"

@@ -31,6 +31,7 @@ _NOTIFICATION: Final = (
     "ordering_key",
     "channels",
     "spread",
+    "falls_back",
     "idempotency_key",
     "traceparent",
     "scheduled_at",
@@ -57,6 +58,7 @@ class NewDelivery(NamedTuple):
     reason: str
     recipient_id: int
     contact_id: int | None
+    falls_back: bool
     is_published: bool
     """The accepting process publishes the delivery at once."""
 

@@ -94,9 +94,13 @@ def decrypt(sealed: bytes) -> Sensitive[dict[str, Any]]:
     return Sensitive(orjson.loads(_keys().decrypt(bytes(sealed))))
 
 
+_UNCONFIRMED: Final = sorted({Status.SENT, Status.UNKNOWN})
+"""Statuses that wait for a receipt while the row has a due time."""
+
+
 def wipe(notification_ids: Iterable[UUID]) -> int:
     """Wipe variables that no delivery and no dead letter can need. Safe at any time."""
-    statuses = {"open": sorted(OPEN), "unknown": Status.UNKNOWN}
+    statuses = {"open": sorted(OPEN), "unconfirmed": _UNCONFIRMED}
     return sum(
         db.run("wipe_secrets", {**span, **statuses, "ids": wanted})
         for span, wanted in id_ranges.by_day(notification_ids)

@@ -69,6 +69,13 @@ _REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
 
 def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[UUID]:
     """Apply a transition to the rows allowed by the guard, each once; return the moved ids."""
+    return [row["id"] for row in apply_rows(transition, moves, guard)]
+
+
+def apply_rows(
+    transition: Transition, moves: Iterable[Move], guard: Guard
+) -> Sequence[Mapping[str, Any]]:
+    """Apply a transition as `apply` does; return the moved rows of `transition.sql`."""
     batch = sorted(moves, key=lambda each: each.id)
     if not batch:
         return []
@@ -90,10 +97,11 @@ def apply(transition: Transition, moves: Iterable[Move], guard: Guard) -> list[U
     if not transition.dead_letter:
         return _count(transition.to, db.fetch_in_own_transaction("transition", parameters))
 
-    def work() -> list[UUID]:
-        moved = [row["id"] for row in db.rows("transition", parameters)]
+    def work() -> Sequence[Mapping[str, Any]]:
+        moved = db.rows("transition", parameters)
         if moved:
-            _insert_dead_letters(moved, {each.id: each.detail for each in batch})
+            ids = [row["id"] for row in moved]
+            _insert_dead_letters(ids, {each.id: each.detail for each in batch})
         return moved
 
     return db.in_transaction(work)
@@ -121,13 +129,13 @@ def write(decisions: Mapping[UUID, Decision], guard: Guard) -> set[UUID]:
     return work() if len(by_transition) == 1 else db.in_transaction(work)
 
 
-def _count(to: Status, moved: Sequence[Mapping[str, Any]]) -> list[UUID]:
-    """Report moved rows to `metric_counters`; return the ids."""
+def _count(to: Status, moved: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Report moved rows to `metric_counters`; return the rows."""
     if to in metric_counters.COUNTED:
         metric_counters.count_moves(
             to, (row["reason"] for row in moved if row["mode"] == Mode.LIVE)
         )
-    return [row["id"] for row in moved]
+    return moved
 
 
 def _columns(batch: Sequence[Move]) -> dict[str, object]:

@@ -2,13 +2,11 @@
 -- the sweep. Skips locked rows, so that several sweeps share a lane and a frozen transaction blocks no sweep. Uses
 -- delivery_due and the primary key of the notifications. `floor` and `ceiling` are constants, so the planner prunes
 -- partitions of both tables.
-SELECT due.*, coalesce((
-    SELECT n.retry_preset FROM notification n
-    WHERE n.id = notification_of(due.id) AND n.id >= %(floor)s::uuid AND n.id < %(ceiling)s::uuid
-), '') AS retry_preset
+SELECT due.*, coalesce(n.retry_preset, '') AS retry_preset, coalesce(n.type, '') AS type
 FROM (
     SELECT d.id, d.mode, d.priority, d.channel, d.recipient_id, d.contact_id, d.provider, d.attempts,
-           d.attempts_before, d.claims, d.resent, d.call_started_at, d.reason
+           d.attempts_before, d.claims, d.resent, d.call_started_at, d.reason,
+           d.falls_back
     FROM delivery d
     WHERE d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
       AND d.status = %(status)s AND d.mode = %(mode)s AND d.priority = %(priority)s
@@ -18,3 +16,7 @@ FROM (
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ) due
+LEFT JOIN LATERAL (
+    SELECT retry_preset, type FROM notification
+    WHERE id = notification_of(due.id) AND id >= %(floor)s::uuid AND id < %(ceiling)s::uuid
+) n ON true

@@ -49,9 +49,9 @@ WITH wanted AS (
                             ELSE d.delivered_at END
     FROM wanted w
     WHERE d.id = w.id AND d.id = ANY(%(ids)s) AND (w.id IN (SELECT id FROM picked)) IS TRUE
-    RETURNING d.id, d.mode, w.reason, w.detail
+    RETURNING d.id, d.mode, d.falls_back, w.reason, w.detail
 ), logged AS (
     INSERT INTO event (notification_id, delivery_id, status, reason, detail, at)
     SELECT notification_of(id), id, %(to)s, reason, detail, now() FROM moved
 )
-SELECT id, mode, reason FROM moved
+SELECT id, mode, falls_back, reason FROM moved

@@ -10,7 +10,7 @@ WHERE n.id = ANY(%(ids)s) AND n.id = ANY(ARRAY(
       SELECT 1 FROM delivery d
       WHERE d.id > n.id AND d.id <= last_delivery_of(n.id)
         AND d.id >= %(floor)s::uuid AND d.id < %(ceiling)s::uuid
-        AND (d.status = ANY(%(open)s) OR (d.status = %(unknown)s AND d.due_at IS NOT NULL)))
+        AND (d.status = ANY(%(open)s) OR (d.status = ANY(%(unconfirmed)s) AND d.due_at IS NOT NULL)))
   AND NOT EXISTS (
       SELECT 1 FROM notifications_deadletter l
       WHERE l.delivery_id > n.id AND l.delivery_id <= last_delivery_of(n.id) AND l.resolved_at IS NULL)

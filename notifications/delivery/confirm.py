@@ -1,0 +1,102 @@
+"""Confirm: wait for a receipt of an accepted delivery before its fallback chain goes on.
+
+    with_window    gives an accepted or unanswered member of a chain a due time
+    end_windows    at the due time: `unconfirmed` and the next channel, or the row stays as it is
+
+A receipt in the window makes the row `delivered` and removes the due time. A window starts only
+where a receipt can come, or where the notification type asks for it. Safe to run twice: both steps
+expect the status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+from notifications.delivery import fall_back
+from notifications.delivery.claimed import ClaimedDelivery
+from notifications.rules import fallback
+from notifications.rules.fallback import FallbackOn
+from notifications.rules.lane import Priority
+from notifications.rules.outcomes import Decision
+from notifications.rules.reasons import Reason
+from notifications.rules.states import Status
+from notifications.rules.transitions import ACCEPT, END_CONFIRM, ESCALATE, KEEP_UNANSWERED
+from notifications.rules.unanswered import CLOSE_AFTER
+from notifications.store.cached import notification_types
+from notifications.store.postgres import transitions
+from notifications.store.postgres.transitions import STILL_DUE, Move
+from providers.contract import Provider
+
+Row = Mapping[str, Any]
+"""A row of `due.sql`."""
+_STAYS: Final = {Status.SENT: END_CONFIRM, Status.UNKNOWN: KEEP_UNANSWERED}
+
+
+def with_window(claimed: ClaimedDelivery, decision: Decision, *, provider: Provider) -> Decision:
+    """Return the decision with a confirm window, for members of a fallback chain."""
+    if not claimed.delivery.falls_back:
+        return decision
+    return _with_window(
+        decision,
+        priority=claimed.delivery.priority,
+        type_name=claimed.notification.type,
+        receipt_can_come=provider.capabilities.gives_receipts,
+    )
+
+
+def with_window_of_row(row: Row, decision: Decision, *, receipt_can_come: bool) -> Decision:
+    """Return the decision about a row of `due.sql` with a confirm window."""
+    if not row["falls_back"]:
+        return decision
+    return _with_window(
+        decision,
+        priority=Priority(row["priority"]),
+        type_name=row["type"],
+        receipt_can_come=receipt_can_come,
+    )
+
+
+def _with_window(
+    decision: Decision, *, priority: Priority, type_name: str, receipt_can_come: bool
+) -> Decision:
+    is_accepted = decision.transition is ACCEPT
+    if not is_accepted and decision.due_in != CLOSE_AFTER:
+        return decision
+    rule = notification_types.every().get(type_name)
+    window = fallback.confirm_window(
+        priority,
+        chosen=rule.confirm_within if rule else None,
+        on=rule.fallback_on if rule else FallbackOn.RECEIPT,
+        # An unanswered call is no acceptance: only a receipt could end the chain.
+        receipt_can_come=receipt_can_come or not is_accepted,
+    )
+    return decision if window is None else replace(decision, due_in=window)
+
+
+def end_windows(rows: Sequence[Row], *, status: Status) -> int:
+    """Escalate due rows without a receipt; returns the number of changed rows.
+
+    A row without a next channel stays `sent`, or `unknown` for a day from the call.
+    """
+    if not rows:
+        return 0
+    made = fall_back.plan([row["id"] for row in rows], is_window=True)
+    escalated = [
+        Move(id=row["id"], reason=Reason.UNCONFIRMED) for row in rows if made.replaces(row["id"])
+    ]
+    stays = _STAYS[status]
+    kept = [
+        Move(
+            id=row["id"],
+            reason=Reason.NOT_CONFIRMED,
+            due_in=CLOSE_AFTER if status is Status.UNKNOWN else None,
+        )
+        for row in rows
+        if not made.replaces(row["id"])
+    ]
+    moved: list[UUID] = transitions.apply(ESCALATE, escalated, STILL_DUE)
+    fall_back.carry_out(made, moved)
+    return len(moved) + len(transitions.apply(stays, kept, STILL_DUE))

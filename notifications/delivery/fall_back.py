@@ -1,0 +1,224 @@
+"""Fall back: open the next channel of a notification with a fallback chain.
+
+    worker's decision, end of a confirm window, failure receipt
+        -> plan       locks the notifications and asks `rules.fallback`
+        -> the caller changes the statuses of the triggered deliveries
+        -> carry_out  ends waiting devices of the channel and inserts the next deliveries
+
+All steps run in one transaction. The lock on the notification allows one plan at a time, and a
+channel with a delivery gets no second delivery, so a chain never opens a channel twice. A receipt
+and the end of a confirm window change the same row from `sent`, so exactly one of both wins. Safe
+to run twice, late or never: without a changed delivery nothing is opened, and P0 and P1 come due
+two seconds after a failed publish.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import structlog
+from django.db import transaction
+
+from notifications import clock, lanes
+from notifications.models import Notification
+from notifications.rules import channels, fallback, ids
+from notifications.rules.channels import RecipientContacts, Spread
+from notifications.rules.fallback import Advance, Member
+from notifications.rules.lane import Lane, Priority
+from notifications.rules.reasons import Reason
+from notifications.rules.states import Status
+from notifications.rules.transitions import FALL_BACK
+from notifications.store.postgres import db, id_ranges, inserts, reads, transitions
+from notifications.store.postgres.inserts import NewDelivery
+from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.store.templates import template_cache
+from providers.contract import Channel
+
+_log = structlog.get_logger(__name__)
+_FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
+"""Delay after which the relay publishes P0 and P1 that `carry_out` could not publish."""
+_READ: Final = (
+    *("id", "mode", "priority", "type", "category", "recipient_id", "channels", "template"),
+    *("expires_at", "cancelled_at"),
+)
+
+
+class Opening(NamedTuple):
+    """The next channel of a notification."""
+
+    triggered: frozenset[UUID]
+    """The deliveries whose end opens the channel."""
+    devices: list[UUID]
+    """Waiting devices of the ended channel."""
+    deliveries: list[NewDelivery]
+
+
+class FallbackPlan(NamedTuple):
+    """The answers of the chains to triggered deliveries."""
+
+    answers: dict[UUID, Advance]
+    """By triggered delivery; a missing delivery stays as decided."""
+    openings: dict[UUID, Opening]
+    """By notification."""
+
+    def replaces(self, delivery_id: UUID) -> bool:
+        """Return True if another channel takes the place of a delivery: no dead letter."""
+        return self.answers.get(delivery_id, Advance.STAY) is not Advance.STAY
+
+
+def plan(triggered: Collection[UUID], *, is_window: bool = False) -> FallbackPlan:
+    """Lock the notifications of triggered deliveries, and plan the next channels.
+
+    Needs a transaction.
+
+    Args:
+        triggered: members of fallback chains.
+        is_window: True if their confirm windows have ended.
+    """
+    by_notification: dict[UUID, set[UUID]] = defaultdict(set)
+    for each in triggered:
+        by_notification[ids.notification_of(each)].add(each)
+    made = FallbackPlan({}, {})
+    rows = _lock(by_notification) if by_notification else []
+    if not rows:
+        return made
+    members = _members([row.id for row in rows])
+    reaches = reads.reaches_by_id({row.recipient_id for row in rows})
+    versions = template_cache.by_id({row.template for row in rows if row.template})
+    for row in rows:
+        version = versions.get(row.template or 0)
+        texts = frozenset(version.texts) if version else frozenset(Channel)
+        chain = _Chain(row, members[row.id], by_notification[row.id], texts)
+        _add(made, chain, reaches.get(row.recipient_id), is_window=is_window)
+    return made
+
+
+def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
+    """Open the planned channels of deliveries that have changed, in the same transaction."""
+    now = clock.now()
+    going = {
+        notification_id: each
+        for notification_id, each in made.openings.items()
+        if not each.triggered.isdisjoint(moved)
+    }
+    if not going:
+        return
+    ended = [
+        Move(id=each, reason=Reason.ESCALATED) for one in going.values() for each in one.devices
+    ]
+    transitions.apply(FALL_BACK, ended, ANYONE)
+    new = [(key, each) for key, one in going.items() for each in one.deliveries]
+    inserts.deliveries([each for _, each in new], notification_ids=[key for key, _ in new], now=now)
+    transaction.on_commit(lambda: _publish([each for _, each in new]))
+
+
+def _lock(notification_ids: Collection[UUID]) -> list[Notification]:
+    """Lock notifications in id order; cancelled and expired notifications are left out."""
+    span = id_ranges.around(notification_ids)
+    rows = (
+        Notification.objects
+        .select_for_update()
+        .filter(id__in=list(notification_ids), id__gte=span["floor"], id__lt=span["ceiling"])
+        .order_by("id")
+        .only(*_READ)
+    )
+    now = clock.now()
+    return [row for row in rows if row.cancelled_at is None and row.expires_at > now]
+
+
+def _members(notification_ids: list[UUID]) -> dict[UUID, list[Member]]:
+    found: dict[UUID, list[Member]] = defaultdict(list)
+    parameters = {**id_ranges.around(notification_ids), "ids": notification_ids}
+    for row in db.rows("chain_members", {**parameters, "most": ids.MAX_DELIVERIES}):
+        member = _member(row)
+        found[ids.notification_of(member.id)].append(member)
+    return found
+
+
+def _member(row: Mapping[str, Any]) -> Member:
+    return Member(row["id"], Channel(row["channel"]), Status(row["status"]), row["is_open"])
+
+
+class _Chain(NamedTuple):
+    """A locked notification with its deliveries."""
+
+    row: Notification
+    members: list[Member]
+    triggered: set[UUID]
+    texts: Collection[Channel]
+    """The channels for which the notification has a text."""
+
+
+def _add(
+    made: FallbackPlan, chain: _Chain, reach: RecipientContacts | None, *, is_window: bool
+) -> None:
+    """Add the answer of a notification's chain to the plan."""
+    row, members, triggered, texts = chain
+    channel = next(each.channel for each in members if each.id in triggered)
+    order = [Channel(each) for each in row.channels]
+    later = [each for each in fallback.later_channels(order, members) if each in texts]
+    new = _new_deliveries(row, members, reach, later) if reach and later else []
+    answer = fallback.advance(
+        members,
+        channel=channel,
+        triggered=triggered,
+        is_urgent=Priority(row.priority).is_urgent,
+        has_next=bool(new),
+        is_window=is_window,
+    )
+    made.answers.update(dict.fromkeys(triggered, answer))
+    if answer is Advance.NEXT:
+        others = [each for each in members if each.id not in triggered]
+        devices = fallback.waiting_devices(others, channel=channel)
+        made.openings[row.id] = Opening(frozenset(triggered), devices, new)
+
+
+def _new_deliveries(
+    row: Notification, members: list[Member], reach: RecipientContacts, later: list[Channel]
+) -> list[NewDelivery]:
+    """Return the deliveries of the first later channel that can be used; empty if none can."""
+    priority, now = Priority(row.priority), clock.now()
+    targets = channels.targets(
+        reach,
+        wanted=later,
+        spread=Spread.FIRST,
+        topics=(row.category, row.type),
+        priority=priority,
+    )
+    last = max(ids.number_of(each.id) for each in members)
+    return [
+        NewDelivery(
+            id=ids.delivery_id(row.id, last + place),
+            mode=row.mode,
+            priority=priority,
+            channel=target.channel,
+            status=Status.QUEUED,
+            due_at=now + _FIRST_REPUBLISH if priority.is_urgent else now,
+            reason=Reason.FALLBACK,
+            recipient_id=row.recipient_id,
+            contact_id=target.contact_id,
+            falls_back=True,
+            is_published=priority.is_urgent,
+        )
+        for place, target in enumerate(targets[: ids.MAX_DELIVERIES - last], start=1)
+        if target.contact_id is not None
+    ]
+
+
+def _publish(deliveries: Iterable[NewDelivery]) -> None:
+    """Publish P0 and P1 after the commit; the relay publishes other priorities."""
+    by_lane: dict[Lane, list[UUID]] = defaultdict(list)
+    for each in deliveries:
+        fields: dict[str, Any] = {"channel": Channel(each.channel).label, "delivery_id": each.id}
+        _log.info("fallback_opened", priority=Priority(each.priority).name, **fields)
+        if each.is_published:
+            by_lane[Lane.of(each.mode, each.priority, each.channel)].append(each.id)
+    for lane, delivery_ids in by_lane.items():
+        try:
+            lanes.publish(lane, lanes.chunks(delivery_ids, lane=lane))
+        except lanes.BrokerAway:
+            _log.warning("publish_failed", lane=lane.name, messages=len(delivery_ids))

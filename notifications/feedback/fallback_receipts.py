@@ -1,0 +1,76 @@
+"""Receipts of fallback chains: a failure opens the next channel, a delivery stops waiting channels.
+
+A receipt and the end of a confirm window change the same row from `sent`: exactly one of both wins.
+A receipt that comes after the next channel has opened cancels the channel's deliveries if no worker
+holds them yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from notifications.delivery import fall_back
+from notifications.models import Delivery
+from notifications.rules.reasons import Reason
+from notifications.rules.states import OPEN, Status
+from notifications.rules.transitions import BOUNCE, FAIL, FALL_BACK_FAILED, SUPERSEDE, Transition
+from notifications.store.postgres import db, id_ranges, transitions
+from notifications.store.postgres.transitions import ANYONE, Guard, Move
+
+_FAILURES: Final = {FAIL: FALL_BACK_FAILED, BOUNCE: BOUNCE}
+"""The transition of a failure receipt, and of the same receipt when another channel follows."""
+_WAITING: Final = sorted(OPEN - {Status.SENDING})
+
+
+def apply(transition: Transition, moves: Mapping[UUID, Move], guard: Guard) -> set[UUID]:
+    """Apply the receipts of a kind; returns the changed deliveries."""
+    if not moves:
+        return set()
+    if transition in _FAILURES:
+        return _fail(transition, moves, guard)
+    moved = transitions.apply_rows(transition, moves.values(), guard)
+    _stop_waiting_channels([row["id"] for row in moved if row["falls_back"]])
+    return _ids(moved)
+
+
+def _fail(transition: Transition, moves: Mapping[UUID, Move], guard: Guard) -> set[UUID]:
+    members = _members(moves)
+    if not members:
+        return set(transitions.apply(transition, moves.values(), guard))
+
+    def work() -> set[UUID]:
+        made = fall_back.plan(members)
+        replaced = [move for each, move in moves.items() if made.replaces(each)]
+        others = [move for each, move in moves.items() if not made.replaces(each)]
+        moved = {
+            *transitions.apply(_FAILURES[transition], replaced, guard),
+            *transitions.apply(transition, others, guard),
+        }
+        fall_back.carry_out(made, moved)
+        return moved
+
+    return db.in_transaction(work)
+
+
+def _members(moves: Mapping[UUID, Move]) -> set[UUID]:
+    """Return the deliveries that belong to a fallback chain."""
+    span = id_ranges.around(moves)
+    rows = Delivery.objects.filter(id__in=list(moves), falls_back=True)
+    bounded = rows.filter(id__gte=span["floor"], id__lt=span["ceiling"])
+    return set(bounded.values_list("id", flat=True))
+
+
+def _stop_waiting_channels(delivery_ids: Sequence[UUID]) -> None:
+    """Cancel the waiting deliveries of other channels; a claimed delivery is sent."""
+    if not delivery_ids:
+        return
+    parameters = {**id_ranges.around(delivery_ids), "ids": list(delivery_ids)}
+    rows = db.rows("chain_waiting", {**parameters, "waiting": _WAITING})
+    stops = [Move(id=each, reason=Reason.CONFIRMED_ELSEWHERE) for each in _ids(rows)]
+    transitions.apply(SUPERSEDE, stops, ANYONE)
+
+
+def _ids(rows: Sequence[Mapping[str, Any]]) -> set[UUID]:
+    return {row["id"] for row in rows}
