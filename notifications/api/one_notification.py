@@ -104,7 +104,7 @@ class NotificationCancelView(BaseView):
     def post(self, request: Request, notification_id: UUID) -> Response:
         """Stop all deliveries which have not been sent.
 
-        A delivery which is being sent gets no retry. A second call changes nothing.
+        A delivery which is being sent gets no retry and no fallback. A second call changes nothing.
         """
         key = key_of(request)
         stopped = cancel.cancel(notification_id, producer_id=key.producer_id, mode=key.mode)
@@ -135,6 +135,7 @@ def _detail(timeline: Timeline) -> NotificationDetail:
             "template_version": template.version if template else None,
             "variables": timeline.variables,
             "delivery": row.spread,
+            "fallback_chain": row.falls_back,
             "timezone": (row.local_zone or NO_ZONE) if row.local_at else None,
             "timezone_known": bool(row.local_zone) if row.local_at else None,
             "deliveries": [_delivery(delivery) for delivery in timeline.deliveries],

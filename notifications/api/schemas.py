@@ -269,6 +269,7 @@ class NotificationDetail(ResponseModel):
     content: dict[str, Any] | None
     channels: list[ChannelWord]
     delivery: str
+    fallback_chain: bool
     collapse_key: str
     ordering_key: str
     idempotency_key: str

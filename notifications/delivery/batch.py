@@ -19,7 +19,7 @@ from notifications import clock
 from notifications.delivery import fall_back
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules import fallback, ids
-from notifications.rules.fallback import Call
+from notifications.rules.fallback import CallHistory
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
 from notifications.rules.states import NEVER_SENT, Status
@@ -172,7 +172,7 @@ def _triggered(entries: Iterable[DeliveryDecision]) -> set[UUID]:
         if fallback.trigger_of(
             each.decision,
             priority=each.delivery.priority,
-            call=Call(
+            call=CallHistory(
                 counted=each.call - each.delivery.attempts_before,
                 first_began=now - began.get(each.delivery.id, now),
             ),

@@ -24,10 +24,9 @@ import structlog
 from django.db import transaction
 
 from notifications import clock, lanes
-from notifications.models import Notification
 from notifications.rules import channels, fallback, ids
 from notifications.rules.channels import RecipientContacts, Spread
-from notifications.rules.fallback import Advance, Member
+from notifications.rules.fallback import ChainStep, Member
 from notifications.rules.lane import Lane, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
@@ -41,10 +40,20 @@ from providers.contract import Channel
 _log = structlog.get_logger(__name__)
 _FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
 """Delay after which the relay publishes P0 and P1 that `carry_out` could not publish."""
-_READ: Final = (
-    *("id", "mode", "priority", "type", "category", "recipient_id", "channels", "template"),
-    *("expires_at", "cancelled_at"),
-)
+
+
+class _ChainRow(NamedTuple):
+    """A locked notification: a row of `chain_lock.sql`."""
+
+    id: UUID
+    mode: int
+    priority: int
+    type: str
+    category: str
+    recipient_id: int
+    channels: list[int]
+    """The channels of the chain, in order."""
+    template: int | None
 
 
 class Opening(NamedTuple):
@@ -60,14 +69,14 @@ class Opening(NamedTuple):
 class FallbackPlan(NamedTuple):
     """The answers of the chains to triggered deliveries."""
 
-    answers: dict[UUID, Advance]
+    answers: dict[UUID, ChainStep]
     """By triggered delivery; a missing delivery stays as decided."""
     openings: dict[UUID, Opening]
     """By notification."""
 
     def replaces(self, delivery_id: UUID) -> bool:
         """Return True if another channel takes the place of a delivery: no dead letter."""
-        return self.answers.get(delivery_id, Advance.STAY) is not Advance.STAY
+        return self.answers.get(delivery_id, ChainStep.STAY) is not ChainStep.STAY
 
 
 def plan(triggered: Collection[UUID], *, is_window: bool = False) -> FallbackPlan:
@@ -116,18 +125,10 @@ def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
     transaction.on_commit(lambda: _publish([each for _, each in new]))
 
 
-def _lock(notification_ids: Collection[UUID]) -> list[Notification]:
+def _lock(notification_ids: Collection[UUID]) -> list[_ChainRow]:
     """Lock notifications in id order; cancelled and expired notifications are left out."""
-    span = id_ranges.around(notification_ids)
-    rows = (
-        Notification.objects
-        .select_for_update()
-        .filter(id__in=list(notification_ids), id__gte=span["floor"], id__lt=span["ceiling"])
-        .order_by("id")
-        .only(*_READ)
-    )
-    now = clock.now()
-    return [row for row in rows if row.cancelled_at is None and row.expires_at > now]
+    parameters = {**id_ranges.around(notification_ids), "ids": list(notification_ids)}
+    return db.fetch_as("chain_lock", parameters, _ChainRow)
 
 
 def _members(notification_ids: list[UUID]) -> dict[UUID, list[Member]]:
@@ -146,7 +147,7 @@ def _member(row: Mapping[str, Any]) -> Member:
 class _Chain(NamedTuple):
     """A locked notification with its deliveries."""
 
-    row: Notification
+    row: _ChainRow
     members: list[Member]
     triggered: set[UUID]
     texts: Collection[Channel]
@@ -171,14 +172,14 @@ def _add(
         is_window=is_window,
     )
     made.answers.update(dict.fromkeys(triggered, answer))
-    if answer is Advance.NEXT:
+    if answer is ChainStep.NEXT:
         others = [each for each in members if each.id not in triggered]
         devices = fallback.waiting_devices(others, channel=channel)
         made.openings[row.id] = Opening(frozenset(triggered), devices, new)
 
 
 def _new_deliveries(
-    row: Notification, members: list[Member], reach: RecipientContacts, later: list[Channel]
+    row: _ChainRow, members: list[Member], reach: RecipientContacts, later: list[Channel]
 ) -> list[NewDelivery]:
     """Return the deliveries of the first later channel that can be used; empty if none can."""
     priority, now = Priority(row.priority), clock.now()
@@ -213,8 +214,12 @@ def _publish(deliveries: Iterable[NewDelivery]) -> None:
     """Publish P0 and P1 after the commit; the relay publishes other priorities."""
     by_lane: dict[Lane, list[UUID]] = defaultdict(list)
     for each in deliveries:
-        fields: dict[str, Any] = {"channel": Channel(each.channel).label, "delivery_id": each.id}
-        _log.info("fallback_opened", priority=Priority(each.priority).name, **fields)
+        _log.info(
+            "fallback_opened",
+            channel=Channel(each.channel).label,
+            delivery_id=str(each.id),
+            priority=Priority(each.priority).name,
+        )
         if each.is_published:
             by_lane[Lane.of(each.mode, each.priority, each.channel)].append(each.id)
     for lane, delivery_ids in by_lane.items():

@@ -87,7 +87,7 @@ class Trigger(Enum):
     """The confirm window has ended."""
 
 
-class Call(NamedTuple):
+class CallHistory(NamedTuple):
     """The calls of a delivery at a decision."""
 
     counted: int = 0
@@ -106,7 +106,7 @@ class Member(NamedTuple):
     """True if the row has a due time: a step or a receipt is awaited."""
 
 
-class Advance(Enum):
+class ChainStep(Enum):
     """The answer of the chain to a trigger."""
 
     STAY = "stay"
@@ -126,7 +126,7 @@ def confirm_window(
     return chosen or CONFIRM_WITHIN[priority]
 
 
-def trigger_of(decision: Decision, *, priority: Priority, call: Call) -> Trigger | None:
+def trigger_of(decision: Decision, *, priority: Priority, call: CallHistory) -> Trigger | None:
     """Return the trigger of a worker's decision; None: the chain is not concerned."""
     to, reason = decision.transition.to, decision.reason
     if to in _ENDS or (to is Status.SUPPRESSED and reason in _STOPS):
@@ -151,7 +151,7 @@ def advance(
     is_urgent: bool,
     has_next: bool,
     is_window: bool = False,
-) -> Advance:
+) -> ChainStep:
     """Decide about the deliveries of a channel with a trigger.
 
     Args:
@@ -166,15 +166,15 @@ def advance(
     others = [each for each in members if each.id not in triggered]
     devices = [each for each in others if each.channel is channel]
     if any(each.status in _REACHED for each in others) or any(map(_is_accepted, devices)):
-        return Advance.STAY
+        return ChainStep.STAY
     if any(each.channel is not channel for each in others if each.id > max(triggered)):
-        return Advance.END
+        return ChainStep.END
     if not has_next:
-        return Advance.STAY
+        return ChainStep.STAY
     blocking = _ON_THEIR_WAY if is_urgent else _ON_THEIR_WAY | _WAITING
     if any(each.is_open and each.status in blocking for each in devices):
-        return Advance.END if is_window else Advance.STAY
-    return Advance.NEXT
+        return ChainStep.END if is_window else ChainStep.STAY
+    return ChainStep.NEXT
 
 
 def _is_accepted(device: Member) -> bool:

@@ -39,6 +39,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "provider_call": "One call of a provider: outcome, code, latency, ids; no address, no body.",
     "provider_checked": "An operator checked a provider's credentials in admin.",
     "provider_tried": "An operator sent a test through a provider in admin.",
+    "fallback_opened": "A fallback chain has opened the next channel of a notification.",
     "publish_failed": "The broker did not take a message; its deliveries are due at once.",
     "receipts_without_effect": "Receipts that changed nothing: repeated, late or of no delivery.",
     "refusals_not_noted": "Rejected requests could not be stored for `Rejected requests`.",

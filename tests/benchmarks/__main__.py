@@ -15,6 +15,7 @@ from notifyproj.devstack.supervisor.process import ProcessFailed
 from tests.benchmarks import (
     batch_accept,
     door_slow,
+    fallback_latency,
     fcm_transport,
     figures,
     gates_cost,
@@ -51,6 +52,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "p1_behind_bulk": slow_provider.measure_urgent,
     "smtp_latency": smtp_latency.measure,
     "p0_latency": p0_latency.measure,
+    "fallback_latency": fallback_latency.measure,
     "p1_age": waiting_age.measure_p1,
     "p2_age": waiting_age.measure_p2,
     "batch_accept": batch_accept.measure,

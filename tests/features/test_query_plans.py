@@ -69,7 +69,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
         ),
         (
             "wipe_secrets",
-            {**day, "ids": one, "open": sorted(OPEN), "unknown": Status.UNKNOWN},
+            {**day, "ids": one, "open": sorted(OPEN), "unconfirmed": [Status.SENT, Status.UNKNOWN]},
             1,
         ),
         ("never_left", {**day, "ids": one, "channels": [1], "never_left": [10, 11]}, 1),

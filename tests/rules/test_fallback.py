@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from notifications.rules import fallback, transitions
-from notifications.rules.fallback import Advance, Call, FallbackOn, Member, Trigger
+from notifications.rules.fallback import CallHistory, ChainStep, FallbackOn, Member, Trigger
 from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Decision
 from notifications.rules.reasons import Reason
@@ -27,7 +27,7 @@ def member(number: int, channel: Channel, status: Status) -> Member:
 
 def advance(
     *others: Member, urgent: bool = True, has_next: bool = True, is_window: bool = False
-) -> Advance:
+) -> ChainStep:
     first = member(1, PUSH, S.SENDING)
     return fallback.advance(
         [first, *others],
@@ -40,42 +40,42 @@ def advance(
 
 
 def test_a_single_failed_delivery_opens_the_next_channel() -> None:
-    assert advance() is Advance.NEXT
-    assert advance(has_next=False) is Advance.STAY
+    assert advance() is ChainStep.NEXT
+    assert advance(has_next=False) is ChainStep.STAY
 
 
 @pytest.mark.parametrize("status", [S.DELIVERED, S.READ])
 def test_a_recipient_that_was_reached_ends_the_chain(status: Status) -> None:
-    assert advance(member(2, PUSH, status)) is Advance.STAY
-    assert advance(member(2, SMS, status)) is Advance.STAY
+    assert advance(member(2, PUSH, status)) is ChainStep.STAY
+    assert advance(member(2, SMS, status)) is ChainStep.STAY
 
 
 @pytest.mark.parametrize("status", [S.QUEUED, S.SENDING, S.SENT, S.UNKNOWN])
 def test_a_device_on_its_way_keeps_the_channel_open(status: Status) -> None:
     other = member(2, PUSH, status)
-    assert advance(other) is Advance.STAY
-    assert advance(other, is_window=True) is Advance.END
+    assert advance(other) is ChainStep.STAY
+    assert advance(other, is_window=True) is ChainStep.END
 
 
 def test_a_device_accepted_for_good_ends_the_chain() -> None:
     other = member(2, PUSH, S.SENT)._replace(is_open=False)
-    assert advance(other) is Advance.STAY
-    assert advance(other, is_window=True) is Advance.STAY
+    assert advance(other) is ChainStep.STAY
+    assert advance(other, is_window=True) is ChainStep.STAY
 
 
 def test_an_unconfirmed_device_keeps_nothing_open() -> None:
-    assert advance(member(2, PUSH, S.UNCONFIRMED)) is Advance.NEXT
+    assert advance(member(2, PUSH, S.UNCONFIRMED)) is ChainStep.NEXT
 
 
 @pytest.mark.parametrize("status", [S.RETRYING, S.SCHEDULED])
 def test_a_waiting_device_ends_with_an_urgent_channel(status: Status) -> None:
-    assert advance(member(2, PUSH, status)) is Advance.NEXT
-    assert advance(member(2, PUSH, status), urgent=False) is Advance.STAY
+    assert advance(member(2, PUSH, status)) is ChainStep.NEXT
+    assert advance(member(2, PUSH, status), urgent=False) is ChainStep.STAY
 
 
 @pytest.mark.parametrize("status", sorted(set(S) - {S.DELIVERED, S.READ}))
 def test_a_later_channel_is_opened_once(status: Status) -> None:
-    assert advance(member(2, SMS, status)) is Advance.END
+    assert advance(member(2, SMS, status)) is ChainStep.END
 
 
 def test_the_chain_goes_on_behind_the_last_used_channel() -> None:
@@ -97,37 +97,52 @@ T = transitions
 @pytest.mark.parametrize(
     ("made", "priority", "call", "expected"),
     [
-        (decision(T.REJECT), Priority.P3, Call(), Trigger.ENDED),
-        (decision(T.DROP), Priority.P3, Call(), Trigger.ENDED),
-        (decision(T.BOUNCE), Priority.P2, Call(), Trigger.ENDED),
-        (decision(T.SUPPRESS, reason=Reason.OPTED_OUT), Priority.P2, Call(), Trigger.ENDED),
-        (decision(T.SUPPRESS, reason=Reason.CAPPED), Priority.P2, Call(), None),
-        (decision(T.SUPPRESS, reason=Reason.NOT_ALLOWED), Priority.P0, Call(), None),
-        (decision(T.EXPIRE), Priority.P0, Call(), None),
-        (decision(T.CANCEL), Priority.P0, Call(), None),
-        (decision(T.ACCEPT), Priority.P0, Call(), None),
-        (decision(T.RETRY, due=SECOND), Priority.P0, Call(1), None),
-        (decision(T.RETRY, due=SECOND), Priority.P0, Call(3), Trigger.GIVES_UP),
-        (decision(T.RETRY, due=SECOND), Priority.P1, Call(3), Trigger.GIVES_UP),
-        (decision(T.RETRY, due=SECOND), Priority.P2, Call(3), None),
-        (decision(T.RETRY, due=SECOND), Priority.P0, Call(2, 4.5 * SECOND), Trigger.GIVES_UP),
-        (decision(T.RETRY, due=SECOND), Priority.P0, Call(2, 4 * SECOND), None),
-        (decision(T.RETRY_REFUNDED, due=6 * SECOND), Priority.P0, Call(1), Trigger.GIVES_UP),
+        (decision(T.REJECT), Priority.P3, CallHistory(), Trigger.ENDED),
+        (decision(T.DROP), Priority.P3, CallHistory(), Trigger.ENDED),
+        (decision(T.BOUNCE), Priority.P2, CallHistory(), Trigger.ENDED),
+        (decision(T.SUPPRESS, reason=Reason.OPTED_OUT), Priority.P2, CallHistory(), Trigger.ENDED),
+        (decision(T.SUPPRESS, reason=Reason.CAPPED), Priority.P2, CallHistory(), None),
+        (decision(T.SUPPRESS, reason=Reason.NOT_ALLOWED), Priority.P0, CallHistory(), None),
+        (decision(T.EXPIRE), Priority.P0, CallHistory(), None),
+        (decision(T.CANCEL), Priority.P0, CallHistory(), None),
+        (decision(T.ACCEPT), Priority.P0, CallHistory(), None),
+        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(1), None),
+        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(3), Trigger.GIVES_UP),
+        (decision(T.RETRY, due=SECOND), Priority.P1, CallHistory(3), Trigger.GIVES_UP),
+        (decision(T.RETRY, due=SECOND), Priority.P2, CallHistory(3), None),
+        (
+            decision(T.RETRY, due=SECOND),
+            Priority.P0,
+            CallHistory(2, 4.5 * SECOND),
+            Trigger.GIVES_UP,
+        ),
+        (decision(T.RETRY, due=SECOND), Priority.P0, CallHistory(2, 4 * SECOND), None),
+        (decision(T.RETRY_REFUNDED, due=6 * SECOND), Priority.P0, CallHistory(1), Trigger.GIVES_UP),
         (
             decision(T.HOLD, reason=Reason.BREAKER, due=SECOND),
             Priority.P0,
-            Call(),
+            CallHistory(),
             Trigger.GIVES_UP,
         ),
-        (decision(T.HOLD, reason=Reason.BREAKER, due=SECOND), Priority.P2, Call(), None),
-        (decision(T.HOLD, reason=Reason.QUIET_HOURS, due=SECOND), Priority.P1, Call(), None),
-        (decision(T.HOLD, reason=Reason.PROVIDER_BUCKET, due=SECOND), Priority.P0, Call(), None),
-        (decision(T.LEAVE_UNANSWERED, due=5 * SECOND), Priority.P0, Call(1), Trigger.GIVES_UP),
-        (decision(T.LEAVE_UNANSWERED, due=dt.timedelta(days=1)), Priority.P0, Call(2), None),
+        (decision(T.HOLD, reason=Reason.BREAKER, due=SECOND), Priority.P2, CallHistory(), None),
+        (decision(T.HOLD, reason=Reason.QUIET_HOURS, due=SECOND), Priority.P1, CallHistory(), None),
+        (
+            decision(T.HOLD, reason=Reason.PROVIDER_BUCKET, due=SECOND),
+            Priority.P0,
+            CallHistory(),
+            None,
+        ),
+        (
+            decision(T.LEAVE_UNANSWERED, due=5 * SECOND),
+            Priority.P0,
+            CallHistory(1),
+            Trigger.GIVES_UP,
+        ),
+        (decision(T.LEAVE_UNANSWERED, due=dt.timedelta(days=1)), Priority.P0, CallHistory(2), None),
     ],
 )
 def test_decisions_that_end_a_channel(
-    made: Decision, priority: Priority, call: Call, expected: Trigger | None
+    made: Decision, priority: Priority, call: CallHistory, expected: Trigger | None
 ) -> None:
     assert fallback.trigger_of(made, priority=priority, call=call) is expected
 

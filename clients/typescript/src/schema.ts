@@ -347,6 +347,7 @@ export interface components {
             } | null;
             channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             delivery: string;
+            fallback_chain: boolean;
             collapse_key: string;
             ordering_key: string;
             idempotency_key: string;
@@ -402,6 +403,8 @@ export interface components {
             channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             /** @description Default: `"first"`. */
             delivery?: components["schemas"]["Spread"];
+            /** @description True: the next channel follows when one fails for good, or is not confirmed in its window. Default: `false`. */
+            fallback_chain?: boolean;
             scheduled_at?: string | null;
             send_at_local?: string | null;
             ttl_seconds?: number | null;

@@ -66,6 +66,16 @@ NOTIFICATIONS: Final[Examples] = {
                 "metadata": {"order_id": "ORD-4521"},
             },
         ),
+        "with_fallback": Example(
+            summary="A sign-in code by push, then by SMS if no receipt comes",
+            status=202,
+            body={
+                **_READY,
+                "priority": "P0",
+                "channels": ["push", "sms"],
+                "fallback_chain": True,
+            },
+        ),
         "in_the_morning": Example(
             summary="At nine in the morning, on the recipient's clock",
             status=202,

@@ -36,6 +36,7 @@ class _Formats(dict[type, Callable[[Any], str]]):
 
 _FORMATS: Final = _Formats({
     int: int.__repr__,
+    bool: {False: "f", True: "t"}.__getitem__,
     type(None): lambda _value: _NULL,
     UUID: lambda value: value.hex,
     bytes: lambda value: _BYTES + value.hex(),

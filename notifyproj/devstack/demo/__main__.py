@@ -27,6 +27,7 @@ STORIES: Final[dict[str, Story]] = {
     "4. Opted out, expired, scheduled, cancelled": single_messages.not_now,
     "5. An OTP passes 2,000 newsletters": load_and_failure.otp_passes,
     "6. Workers killed while sending, broker wiped": load_and_failure.kill_workers_and_wipe_broker,
+    "7. An OTP to a phone in airplane mode": single_messages.airplane_mode,
 }
 
 

@@ -42,13 +42,15 @@ class Report:
             self.say("  " + "  ".join(cells).rstrip())
 
     def timeline(self, notification: dict[str, Any]) -> None:
-        """Print a notification's events: seconds since the acceptance, status, reason."""
+        """Print a notification's events: seconds since the acceptance, channel, status, reason."""
         born = instant(notification["created_at"])
+        channels = {each["delivery_id"]: each["channel"] for each in notification["deliveries"]}
         self.table(
-            ("after", "status", "reason"),
+            ("after", "channel", "status", "reason"),
             [
                 (
                     f"{(instant(event['at']) - born).total_seconds():6.2f} s",
+                    channels.get(event["delivery_id"], ""),
                     event["status"] or "",
                     event["reason"],
                 )

@@ -182,6 +182,7 @@ class NotificationDetail(TypedDict):
     content: dict[str, Any] | None
     channels: list[Channel]
     delivery: str
+    fallback_chain: bool
     collapse_key: str
     ordering_key: str
     idempotency_key: str

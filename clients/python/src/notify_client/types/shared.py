@@ -67,6 +67,12 @@ class NotificationRequest(TypedDict):
     delivery: NotRequired[Literal["first", "all"]]
     """Default: `"first"`."""
 
+    fallback_chain: NotRequired[bool]
+    """True: the next channel follows when one fails for good, or is not confirmed in its window.
+
+    Default: `false`.
+    """
+
     scheduled_at: NotRequired[str | datetime | None]
     send_at_local: NotRequired[str | None]
     ttl_seconds: NotRequired[int | None]
