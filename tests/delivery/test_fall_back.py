@@ -75,9 +75,9 @@ def test_urgent_chains_go_on_at_the_third_failed_call(
     reach(push="token.503", sms="+15552020300")
     answer = take(**CHAIN | {"priority": priority})
     for _ in range(3):
-        deliver_chain(answer)
-    push, *_ = chain_of(answer)
-    assert push.attempts <= 3
+        if chain_statuses(answer)[0][1] != "failed":  # a late retry may come before the third call
+            deliver_chain(answer)
+    assert chain_of(answer)[0].attempts <= 3
     assert chain_statuses(answer)[:2] == [
         ("push", "failed", "escalated"),
         ("sms", "queued", "fallback"),
