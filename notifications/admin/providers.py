@@ -1,4 +1,7 @@
-"""The page of providers: configuration, check of credentials, test message.
+"""The page of providers: configuration, connected account, last receipt, check, test message.
+
+`manage.py connect` stores the findings about an account, and the page shows the findings that are
+bad. The page asks no vendor before an operator checks the credentials.
 
 The page needs permission to view routes. Checks and tests need permission to change routes, and the
 audit log records every check and test.
@@ -25,9 +28,12 @@ from notifications import conf
 from notifications.admin import base
 from notifications.admin.audited import LATEST, name_of
 from notifications.delivery import routing
+from notifications.models import ProviderConnection
 from notifications.operations import single_call
+from notifications.operations.connect import ConnectLine, LineState
 from notifications.operations.single_call import CannotSend
 from notifications.store.postgres import audit
+from notifications.store.redis import last_receipts
 from providers import registry
 from providers.configuration import setting_name
 from providers.contract import Channel, Finding, Provider
@@ -53,8 +59,20 @@ class ProviderLine:
     """Channels whose live messages may use the provider now."""
     required: tuple[str, ...] = ()
     """Environment variables required for the configuration."""
+    gives_receipts: bool = False
+    last_receipt_at: dt.datetime | None = None
+    connection: ProviderConnection | None = None
+    """The last run of `manage.py connect`; None before the first run."""
     findings: list[Finding] = field(default_factory=list)
     was_checked: bool = False
+
+    @property
+    def missing(self) -> list[ConnectLine]:
+        """The bad lines of the last run of `manage.py connect`."""
+        lines = (
+            [ConnectLine(**each) for each in self.connection.findings] if self.connection else []
+        )
+        return [each for each in lines if each.state == LineState.BAD]
 
 
 class TestForm(forms.Form):
@@ -168,6 +186,8 @@ def _try(given: Mapping[str, str], provider: Provider, *, by: str) -> tuple[int,
 def _lines(checked: Mapping[str, list[Finding]]) -> list[ProviderLine]:
     """Return the providers, configured providers first, sorted by name."""
     routed: dict[str, list[str]] = {}
+    connections = {each.provider: each for each in ProviderConnection.objects.all()}
+    received_at = last_receipts.load()
     for channel in Channel:
         for provider in routing.live_providers(channel):
             routed.setdefault(provider.name, []).append(channel.label)
@@ -182,6 +202,9 @@ def _lines(checked: Mapping[str, list[Finding]]) -> list[ProviderLine]:
                 channels=tuple(each.label for each in sorted(channels)),
                 routed=tuple(routed.get(vendor.name, ())),
                 required=tuple(setting_name(vendor.name, each) for each in vendor.required_fields),
+                gives_receipts=found is not None and found.capabilities.gives_receipts,
+                last_receipt_at=received_at.get(vendor.name),
+                connection=connections.get(vendor.name),
                 findings=checked.get(vendor.name, []),
                 was_checked=vendor.name in checked,
             )

@@ -22,6 +22,7 @@ from notifications.api.schemas import ResponseModel
 from notifications.delivery import routing
 from notifications.feedback import delivery_receipts, inbound_sms
 from notifications.rules.problems import Kind, Problem
+from notifications.store.redis import last_receipts
 from providers.contract import InboundText, Provider, Receipt, ReceiptRequest
 from providers.errors import CannotVerify, InvalidSignature, MalformedReceipt, NoReceipts
 
@@ -62,6 +63,8 @@ class ReceiptView(OpenView):
         said = _parse(adapter, request)
         receipts = [each for each in said if isinstance(each, Receipt)]
         texts = [each for each in said if isinstance(each, InboundText)]
+        if said:
+            last_receipts.note(adapter.name)
         inbound_sms.process(adapter.name, texts)
         if texts and not receipts:
             # A vendor may send the body of this response to the person as a reply.

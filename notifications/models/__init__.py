@@ -14,6 +14,7 @@
     SealingJob                              encryption of variables declared sensitive later
     DeadLetter, ReplayJob                   failed deliveries and replays
     Breaker, BreakerEvent, ProviderPace     circuit breakers and rate limits of providers
+    ProviderConnection                      last run of `manage.py connect` for a provider
     Schedule --< Occurrence                 recurring notifications and planned occurrences
     OrderingKey --< OrderedDelivery         deliveries in order of acceptance
     IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun
@@ -28,6 +29,7 @@ Only `store/` writes the partitioned tables.
 from notifications.models.alert import Alert
 from notifications.models.audit import AuditEntry
 from notifications.models.breaker import Breaker, BreakerEvent, ProviderPace
+from notifications.models.connection import ProviderConnection
 from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
 from notifications.models.erasure import ErasureJob
@@ -65,6 +67,7 @@ __all__ = [
     "OrderingKey",
     "Preference",
     "Producer",
+    "ProviderConnection",
     "ProviderPace",
     "ProviderRoute",
     "ReceivedText",

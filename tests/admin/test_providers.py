@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from notifications import clock
 from notifications.delivery import routing
-from notifications.models import AuditEntry
+from notifications.models import AuditEntry, ProviderConnection
+from notifications.store.redis import last_receipts, state
 from providers import registry
 from providers.contract import (
     Accepted,
@@ -133,3 +135,26 @@ def test_who_may_only_look_has_no_buttons(window: Client, mail: _Mail) -> None:
 
 def test_a_provider_that_is_not_configured_cannot_be_asked(door: Client) -> None:
     assert door.post(PAGE, {"provider": "twilio"}).status_code == 400
+
+
+def test_an_account_shows_what_is_missing_and_when_the_last_receipt_came(
+    window: Client, mail: _Mail
+) -> None:
+    with state.connection() as redis:
+        redis.delete("receipts:last")
+    page = window.get(PAGE).content.decode()
+    assert "never connected: <code>manage.py connect smtp</code>" in page
+    assert "gives none" in page
+    bad = {"subject": "topic", "state": "BAD", "detail": "set NOTIFY_SES_TOPICS=arn:x"}
+    good = {"subject": "sender", "state": "good", "detail": "shop.example is verified"}
+    ProviderConnection.objects.create(provider="smtp", run_by="ops", findings=[good, bad])
+    last_receipts.forget()
+    last_receipts.note("smtp")
+    page = window.get(PAGE).content.decode()
+    assert "topic: set NOTIFY_SES_TOPICS=arn:x" in page
+    assert "shop.example is verified" not in page
+    assert f"{clock.now():%Y-%m-%d}" in page
+    assert "by ops" in page
+    ProviderConnection.objects.update(findings=[good])
+    assert "nothing is missing" in window.get(PAGE).content.decode()
+    assert mail.sent == []

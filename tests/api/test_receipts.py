@@ -16,6 +16,7 @@ from notifications.api.body_limits import MEBIBYTE
 from notifications.delivery import routing
 from notifications.models import Delivery, Recipient, Suppression
 from notifications.rules.states import Status
+from notifications.store.redis import last_receipts, state
 from providers import registry, sandbox, standard_webhooks
 from providers.contract import Provider, Receipt, ReceiptRequest
 from providers.errors import CannotVerify
@@ -95,6 +96,16 @@ def test_a_signed_receipt_moves_its_delivery(sent: Delivery) -> None:
     assert answer.json() == {"receipts": 1, "matched": 1}
     sent.refresh_from_db()
     assert sent.status == Status.DELIVERED
+
+
+def test_a_receipt_leaves_its_time_for_operators_and_a_forged_one_does_not(sent: Delivery) -> None:
+    with state.connection() as redis:
+        redis.delete("receipts:last")
+    last_receipts.forget()
+    _send(_receipt(sent.pk), webhook_signature="v1,Zm9yZ2Vk")
+    assert last_receipts.load() == {}
+    _send(_receipt(sent.pk))
+    assert list(last_receipts.load()) == ["sandbox"]
 
 
 def test_a_repeated_receipt_does_no_harm(sent: Delivery) -> None:

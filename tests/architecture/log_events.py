@@ -38,6 +38,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "lost_by_broker": "Published deliveries without a claim were made due again.",
     "provider_call": "One call of a provider: outcome, code, latency, ids; no address, no body.",
     "provider_checked": "An operator checked a provider's credentials in admin.",
+    "provider_connected": "`manage.py connect` ran for a provider; `bad` lines are missing.",
     "provider_tried": "An operator sent a test through a provider in admin.",
     "fallback_opened": "A fallback chain has opened the next channel of a notification.",
     "publish_failed": "The broker did not take a message; its deliveries are due at once.",

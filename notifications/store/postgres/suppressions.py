@@ -45,21 +45,43 @@ class SuppressionEntry:
     note: str = ""
 
 
-def add(entries: Sequence[SuppressionEntry], *, by: str, provider: str = "") -> int:
-    """Add addresses; return the number of new entries for the reason."""
+def add(
+    entries: Sequence[SuppressionEntry], *, by: str, provider: str = "", are_opt_outs: bool = True
+) -> int:
+    """Add addresses; return the number of new entries for the reason.
+
+    Args:
+        entries: the addresses, each with its cause.
+        by: the author of the entries.
+        provider: the provider that reported the addresses, if any.
+        are_opt_outs: False for a list of the past, which the counter of opt-outs leaves out.
+    """
     if not entries:
         return 0
     parameters = {
-        "channels": [int(each.channel) for each in entries],
-        "addresses": [list_key(each.channel, each.address) for each in entries],
-        "reasons": [each.cause.value for each in entries],
+        **_arrays(entries),
         "notes": [each.note[:LONGEST_NOTE] for each in entries],
         "provider": provider,
         "by": by[:LONGEST_BY],
     }
     added = [Cause(row["reason"]) for row in db.fetch_in_own_transaction("suppress", parameters)]
-    metric_counters.count_opt_outs(cause for cause in added if cause in _BY_THEMSELVES)
+    if are_opt_outs:
+        metric_counters.count_opt_outs(cause for cause in added if cause in _BY_THEMSELVES)
     return len(added)
+
+
+def count_new(entries: Sequence[SuppressionEntry]) -> int:
+    """Return the number of entries that `add` would make."""
+    (row,) = db.rows("count_new_suppressions", _arrays(entries))
+    return int(row["new"])
+
+
+def _arrays(entries: Sequence[SuppressionEntry]) -> dict[str, object]:
+    return {
+        "channels": [int(each.channel) for each in entries],
+        "addresses": [list_key(each.channel, each.address) for each in entries],
+        "reasons": [each.cause.value for each in entries],
+    }
 
 
 def of_address(channel: Channel, address: str) -> QuerySet[Suppression]:

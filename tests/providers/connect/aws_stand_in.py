@@ -65,6 +65,7 @@ class AwsStandIn:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.refuse_all: Refused | None = None
+        self.refused_operations: dict[str, Refused] = {}
         self.confirms_after = 0
         """Listings of the subscriptions until a new subscription is confirmed."""
         self.quota = {"Max24HourSend": 50_000.0, "MaxSendRate": 14.0, "SentLast24Hours": 12.0}
@@ -122,6 +123,8 @@ class AwsStandIn:
         name = xform_name(operation)
         if self.refuse_all is not None:
             raise self.refuse_all
+        if name in self.refused_operations:
+            raise self.refused_operations[name]
         self.calls.append(name)
         act: Callable[[Mapping[str, Any]], Mapping[str, Any]]
         act = getattr(self, f"_{service.replace('-', '_')}_{name}")
