@@ -66,7 +66,7 @@ class AwsEumAccount:
                 Change(subject="configuration set", detail=detail, apply=self._create_set)
             )
         destinations = found["EventDestinations"] if found else []
-        if self._topic.is_reachable and not any(map(self._covers, destinations)):
+        if self._topic.is_own and not any(map(self._covers, destinations)):
             is_ours = any(each["EventDestinationName"] == DESTINATION for each in destinations)
             detail = f"{'repair' if is_ours else 'create'} the event destination {DESTINATION}"
             apply = self._update_destination if is_ours else self._create_destination

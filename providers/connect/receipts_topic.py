@@ -74,7 +74,7 @@ class ReceiptsTopic:
         return self._identity()[1]
 
     @property
-    def is_reachable(self) -> bool:
+    def is_own(self) -> bool:
         """Return True if the topic belongs to the account and the region of the settings."""
         caller, arn = self._identity()
         return arn.split(":")[3:5] == [self._account.region, caller.account_id]
@@ -82,7 +82,7 @@ class ReceiptsTopic:
     def findings(self) -> Iterator[Finding]:
         """Yield what a person has to set."""
         setting = setting_name(self._source.provider, "topics")
-        if not self.is_reachable:
+        if not self.is_own:
             said = f"{setting} names a topic of another account or region: subscribe there by hand"
             yield Finding(subject="topic", is_good=False, detail=said)
         elif self.arn not in self._trusted:
@@ -91,7 +91,7 @@ class ReceiptsTopic:
 
     def plan(self) -> list[Change]:
         """Return the missing parts: topic, signature, policy, subscription."""
-        if not self.is_reachable:
+        if not self.is_own:
             return []
         with aws.calling("topic"):
             attributes = self._attributes()

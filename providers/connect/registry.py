@@ -14,8 +14,9 @@ from providers.connect.aws_eum import AwsEumAccount
 from providers.connect.aws_sns import AwsSnsAccount
 from providers.connect.ses import SesAccount
 from providers.connect.twilio import TwilioAccount
+from providers.connect.vonage import VonageAccount
 from providers.email import ses
-from providers.sms import aws_eum, aws_sns, twilio
+from providers.sms import aws_eum, aws_sns, twilio, vonage
 from providers.vendor import Vendor
 
 
@@ -31,6 +32,7 @@ _ACCOUNTS: Final[tuple[tuple[Vendor[Any], BuildAccount], ...]] = (
     (aws_sns.VENDOR, AwsSnsAccount),
     (ses.VENDOR, SesAccount),
     (twilio.VENDOR, TwilioAccount),
+    (vonage.VENDOR, VonageAccount),
 )
 
 

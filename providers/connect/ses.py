@@ -143,7 +143,7 @@ class SesAccount:
 
     def _plan_destination(self, *, exists: bool) -> list[Change]:
         """Return nothing if any destination of the set brings all events to the topic."""
-        if not self._topic.is_reachable:
+        if not self._topic.is_own:
             return []
         destinations = self._destinations() if exists else []
         if any(_covers(each, self._destination()) for each in destinations):

@@ -222,7 +222,7 @@ def test_the_command_prints_a_line_each_and_fails_while_something_is_missing(
     with pytest.raises(CommandError, match=r"^Missing: 5\.$"):
         call_command("connect", "ses", "--dry-run")
     assert (
-        "ses  subscription      would change  subscribe https://notify" in capsys.readouterr().out
+        "ses  subscription       would change  subscribe https://notify" in capsys.readouterr().out
     )
     call_command("connect", "ses")
     assert "ses is connected." in capsys.readouterr().out

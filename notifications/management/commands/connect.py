@@ -13,7 +13,7 @@ from notifications.operations.connect import LineState, NotConfigured
 from providers import registry
 
 _MISSING: Final = frozenset({LineState.BAD, LineState.PENDING})
-_WIDTHS: Final = (16, len(LineState.PENDING))
+_WIDTHS: Final = (len("configuration set"), len(LineState.PENDING))
 
 
 class Command(BaseCommand):
