@@ -69,10 +69,15 @@ class ProviderLine:
     @property
     def missing(self) -> list[ConnectLine]:
         """The bad lines of the last run of `manage.py connect`."""
-        lines = (
-            [ConnectLine(**each) for each in self.connection.findings] if self.connection else []
-        )
-        return [each for each in lines if each.state == LineState.BAD]
+        return [each for each in self._lines() if each.state == LineState.BAD]
+
+    @property
+    def connected(self) -> list[ConnectLine]:
+        """The other lines of the run."""
+        return [each for each in self._lines() if each.state != LineState.BAD]
+
+    def _lines(self) -> list[ConnectLine]:
+        return [ConnectLine(**each) for each in self.connection.findings] if self.connection else []
 
 
 class TestForm(forms.Form):

@@ -152,7 +152,9 @@ def test_an_account_shows_what_is_missing_and_when_the_last_receipt_came(
     last_receipts.note("smtp")
     page = window.get(PAGE).content.decode()
     assert "topic: set NOTIFY_SES_TOPICS=arn:x" in page
-    assert "shop.example is verified" not in page
+    assert '<p class="nc-bad">sender' not in page
+    assert "1 good" in page
+    assert "sender: shop.example is verified" in page
     assert f"{clock.now():%Y-%m-%d}" in page
     assert "by ops" in page
     ProviderConnection.objects.update(findings=[good])

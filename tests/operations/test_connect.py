@@ -164,6 +164,13 @@ def test_a_refused_change_ends_the_run_with_a_line(aws: AwsStandIn) -> None:
     assert ProviderConnection.objects.get().findings[-1]["state"] == "BAD"
 
 
+def test_a_change_that_has_no_effect_is_bad(aws: AwsStandIn) -> None:
+    aws.forgotten_operations = {"create_configuration_set_event_destination"}
+    last = run("ses")[-1]
+    assert (last.subject, last.state) == ("event destination", BAD)
+    assert last.detail.startswith("still missing after the change: create the event destination")
+
+
 def test_without_https_nothing_is_changed_at_the_vendor(
     aws: AwsStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +206,7 @@ def test_an_undone_entry_returns_while_the_vendor_lists_the_address(aws: AwsStan
     aws.suppressed = [("gone@mailbox.example", "BOUNCE")]
     run("ses")
     suppressions.undo(Suppression.objects.all(), by="tests", note="")
+    assert states(run("ses", is_dry=True))["suppressions"] is PENDING
     assert states(run("ses"))["suppressions"] is CHANGED
 
 

@@ -66,6 +66,8 @@ class AwsStandIn:
         self.calls: list[str] = []
         self.refuse_all: Refused | None = None
         self.refused_operations: dict[str, Refused] = {}
+        self.forgotten_operations: set[str] = set()
+        """Operations that are accepted and change nothing."""
         self.confirms_after = 0
         """Listings of the subscriptions until a new subscription is confirmed."""
         self.quota = {"Max24HourSend": 50_000.0, "MaxSendRate": 14.0, "SentLast24Hours": 12.0}
@@ -126,6 +128,8 @@ class AwsStandIn:
         if name in self.refused_operations:
             raise self.refused_operations[name]
         self.calls.append(name)
+        if name in self.forgotten_operations:
+            return {}
         act: Callable[[Mapping[str, Any]], Mapping[str, Any]]
         act = getattr(self, f"_{service.replace('-', '_')}_{name}")
         return act(given)
