@@ -28,6 +28,8 @@ CONFIGURATION_SET: Final = "notify"
 DESTINATION: Final = "notify-receipts"
 _ALL_TEXTS: Final = frozenset({"TEXT_ALL", "ALL"})
 """Event types that contain every event of a text."""
+_PAGE: Final = 100
+"""Items of an answer, the maximum; AWS takes one such call a second."""
 _OPT_OUT_LIST: Final = "Default"
 """The list of a number without a list of its own, and of sender ids."""
 
@@ -124,7 +126,8 @@ class AwsEumAccount:
 
     def _pages(self, operation: str, **arguments: object) -> Iterator[Mapping[str, Any]]:
         with aws.calling(operation.removeprefix("describe_").replace("_", " ")):
-            yield from self._client.get_paginator(operation).paginate(**arguments)
+            pages = self._client.get_paginator(operation)
+            yield from pages.paginate(PaginationConfig={"PageSize": _PAGE}, **arguments)
 
     def _configuration_set(self) -> Mapping[str, Any] | None:
         with aws.calling("configuration set"):

@@ -24,6 +24,8 @@ from providers.contract import Finding
 
 _SHA256: Final = "2"
 """SignatureVersion of SHA-256; the default of a topic is 1, which is SHA-1."""
+_UNSHARED_KEY: Final = "alias/aws/sns"
+"""The default key of encrypted topics."""
 _POLLS: Final = 10
 _POLL_SECONDS: Final = 1.0
 _UNCONFIRMED: Final = frozenset({"PendingConfirmation", "Deleted"})
@@ -88,6 +90,11 @@ class ReceiptsTopic:
         elif self.arn not in self._trusted:
             said = f"set {setting}={self.arn}, restart the processes, run the command again"
             yield Finding(subject="settings", is_good=False, detail=said)
+        elif self._is_locked():
+            said = (
+                "the topic is encrypted with a key of AWS, so no service can publish to the topic"
+            )
+            yield Finding(subject="topic", is_good=False, detail=said)
 
     def plan(self) -> list[Change]:
         """Return the missing parts: topic, signature, policy, subscription."""
@@ -137,6 +144,12 @@ class ReceiptsTopic:
         attributes: Mapping[str, str] = answer["Attributes"]
         return attributes
 
+    def _is_locked(self) -> bool:
+        """Look for the key whose policy nobody can edit."""
+        with aws.calling("topic"):
+            attributes = self._attributes() or {}
+        return attributes.get("KmsMasterKeyId", "").endswith(_UNSHARED_KEY)
+
     def _create(self) -> None:
         with aws.calling("topic"):
             self._sns.create_topic(Name=self._name, Attributes={"SignatureVersion": _SHA256})
@@ -160,7 +173,11 @@ class ReceiptsTopic:
             )
 
     def _statement(self) -> dict[str, Any]:
-        """Source: https://docs.aws.amazon.com/ses/latest/dg/configure-sns-notifications.html."""
+        """Return the statement that lets the service publish.
+
+        Sources: https://docs.aws.amazon.com/ses/latest/dg/configure-sns-notifications.html and
+        https://docs.aws.amazon.com/sms-voice/latest/userguide/configuration-sets-sns-creating-role.html
+        """
         caller, arn = self._identity()
         return {
             "Sid": f"notify-{self._source.provider}",

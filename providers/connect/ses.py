@@ -26,7 +26,7 @@ EVENTS: Final = ("REJECT", "BOUNCE", "COMPLAINT", "DELIVERY", "RENDERING_FAILURE
 """The event types that become receipts. Opens and clicks are absent: SES would then rewrite the
 links of every mail, and an operator decides about tracking."""
 _PAGE: Final = 1_000
-"""Addresses in one answer, the maximum of ListSuppressedDestinations."""
+"""Addresses in one answer of ListSuppressedDestinations, which documents no maximum."""
 _REASONS: Final = {"BOUNCE": ListedFor.BOUNCE, "COMPLAINT": ListedFor.COMPLAINT}
 
 

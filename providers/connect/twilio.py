@@ -27,7 +27,6 @@ TwilioClient: TypeAlias = Any
 
 _SECONDS: Final = 15
 """Timeout of a call; Twilio's own default is none."""
-_PUBLIC_URL: Final = "https://api.twilio.com"
 _SERVICE: Final = re.compile("MG[0-9a-fA-F]{32}")
 _SHORT_CODE: Final = re.compile("[0-9]{3,8}")
 
@@ -114,8 +113,9 @@ class TwilioAccount:
             account_sid=self._config.account_sid,
             http_client=TwilioHttpClient(timeout=_SECONDS),
         )
-        if self._config.url != _PUBLIC_URL:
-            client.api.base_url = client.messaging.base_url = self._config.url
+        # Of a region or an edge, both hosts have the same rest of the name.
+        client.api.base_url = self._config.url
+        client.messaging.base_url = self._config.url.replace("//api.", "//messaging.", 1)
         return client
 
     @property

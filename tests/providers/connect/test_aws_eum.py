@@ -135,6 +135,7 @@ def test_the_opt_out_lists_of_the_numbers_are_read_to_their_last_page(aws: AwsSt
         *((f"+4930123450{n}", "opt_out") for n in range(5)),
         ("+493012345099", "opt_out"),
     ]
+    assert aws.calls.count("describe_opted_out_numbers") == 4
     aws.numbers = []
     assert len(listed(account(aws))) == 5
 

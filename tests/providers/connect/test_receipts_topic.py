@@ -134,6 +134,14 @@ def test_a_topic_of_another_account_is_left_to_a_person(aws: AwsStandIn) -> None
     assert aws.writes == []
 
 
+def test_a_topic_with_a_key_of_aws_is_bad(aws: AwsStandIn) -> None:
+    topic().connect()
+    assert list(topic().findings()) == []
+    aws.topics[TOPIC]["KmsMasterKeyId"] = "alias/aws/sns"
+    (finding,) = topic().findings()
+    assert "no service can publish" in finding.detail
+
+
 def test_of_several_topics_the_accounts_own_is_connected(aws: AwsStandIn) -> None:
     mine = f"arn:aws:sns:{REGION}:{ACCOUNT_ID}:events"
     assert topic(f"arn:aws:sns:{REGION}:999999999999:events", mine).arn == mine

@@ -105,3 +105,9 @@ def test_no_number_is_logged(twilio: TwilioStandIn, caplog: pytest.LogCaptureFix
     caplog.set_level(logging.INFO, logger="twilio")
     connect(account(twilio))
     assert NUMBER.removeprefix("+") not in caplog.text
+
+
+def test_a_region_has_a_host_for_each_api(twilio: TwilioStandIn) -> None:
+    client = account(twilio, url="https://api.dublin.ie1.twilio.com")._client
+    assert client.api.base_url == "https://api.dublin.ie1.twilio.com"
+    assert client.messaging.base_url == "https://messaging.dublin.ie1.twilio.com"
