@@ -34,6 +34,8 @@ class Accepted:
     channel: Channel
     at: float
     """When the answer came."""
+    has_chain: bool = False
+    """True with a fallback chain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -211,6 +212,28 @@ def sms_away(seed: int) -> Plan:
     )
 
 
+def push_away_with_chain(seed: int) -> Plan:
+    """The push provider answers 503 for three minutes, and codes fall back to SMS."""
+    posts = _Tokens(seed).trickle(8, 195, [Priority.P0], [Channel.PUSH])
+    return Plan(
+        name="push provider away for 180 s, P0 with a fallback chain to SMS",
+        seed=seed,
+        posts=[
+            replace(
+                post,
+                messages=tuple(replace(each, falls_back_to=Channel.SMS) for each in post.messages),
+            )
+            for post in posts
+        ],
+        actions=[
+            Action(at=5, deed=Deed.STEER, target="push", manner=_AWAY),
+            Action(at=185, deed=Deed.STEER, target="push", manner=_WELL),
+        ],
+        levels={Priority.P0: 10.0},
+        drain_seconds=200.0,
+    )
+
+
 def mostly_well(seed: int) -> Plan:
     """A fifth of all calls get 503, and one in twenty is taken and cut: codes do not wait."""
     return Plan(
@@ -362,6 +385,7 @@ RUNS: Final[Mapping[str, Callable[[int], Plan]]] = MappingProxyType({
         mail_hangs,
         push_hangs,
         sms_away,
+        push_away_with_chain,
         mostly_well,
         deploys,
         full_broker,

@@ -77,6 +77,8 @@ class Message:
     priority: Priority
     channel: Channel
     person: int
+    falls_back_to: Channel | None = None
+    """The second channel of a fallback chain; None: no chain."""
 
 
 @dataclass(frozen=True, slots=True)

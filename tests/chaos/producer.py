@@ -97,6 +97,7 @@ class Producer:
                 notification_id=found,
                 priority=message.priority,
                 channel=message.channel,
+                has_chain=message.falls_back_to is not None,
                 at=at,
             )
             for message, found in zip(messages, ids, strict=True)
@@ -187,6 +188,7 @@ def _asked(message: Message) -> dict[str, object]:
         "priority": message.priority.name,
         "template_id": TEMPLATE,
         "variables": {"token": message.token},
-        "channels": [message.channel.label],
+        "channels": [each.label for each in (message.channel, message.falls_back_to) if each],
+        "fallback_chain": message.falls_back_to is not None,
         "idempotency_key": message.token,
     }

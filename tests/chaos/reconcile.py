@@ -171,10 +171,11 @@ class _Judge:
                 account.slowest[self._message.priority] = self._message.notification_id
             delays.append(max(0.0, delay))
         self._judge_repeats()
-        if len(rows) != 1:
+        if not rows or (len(rows) > 1 and not self._message.has_chain):
             self._break(Promise.NOT_SENT, f"it has {len(rows)} deliveries instead of one")
             return
-        row = rows[0]
+        # Of a fallback chain the delivery counts that was sent, or else the last one.
+        row = next((each for each in rows if each.status in _SAYS_SENT), rows[-1])
         self._judge_status(row)
         if row.status is Status.UNKNOWN:
             self._judge_unknown(row)
@@ -192,7 +193,7 @@ class _Judge:
         account = self._account
         seen: set[str] = set()
         for before, call in zip([None, *self._taken], self._taken, strict=False):
-            is_new = self._message.channel in _SHOWS_REPEATS or call.key not in seen
+            is_new = call.channel in _SHOWS_REPEATS or call.key not in seen
             seen.add(call.key)
             if before is None or not is_new:
                 continue

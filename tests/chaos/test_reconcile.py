@@ -185,3 +185,20 @@ def test_later_than_the_service_level() -> None:
     )
     assert _broken(reconcile(facts, levels={Priority.P2: 4.0})) == [Promise.LATE]
     assert not reconcile(facts, levels={Priority.P2: 6.0}).broken
+
+
+def test_a_chain_counts_by_the_delivery_that_was_sent() -> None:
+    given_up = replace(_ROW, status=Status.FAILED, reason="escalated", provider_message_id="")
+    facts = Facts(
+        accepted=[replace(_MESSAGE, has_chain=True)],
+        refused=[],
+        calls=[_CALL],
+        faults=[],
+        rows=[given_up, _ROW],
+        ended=200.0,
+    )
+    assert reconcile(facts).broken == []
+    without = replace(facts, accepted=[_MESSAGE])
+    assert _broken(reconcile(without)) == [Promise.NOT_SENT]
+    unsent = replace(facts, rows=[given_up, replace(given_up, reason="permanent")], calls=[])
+    assert _broken(reconcile(unsent)) == [Promise.NOT_SENT]
