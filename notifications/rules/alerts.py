@@ -32,8 +32,16 @@ class AlertKind(StrEnum):
         "dead_letters_grow",
         "Many deliveries gave up in minutes: see Dead letters.",
     )
+    DELIVERY_RATE_LOW = (
+        "delivery_rate_low",
+        "A channel sends under 99.5 % of its deliveries: see Deliveries.",
+    )
     ENDPOINTS_REST = "endpoints_rest", "Recipients' endpoints do not answer: see Breakers."
     NO_PROVIDER = "no_provider", "Deliveries wait for a provider that takes them: check the routes."
+    PROVIDER_FAILING = (
+        "provider_failing",
+        "Most calls of a provider fail or are rejected: see its status page.",
+    )
     PROVIDER_MISCONFIGURED = "provider_misconfigured", "A provider refuses our account: check it."
     REFUSALS_NOT_BELIEVED = "refusals_not_believed", "Most calls are refused: check the settings."
     SCHEDULE_FAILED = "schedule_failed", "A schedule could not make its notification: see its page."

@@ -31,6 +31,7 @@ from notifications.store.postgres.sweep_runs import SweepResult
 from notifications.sweeps import (
     breakers,
     dead_letters,
+    delivery_health,
     digests,
     due_rows,
     erasures,
@@ -77,6 +78,7 @@ _EVERY: Final = (
     ("schedules", 10, 50, schedules.run_once),
     ("dead_letters", 60, 5_000, dead_letters.run_once),
     ("breakers", 60, 5_000, breakers.run_once),
+    ("delivery_health", 60, 1, delivery_health.run_once),
     ("ordering", 5, 1_000, ordering.run_once),
     ("housekeeping", 60, 5_000, housekeeping.run_once),
     ("partitions", 3_600, 500, partitions.run_once),
@@ -96,6 +98,7 @@ _STOPS: Final = {
     "schedules": "Recurring schedules create no notifications.",
     "dead_letters": "Dead letters raise no alert and are not deleted.",
     "breakers": "Alerts of closed circuit breakers stay open.",
+    "delivery_health": "Failing providers and low delivery rates raise no alert.",
     "ordering": "An ordering key stops after a lost broker message; unused keys are kept.",
     "housekeeping": "Expired secrets and keys are kept; new sensitive variables stay unencrypted.",
     "partitions": "No partitions are created or dropped; after two weeks all requests are refused.",
