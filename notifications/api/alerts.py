@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -13,7 +14,7 @@ from notifications.api import schema
 from notifications.api.authentication import actor_of
 from notifications.api.base_view import MAX_ID, BaseView, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, page, parse_query
+from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
 from notifications.api.schemas import ResponseModel
 from notifications.models import Alert
 from notifications.store.postgres import audit
@@ -56,12 +57,11 @@ class AlertListView(BaseView):
         """
         query = parse_query(request, AlertQuery)
         found = Alert.objects.filter(resolved_at__isnull=not query.resolved)
-        if query.cursor is not None:
-            found = found.filter(pk__lt=query.cursor)
-        alerts = list(found.order_by("-pk")[: query.limit + 1])
-        shown = alerts[: query.limit]
-        answers = [AlertAnswer.model_validate(alert).to_json() for alert in shown]
-        return page(request, answers, following=shown[-1].pk if len(alerts) > query.limit else None)
+        return newest_page(request, query, found, _to_answer)
+
+
+def _to_answer(alert: Alert) -> dict[str, Any]:
+    return AlertAnswer.model_validate(alert).to_json()
 
 
 class AlertResolveView(BaseView):

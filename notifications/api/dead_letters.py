@@ -16,7 +16,14 @@ from notifications.api import schema
 from notifications.api.authentication import actor_of, key_of
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import AnyOf, NumberedPageQuery, SmallId, page, parse_query
+from notifications.api.pagination import (
+    AnyOf,
+    NumberedPageQuery,
+    SmallId,
+    newest_page,
+    page,
+    parse_query,
+)
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import (
     ChannelWord,
@@ -237,14 +244,12 @@ class ReplayJobListView(BaseView):
     def get(self, request: Request) -> Response:
         """List the replay jobs of the key's mode, started by any caller."""
         query = parse_query(request, NumberedPageQuery)
-        found = ReplayJob.objects.filter(mode=key_of(request).mode).order_by("-pk")
-        if query.cursor is not None:
-            found = found.filter(pk__lt=query.cursor)
-        jobs = list(found[: query.limit + 1])
-        shown = jobs[: query.limit]
-        answers = [ReplayJobAnswer.model_validate(job).to_json() for job in shown]
-        following = shown[-1].pk if len(jobs) > query.limit else None
-        return page(request, answers, following=following)
+        found = ReplayJob.objects.filter(mode=key_of(request).mode)
+        return newest_page(request, query, found, _to_replay_job)
+
+
+def _to_replay_job(job: ReplayJob) -> dict[str, Any]:
+    return ReplayJobAnswer.model_validate(job).to_json()
 
 
 class ReplayJobDetailView(BaseView):

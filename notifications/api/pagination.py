@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
+from django.db.models import Model, QuerySet
 from pydantic import Field, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +22,7 @@ MAX_LIMIT: Final = 100
 MAX_VALUES: Final = 50
 """Maximum number of values for a filter."""
 Query = TypeVar("Query", bound=RequestModel)
+Row = TypeVar("Row", bound=Model)
 Value = TypeVar("Value")
 
 SmallId = Annotated[int, Field(ge=1, le=MAX_ID)]
@@ -79,6 +81,28 @@ def page(request: Request, results: Sequence[Any], *, following: object) -> Resp
     query["cursor"] = str(following)
     link = f'<{request.path}?{query.urlencode()}>; rel="next"'
     return Response({"results": results, "next": str(following)}, headers={"Link": link})
+
+
+def newest_page(
+    request: Request,
+    query: NumberedPageQuery,
+    rows: QuerySet[Row],
+    answer_of: Callable[[Row], dict[str, Any]],
+) -> Response:
+    """Return the page of a query, newest first.
+
+    Args:
+        request: the request.
+        query: its parameters; `cursor` is the id of the last result on the previous page.
+        rows: the rows of all pages, in any order.
+        answer_of: builds the result of a row.
+    """
+    if query.cursor is not None:
+        rows = rows.filter(pk__lt=query.cursor)
+    found = list(rows.order_by("-pk")[: query.limit + 1])
+    shown = found[: query.limit]
+    following = shown[-1].pk if len(found) > query.limit else None
+    return page(request, [answer_of(row) for row in shown], following=following)
 
 
 def _is_list(annotation: object) -> bool:

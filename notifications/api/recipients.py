@@ -21,7 +21,7 @@ from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, key_of, permit
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import AnyOf, NumberedPageQuery, page, parse_query
+from notifications.api.pagination import AnyOf, NumberedPageQuery, newest_page, parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.recipient_schemas import (
     ChangeLine,
@@ -34,7 +34,7 @@ from notifications.api.recipient_schemas import (
     RecipientRequest,
 )
 from notifications.intake import contact_changes
-from notifications.models import Contact, ErasureJob, Preference, Recipient
+from notifications.models import AuditEntry, Contact, ErasureJob, Preference, Recipient
 from notifications.rules.request import UserId
 from notifications.store.postgres import audit, dead_letters, erasure, recipients, suppressions
 from notifications.store.postgres.recipients import Address, ContactChange
@@ -68,15 +68,13 @@ class RecipientListView(BaseView):
         """List the recipients of the key's mode, without contacts."""
         query = parse_query(request, RecipientQuery)
         found = Recipient.objects.filter(mode=key_of(request).mode)
-        if query.cursor is not None:
-            found = found.filter(pk__lt=query.cursor)
         if query.user_id:
             found = found.filter(user_id__in=query.user_id)
-        rows = list(found.order_by("-pk")[: query.limit + 1])
-        shown = rows[: query.limit]
-        following = shown[-1].pk if len(rows) > query.limit else None
-        answers = [RecipientLine.model_validate(row).to_json() for row in shown]
-        return page(request, answers, following=following)
+        return newest_page(request, query, found, _to_line)
+
+
+def _to_line(recipient: Recipient) -> dict[str, Any]:
+    return RecipientLine.model_validate(recipient).to_json()
 
 
 class RecipientDetailView(BaseView):
@@ -256,13 +254,11 @@ class RecipientChangeListView(BaseView):
         query, recipient = parse_query(request, NumberedPageQuery), get_recipient(request, user_id)
         preferences = Preference(recipient=recipient)
         found = audit.of_object(recipient, preferences, *recipient.contacts.all())
-        if query.cursor is not None:
-            found = found.filter(pk__lt=query.cursor)
-        lines = list(found.order_by("-pk")[: query.limit + 1])
-        shown = lines[: query.limit]
-        following = shown[-1].pk if len(lines) > query.limit else None
-        answers = [ChangeLine.model_validate(line).to_json() for line in shown]
-        return page(request, answers, following=following)
+        return newest_page(request, query, found, _to_change)
+
+
+def _to_change(entry: AuditEntry) -> dict[str, Any]:
+    return ChangeLine.model_validate(entry).to_json()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from notifications.api import etags, schema
 from notifications.api.authentication import actor_of, caller_of, key_of
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
-from notifications.api.pagination import NumberedPageQuery, page, parse_query
+from notifications.api.pagination import NumberedPageQuery, newest_page, parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import RequestModel, ResponseModel
 from notifications.models import Schedule
@@ -124,13 +124,7 @@ class ScheduleListView(BaseView):
         """List the schedules of the key's producer and mode."""
         query, key = parse_query(request, NumberedPageQuery), key_of(request)
         found = Schedule.objects.filter(producer_id=key.producer_id, mode=key.mode)
-        if query.cursor is not None:
-            found = found.filter(pk__lt=query.cursor)
-        schedules = list(found.order_by("-pk")[: query.limit + 1])
-        shown = schedules[: query.limit]
-        more = len(schedules) > query.limit
-        answers = [_to_response(each) for each in shown]
-        return page(request, answers, following=shown[-1].pk if more else None)
+        return newest_page(request, query, found, _to_response)
 
 
 class ScheduleDetailView(BaseView):

@@ -7,7 +7,7 @@ deliveries. JSON has a single entry, `text/csv` many.
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -25,7 +25,7 @@ from notifications.api.authentication import actor_of, key_of
 from notifications.api.base_view import MAX_ID, BaseView, parse_body, raise_not_found
 from notifications.api.idempotency import idempotent
 from notifications.api.json_io import JsonParser, JsonRenderer, RawParser
-from notifications.api.pagination import AnyOf, NumberedPageQuery, page, parse_query
+from notifications.api.pagination import AnyOf, NumberedPageQuery, newest_page, parse_query
 from notifications.api.problems import raise_problem
 from notifications.api.schemas import ChannelWord, RequestModel, ResponseModel
 from notifications.models import Suppression
@@ -169,12 +169,7 @@ class SuppressionListView(BaseView):
         if request.accepted_renderer.media_type == CSV:
             lines = suppression_csv.export_lines(found)
             return StreamingHttpResponse(lines, content_type=f"{CSV}; charset=utf-8")
-        if query.cursor is not None:
-            found = found.filter(pk__lt=query.cursor)
-        rows = list(found[: query.limit + 1])
-        shown = rows[: query.limit]
-        answers = [SuppressionAnswer.model_validate(row).to_json() for row in shown]
-        return page(request, answers, following=shown[-1].pk if len(rows) > query.limit else None)
+        return newest_page(request, query, found, _to_answer)
 
     @extend_schema(
         operation_id="suppress",
@@ -252,6 +247,10 @@ class SuppressionDetailView(BaseView):
         if not undone:
             raise_not_found("suppression in force")
         return Response(status=204)
+
+
+def _to_answer(row: Suppression) -> dict[str, Any]:
+    return SuppressionAnswer.model_validate(row).to_json()
 
 
 def _queryset(query: SuppressionQuery) -> QuerySet[Suppression]:
