@@ -1,4 +1,4 @@
-"""A producer, a person, a template, and a real sandbox to send to."""
+"""Fixtures: a producer, a recipient, a template, and a real sandbox server."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def sandbox() -> Iterator[str]:
 
 @pytest.fixture
 def outbox(sandbox: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[UUID], list[Any]]:
-    """Route everything to the sandbox; returns what it got for one delivery."""
+    """Route every channel to the sandbox; return a function for the messages of a delivery."""
     monkeypatch.setenv("NOTIFY_SANDBOX_URL", sandbox)
     routing.forget()
 
@@ -89,7 +89,7 @@ def add_vendor(
 
 @pytest.fixture
 def caller(db: None) -> Caller:  # noqa: ARG001 - pytest-django asks for it by name
-    """A producer that may do anything, in a world with one type and one template."""
+    """Return a producer with all permissions; create one type and one template."""
     state.client().flushdb()
     template_cache.forget()
     notification_types.forget()
@@ -111,7 +111,7 @@ def caller(db: None) -> Caller:  # noqa: ARG001 - pytest-django asks for it by n
 
 @pytest.fixture
 def reach(caller: Caller) -> Reach:
-    """Make a person with these addresses by channel."""
+    """Return a function that creates a recipient with addresses by channel."""
 
     def make(user_id: str = "maria", **addresses: str | Sequence[str]) -> Recipient:
         # Known, so that no P3 waits for a producer's morning.
@@ -136,7 +136,7 @@ def scripted(
     reach: Reach,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Scripted]:
-    """Send e-mail through the scripted provider, to maria."""
+    """Route e-mail to the scripted provider, and create the recipient maria."""
     del outbox  # its settings come first
     provider = Scripted()
     monkeypatch.setattr(registry, "VENDORS", (*registry.VENDORS, ScriptedVendor(provider)))
@@ -151,7 +151,7 @@ def scripted(
 
 @pytest.fixture
 def take(caller: Caller) -> Accept:
-    """Accept one request."""
+    """Return a function that accepts one request."""
     return functools.partial(_take, caller)
 
 
@@ -170,14 +170,14 @@ def _take(caller: Caller, **fields: object) -> AcceptedRequest | Refused:
 
 
 def deliveries_of(answer: AcceptedRequest | Refused) -> list[Delivery]:
-    """The rows of an accepted request, in the order of their numbers."""
+    """Return the rows of an accepted request, in the order of the delivery numbers."""
     assert isinstance(answer, AcceptedRequest), answer
     born = [UUID(each["delivery_id"]) for each in answer.response["deliveries"]]
     return list(Delivery.objects.filter(id__in=born).order_by("id"))
 
 
 def take_rows(take: Accept, count: int, **fields: object) -> list[UUID]:
-    """Accept so many notifications; returns the deliveries' ids in the order of a claim."""
+    """Accept `count` notifications; return the delivery ids in the order of a claim."""
     return sorted(deliveries_of(take(**fields))[0].id for _ in range(count))
 
 
@@ -192,7 +192,7 @@ def status_and_reason(delivery_id: UUID) -> tuple[Status, str]:
 
 
 def lapse(delivery_id: UUID) -> dict[str, Any]:
-    """End a lease; returns the row as the sweep reads it."""
+    """End a lease; return the row as the sweep reads the row."""
     past = clock.now() - dt.timedelta(minutes=5)
     Delivery.objects.filter(id=delivery_id).update(due_at=past)
     [columns] = Delivery.objects.filter(id=delivery_id).values()
@@ -204,7 +204,7 @@ CHAIN: Final = {"fallback_chain": True, "priority": "P0", "channels": ["push", "
 
 
 def chain_of(answer: AcceptedRequest | Refused) -> list[Delivery]:
-    """All deliveries of an accepted request, also those of later channels."""
+    """Return all deliveries of an accepted request, with the deliveries of later channels."""
     assert isinstance(answer, AcceptedRequest), answer
     first = UUID(answer.response["notification_id"])
     rows = Delivery.objects.filter(id__gt=first, id__lte=ids.last_delivery_of(first))
@@ -212,7 +212,7 @@ def chain_of(answer: AcceptedRequest | Refused) -> list[Delivery]:
 
 
 def chain_statuses(answer: AcceptedRequest | Refused) -> list[tuple[str, str, str]]:
-    """Channel, status and reason of all deliveries of an accepted request."""
+    """Return channel, status and reason of each delivery of an accepted request."""
     return [
         (Channel(row.channel).label, Status(row.status).label, row.reason)
         for row in chain_of(answer)

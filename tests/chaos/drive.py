@@ -107,7 +107,7 @@ class _Run:
         if time.monotonic() - self._mended_at < _MEND_SECONDS:
             return
         self._mended_at = time.monotonic()
-        self._stage.mend()
+        self._stage.repair()
         for line in self._stage.told:
             name = line.partition(" ")[0]
             if name in self._struck:

@@ -209,7 +209,7 @@ class Stage:
         """The API's host and port."""
         return f"{LOOPBACK}:{self.ports.web}"
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Start again what has ended."""
         self._crew.restart_dead()
 

@@ -24,7 +24,7 @@ def _world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture
 def world(_world: World) -> World:
-    _world.mend()
+    _world.repair()
     return _world
 
 

@@ -40,11 +40,15 @@ def _state_comes_back(world: World) -> Iterator[None]:
 def test_no_worker_lets_one_too_many_through_and_what_waited_arrives(world: World) -> None:
     mails = _accepted_by_nobody(world)
     every = [each for of_one in mails.values() for each in of_one]
-    workers = [world.processes["channels"], world.beside("transactional"), world.beside("channels")]
+    workers = [
+        world.processes["channels"],
+        world.start_extra("transactional"),
+        world.start_extra("channels"),
+    ]
     _all_workers_get_everybody(world, mails)
     for hour in range(1, _HOURS + 1):
         world.until_more_than((hour - 1) * _CAP * _PEOPLE, every)
-        world.strike(*workers, world.processes["beat"])
+        world.kill_and_restart(*workers, world.processes["beat"])
         world.forget_the_killed(every)
         until(
             lambda: not set(world.statuses(every)) - {Status.SENT, Status.SCHEDULED},
@@ -78,9 +82,9 @@ def test_while_nobody_can_count_the_urgent_leave_and_the_others_wait(world: Worl
     world.in_status(Status.SENT, [order])
     world.in_status(Status.SCHEDULED, patient)
     assert {row["reason"] for row in world.deliveries(patient)} == {"cap_unknown"}
-    world.strike(world.processes["channels"])  # in which the countdown of what waits ran
+    world.kill_and_restart(world.processes["channels"])  # in which the countdown of what waits ran
     world.stack.state.start()
-    world.let_pass(patient)
+    world.expire_waits(patient)
     world.in_status(Status.SENT, patient)
     assert world.shown([order, *patient]) == [1] * 3
 

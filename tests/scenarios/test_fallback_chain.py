@@ -76,7 +76,7 @@ def test_an_outage_of_push_moves_codes_to_sms_until_a_probe_succeeds(world: Worl
 def test_killed_workers_open_no_channel_twice(world: World) -> None:
     somebody = world.person(push="phone.400", sms="+15552000013")
     codes = _send(world, somebody, 50)
-    world.strike(world.processes["p0"])
+    world.kill_and_restart(world.processes["p0"])
     until(
         lambda: len(_shown(world, codes)["sms"]) == len(codes),
         what="every code has left by SMS",

@@ -35,8 +35,8 @@ def test_its_late_yes_settles_what_nobody_took_over(world: World) -> None:
 
 def test_another_worker_that_took_over_is_not_disturbed(world: World) -> None:
     code = _freeze_in_the_call(world)
-    world.beside("p0")
-    world.let_pass([code])
+    world.start_extra("p0")
+    world.expire_waits([code])
     until(lambda: world.got([code])[code]["call_count"] == 2, what="the other worker calls")
     world.processes["p0"].signal(signal.SIGCONT)
     world.in_status(Status.SENT, [code])

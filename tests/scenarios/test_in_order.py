@@ -17,7 +17,7 @@ def test_killed_amid_a_line_the_order_stays(world: World) -> None:
         _arrive(world, line, at_least=killed_after)
         worker.kill()
         world.start("channels")
-        world.let_pass(_in_hand(world, line))
+        world.expire_waits(_in_hand(world, line))
     world.in_status(Status.SENT, line)
     got = world.got(line)
     assert [got[each]["shown"] for each in line] == [1] * len(line)

@@ -41,7 +41,7 @@ def test_killed_before_the_call_it_is_sent_once(world: World) -> None:
         world.in_status(Status.SENDING, [code])
         worker.kill()
     world.start("p0")
-    world.let_pass([code])
+    world.expire_waits([code])
     world.in_status(Status.SENT, [code])
     assert world.got([code])[code]["call_count"] == 1
     assert "worker_lost" in world.reasons(code)
@@ -52,7 +52,7 @@ def test_killed_during_the_call_it_is_sent_again_with_the_same_key(world: World)
     _called(world, code)
     world.processes["p0"].kill()
     world.start("p0")
-    world.let_pass([code])
+    world.expire_waits([code])
     world.in_status(Status.SENT, [code])
     got = world.got([code])[code]
     assert len({call["idempotency_key"] for call in got["calls"]}) == 1
@@ -66,7 +66,7 @@ def test_killed_after_the_providers_yes_it_is_not_sent_again(world: World) -> No
         until(lambda: world.ledger_has(delivery_id(code, 1)), what="the ledger knows")
         world.processes["p0"].kill()
     world.start("p0")
-    world.let_pass([code])
+    world.expire_waits([code])
     world.in_status(Status.SENT, [code])
     assert world.got([code])[code]["call_count"] == 1
     assert "accepted_before_crash" in world.reasons(code)
@@ -104,12 +104,12 @@ def test_without_keys_an_otp_is_repeated_once_and_mail_stays_unknown(world: Worl
     for name in ("p0", "channels"):
         world.processes[name].kill()
     world.start("p0", "channels")
-    world.let_pass([code, mail])
+    world.expire_waits([code, mail])
     _called(world, code, times=2)
     world.in_status(Status.UNKNOWN, [mail])
     # Silent again: now it waits for a receipt, and nobody sends it a third time.
     world.processes["p0"].kill()
     world.start("p0")
-    world.let_pass([code])
+    world.expire_waits([code])
     world.in_status(Status.UNKNOWN, [code, mail])
     assert world.shown([code, mail]) == [2, 1]

@@ -38,7 +38,7 @@ def test_a_restart_under_load_loses_nothing(world: World) -> None:
         finally:
             over.set()
         mails = [each for load in loads for each in load.result(timeout=30)]
-    world.let_pass(mails)
+    world.expire_waits(mails)
     world.settled(mails)
     assert world.shown(mails) == [1] * len(mails)
     assert all(": 503 " in each for each in refused), refused

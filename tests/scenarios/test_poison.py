@@ -27,7 +27,7 @@ def test_it_is_a_dead_letter_after_five_claims_and_its_neighbours_arrive(world: 
             world.in_status(Status.SENT, rest)
         world.processes["p0"].kill()
         world.start("p0")
-        world.let_pass([bad, *rest])
+        world.expire_waits([bad, *rest])
     world.in_status(Status.FAILED, [bad])
     world.in_status(Status.SENT, rest)
     assert world.shown(rest) == [1] * len(rest)

@@ -126,11 +126,11 @@ def test_the_morning_comes_to_each_once_and_in_turn_though_everything_is_killed(
     address = "x+slow-300ms+receipt-never@sandbox.example"
     people = [night.sleeper(email=address) for _ in range(_SLEEPERS)]
     mails = [each for somebody in people for each in night.mails(_MAILS_EACH, somebody)]
-    more = world.beside("transactional")
+    more = world.start_extra("transactional")
     world.in_status(Status.SCHEDULED, mails)
 
     # Somebody looks at them in the middle of the night: they wait on.
-    world.let_pass(mails[:_MAILS_EACH])
+    world.expire_waits(mails[:_MAILS_EACH])
     until(
         lambda: world.reasons(mails[0]).count("quiet_hours") == 2,
         what="the first has been held again",
@@ -147,7 +147,7 @@ def test_the_morning_comes_to_each_once_and_in_turn_though_everything_is_killed(
         night.goes_on(night.until_after_its_end(behind=behind))
         if behind is not _TURNS[-1]:
             world.until_more_than(len(arrived), mails)
-            world.strike(*victims)
+            world.kill_and_restart(*victims)
             world.forget_the_killed(mails)
         world.in_status(Status.SENT, [each for each, turn in turns.items() if turn <= behind])
         arrived = night.arrivals(mails) | arrived
@@ -173,7 +173,7 @@ def test_who_changed_their_mind_overnight_is_asked_again(world: World) -> None:
     hours = round((now().astimezone(night.zone).utcoffset() or timedelta(0)) / _HOUR)
     world.service("operator").person(travels, timezone=f"Etc/GMT{3 - hours:+d}")
     _answer(world, number, "STOP")
-    world.strike(world.processes["channels"])
+    world.kill_and_restart(world.processes["channels"])
     night.goes_on(_HOUR)
     world.in_status(Status.EXPIRED, stale)
     night.goes_on(night.until_after_its_end(behind=_TURNS[-1]))

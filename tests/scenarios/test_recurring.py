@@ -42,12 +42,12 @@ def test_beat_dead_over_occurrences_then_doubled_makes_each_once(world: World) -
     _stood_still(world, schedule)
     for name in ("beat", "ops"):
         world.start(name)
-        world.beside(name)
+        world.start_extra(name)
     _until_made(world, schedule, of_the_past=1)
     [late] = [row["notification_id"] for row in _occurrences(world, schedule) if row["at"] < now()]
     world.in_status(Status.SENT, [late])
     coming = _next_of(world, schedule)
-    world.let_pass([coming])
+    world.expire_waits([coming])
     world.in_status(Status.SENT, [coming])
     assert world.shown([late, coming]) == [1, 1]
     _each_once(world, schedule)

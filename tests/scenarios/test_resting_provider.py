@@ -52,7 +52,7 @@ def test_what_fails_in_a_row_is_spared_until_a_probe_is_answered(world: World) -
     world.sandbox.steer("")
     with redis.Redis.from_url(world.stack.state.url) as client:
         age(PROBE_EVERY, client)
-    world.let_pass(texts)
+    world.expire_waits(texts)
     world.in_status(Status.DELIVERED, texts)
     assert _events(world) == ["tripped", "probed", "closed"]
     assert world.shown(texts) == [1] * len(texts)

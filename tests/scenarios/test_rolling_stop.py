@@ -25,7 +25,7 @@ def test_busy_workers_stop_in_turn_and_every_message_arrives_once(world: World) 
     everything = [*mails, *codes]
     world.until_more_than(0, codes)
     for name in (*WORKERS, "transactional"):
-        worker = world.processes.get(name) or world.beside(name)
+        worker = world.processes.get(name) or world.start_extra(name)
         began = now()
         worker.ask_to_stop()
         assert worker.wait_for_end(30)

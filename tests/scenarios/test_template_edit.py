@@ -99,7 +99,7 @@ class _Editing:
 def editing(world: World) -> _Editing:
     """One whose first version is published, with a second web process."""
     ports = replace(world.ports, web=free_port("a second web process"))
-    world.beside("web", ports=ports)
+    world.start_extra("web", ports=ports)
     webs = (world.url, f"http://{LOOPBACK}:{ports.web}")
     made = _Editing(world, world.person(email=_ADDRESS), webs)
     made.publish()
@@ -115,7 +115,11 @@ def _state_comes_back(world: World) -> Iterator[None]:
 def test_a_backlog_keeps_its_words_in_all_workers_killed_or_not(
     world: World, editing: _Editing
 ) -> None:
-    workers = [world.processes["p0"], world.processes["channels"], world.beside("transactional")]
+    workers = [
+        world.processes["p0"],
+        world.processes["channels"],
+        world.start_extra("transactional"),
+    ]
     known = editing.accept_everywhere()
     world.in_status(Status.SENT, known)  # now every process has the first version in mind
     for worker in workers:
@@ -128,7 +132,7 @@ def test_a_backlog_keeps_its_words_in_all_workers_killed_or_not(
         worker.signal(signal.SIGCONT)
     every = [*known, *before, *between, *after]
     world.until_more_than(len(known), every)
-    world.strike(*workers[:2])  # with nothing in mind, and the third with all
+    world.kill_and_restart(*workers[:2])  # with nothing in mind, and the third with all
     world.forget_the_killed(every)
     world.in_status(Status.SENT, every)
     assert editing.said([*known, *before]) == ["version 1"] * len([*known, *before])
@@ -146,7 +150,7 @@ def test_an_edit_that_nobody_can_be_told_of_is_in_force_within_two_seconds(
     editing.publish()
     between = editing.until_in_force()
     after = editing.accept_everywhere()
-    world.strike(world.processes["web"])
+    world.kill_and_restart(world.processes["web"])
     after += editing.accept(_EACH, web=world.url)
     every = [*before, *between, *after]
     world.in_status(Status.SENT, every)

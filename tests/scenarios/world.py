@@ -1,8 +1,8 @@
-"""The whole product as real processes, and a test's hands on it.
+"""The whole product as real processes, for scenarios.
 
-Producers speak HTTP to it, people look at the sandbox, and a test may kill, stop, wipe and restart
-what it likes. The database is looked at and locked through a connection of its own. A lease or a
-wait need not be sat out: `let_pass` moves its end into the past, which is all that time does to it.
+A scenario sends requests over HTTP, reads messages from the sandbox, and kills, stops and restarts
+processes. Rows are read and locked through a separate connection. `expire_waits` moves the end of a
+lease or a wait into the past, so a scenario need not wait.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SECRETS: Final = {
 
 
 class World:
-    """A running product. Use `until` to wait; nothing here waits by itself but `settled`."""
+    """A running product. Use `until` to wait; of the methods `settled` and `in_status` wait."""
 
     def __init__(self, stack: Stack, *, var: Path) -> None:
         self.stack = stack
@@ -76,18 +76,18 @@ class World:
         self._run = uuid4().hex[:8]  # the database remembers earlier runs
 
     def process(self, name: str, **environ: str) -> Process:
-        """A process of the table, not started; give variables to run it differently."""
+        """Return a process of the table, not started, with further environment variables."""
         return Process(
             program(name), ports=self.ports, environ={**self.environ, **environ}, var=self.var
         )
 
-    def beside(self, name: str, *, ports: Ports | None = None) -> Process:
-        """Start one more of a program, on these ports if it listens; it is gone after the test."""
+    def start_extra(self, name: str, *, ports: Ports | None = None) -> Process:
+        """Start a further process of a program; `repair` ends the process after the test."""
         more = Process(
             program(name),
             ports=ports or self.ports,
             environ=self.environ,
-            var=self.var / "beside",
+            var=self.var / "extra",
         )
         self._extra.append(more)
         more.start()
@@ -95,15 +95,15 @@ class World:
         return more
 
     def set_up(self) -> None:
-        """Tables, producers, people, and all processes running.
+        """Create tables, producers and people, and start all processes.
 
-        As in production, `migrate` signs in as the tables' owner and everything else as a role
-        that owns nothing.
+        As in production, `migrate` signs in as the owner of the tables, and every process signs in
+        as a role without tables.
         """
         roles.make(self.stack.postgres.url)
         self._manage("migrate", **roles.settings(self.stack.postgres.url, "owner"))
         self._manage("load_demo")
-        self.mend()
+        self.repair()
 
     def _manage(self, command: str, **environ: str) -> None:
         subprocess.run(
@@ -114,8 +114,8 @@ class World:
             capture_output=True,
         )
 
-    def mend(self) -> None:
-        """Bring back what a test has killed, end what it has added, forget what people got."""
+    def repair(self) -> None:
+        """Start killed processes, end extra processes, and delete the sandbox's messages."""
         for process in self._extra:
             process.kill()
         self._extra.clear()
@@ -130,15 +130,15 @@ class World:
                 client.delete(key)
 
     def start(self, *names: str) -> None:
-        """Start those that are down, and wait until they are ready."""
+        """Start the stopped processes among these names, and wait until each is ready."""
         down = [self.processes[name] for name in names if self.processes[name].pid is None]
         for process in down:
             process.start()
         for process in down:
             process.wait_ready()
 
-    def strike(self, *processes: Process) -> None:
-        """Kill these and start them again, all at the same time; they are ready then."""
+    def kill_and_restart(self, *processes: Process) -> None:
+        """Kill and start processes at the same time, and wait until each is ready."""
         for process in processes:
             process.kill()
             process.start()
@@ -146,32 +146,32 @@ class World:
             process.wait_ready()
 
     def restart_workers(self, **environ: str) -> None:
-        """Run the workers with these variables from now on."""
+        """Restart the workers with environment variables."""
         self.restart(*WORKERS, **environ)
 
     def restart(self, *names: str, **environ: str) -> None:
-        """Run these processes with these variables from now on."""
+        """Restart processes with environment variables."""
         for name in names:
             self.processes[name].kill()
             self.processes[name] = self.process(name, **environ)
         self.start(*names)
 
     def stop(self) -> None:
-        """End every process."""
+        """Kill every process."""
         for process in (*self._extra, *self.processes.values()):
             process.kill()
 
     # --- As a producer
 
     def service(self, name: str) -> Service:
-        """A producer's service with its key."""
+        """Return the client of a producer with the producer's key."""
         keys = json.loads((self.var / "demo_keys.json").read_text())
         return Service(self.url, {"Authorization": f"Bearer {keys[name]}"})
 
     def person(self, *, timezone: str = "UTC", **contacts: str) -> str:
-        """A new recipient with one address on each of these channels; returns the user id.
+        """Create a recipient with an address on each given channel; return the user id.
 
-        The timezone is known, so that no P3 waits for the morning of its producer.
+        The timezone is known, so that no P3 waits for the morning of the producer.
         """
         self._people += 1
         user_id = f"somebody_{self._run}_{self._people}"
@@ -180,12 +180,12 @@ class World:
         return user_id
 
     def wish(self, user_id: str, **wishes: object) -> None:
-        """Change what a person allows."""
+        """Change the preferences of a recipient."""
         path = f"/v1/recipients/{user_id}/preferences"
         self.service("operator").ask("PATCH", path, wishes)
 
     def otp(self, user_id: str, **fields: object) -> dict[str, object]:
-        """What an OTP's request looks like; by e-mail, where every address can steer."""
+        """Return the request of an OTP by e-mail, where every address can steer the sandbox."""
         return {
             "user_id": user_id,
             "type": "OTP",
@@ -196,7 +196,7 @@ class World:
         }
 
     def mail(self, user_id: str, **fields: object) -> dict[str, object]:
-        """What an order mail's request looks like (P2 unless said otherwise)."""
+        """Return the request of an order mail; the priority is P2 by default."""
         return {
             "user_id": user_id,
             "type": "ORDER_SHIPPED",
@@ -207,18 +207,18 @@ class World:
         }
 
     def send_otp(self, user_id: str) -> UUID:
-        """Hand in an OTP; returns the notification's id."""
+        """Send an OTP; return the id of the notification."""
         return UUID(self.service("auth-service").notify(self.otp(user_id)).body["notification_id"])
 
     def send_mails(self, count: int, *, user_id: str, **fields: object) -> list[UUID]:
-        """Hand in a batch of order mails to one person; returns the notifications' ids."""
+        """Send a batch of order mails to a recipient; return the ids of the notifications."""
         batch = [self.mail(user_id, **fields)] * count
         return [UUID(each) for each in self.service("order-service").notify_all(batch)]
 
     # --- As the person
 
     def got(self, notifications: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-        """What the sandbox has of these notifications' (only) deliveries."""
+        """Return the sandbox's messages of notifications with a single delivery."""
         wanted = set(notifications)
         found = {
             notification_of(UUID(message["delivery_id"])): message
@@ -227,7 +227,7 @@ class World:
         return {each: message for each, message in found.items() if each in wanted}
 
     def shown(self, notifications: Sequence[UUID]) -> list[int]:
-        """How often the person saw each."""
+        """Return the number of times that the sandbox showed each notification."""
         got = self.got(notifications)
         return [got[each]["shown"] if each in got else 0 for each in notifications]
 
@@ -243,31 +243,31 @@ class World:
             return running.fetchall() if running.description else []
 
     def deliveries(self, notifications: Sequence[UUID]) -> list[dict[str, Any]]:
-        """The rows of these notifications' deliveries."""
+        """Return the rows of the deliveries of notifications."""
         return self.rows(
             "SELECT * FROM delivery WHERE notification_of(id) = ANY(%s) ORDER BY id",
             list(notifications),
         )
 
     def statuses(self, notifications: Sequence[UUID]) -> list[Status]:
-        """In the order of the deliveries' ids."""
+        """Return the statuses, in the order of the delivery ids."""
         return [Status(row["status"]) for row in self.deliveries(notifications)]
 
     def reasons(self, notification: UUID) -> list[str]:
-        """The reasons of its timeline."""
+        """Return the reasons of a notification's timeline."""
         found = self.rows(
             "SELECT reason FROM event WHERE notification_id = %s ORDER BY seq", notification
         )
         return [row["reason"] for row in found]
 
     def until_more_than(self, count: int, notifications: Sequence[UUID]) -> None:
-        """Wait until the provider has more than so many of these."""
+        """Wait until the sandbox has more than `count` of the notifications."""
         until(lambda: len(self.got(notifications)) > count, what=f"more than {count} have come")
 
     def settled(
         self, notifications: Sequence[UUID], *, within: timedelta = timedelta(seconds=40)
     ) -> list[Status]:
-        """Wait until none of these can still leave by itself; returns the statuses."""
+        """Wait until no delivery of the notifications is open; return the statuses."""
 
         def look() -> list[Status] | None:
             found = self.statuses(notifications)
@@ -278,7 +278,7 @@ class World:
     def in_status(
         self, status: Status, notifications: Sequence[UUID], *, within: timedelta = _PATIENCE
     ) -> None:
-        """Wait until all of these are in one status."""
+        """Wait until all deliveries of the notifications have a status."""
         try:
             until(
                 lambda: set(self.statuses(notifications)) == {status},
@@ -291,8 +291,8 @@ class World:
             )
             raise
 
-    def let_pass(self, notifications: Sequence[UUID]) -> None:
-        """Their leases, retries and waits end now."""
+    def expire_waits(self, notifications: Sequence[UUID]) -> None:
+        """End the leases, retries and waits of notifications now."""
         self.rows(
             "UPDATE delivery SET due_at = now() - interval '6 seconds'"
             " WHERE notification_of(id) = ANY(%s) AND due_at > now()",
@@ -300,7 +300,7 @@ class World:
         )
 
     def forget_the_killed(self, notifications: Sequence[UUID]) -> None:
-        """What killed workers had claimed, or got as a message, is due now; no other wait ends."""
+        """Make claimed and published deliveries due now; other waits go on."""
         self.rows(
             "UPDATE delivery SET due_at = now() WHERE notification_of(id) = ANY(%s)"
             " AND status = ANY(%s) AND due_at > now()",
@@ -310,7 +310,7 @@ class World:
 
     @contextmanager
     def locked(self, table: str) -> Iterator[None]:
-        """Keep everybody else out of a table: who comes there waits (two seconds at most)."""
+        """Lock a table; other sessions wait for the lock, two seconds at most."""
         with psycopg.connect(self.stack.postgres.url) as link:
             link.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE".encode())
             yield
@@ -318,7 +318,7 @@ class World:
     # --- In the two Valkeys
 
     def ledger_has(self, delivery_id: UUID) -> bool:
-        """Whether the sent-ledger knows that a provider took it."""
+        """Return True if the sent-ledger has an entry of the delivery."""
         with redis.Redis.from_url(self.stack.state.url) as client:
             return bool(client.exists(f"sent:{delivery_id.hex}"))
 
@@ -327,7 +327,7 @@ class World:
         return redis.Redis.from_url(self.stack.broker.url)
 
     def publish(self, lane: str, delivery_ids: Sequence[UUID]) -> None:
-        """Put one more message with these ids into a lane."""
+        """Publish a further message with these ids on a lane."""
         app = Celery("scenarios")
         app.config_from_object("celeryconfig")
         # Celery believes CELERY_BROKER_URL, the other tests' broker, before its setting.
