@@ -196,7 +196,7 @@ def lapse(delivery_id: UUID) -> dict[str, Any]:
     past = clock.now() - dt.timedelta(minutes=5)
     Delivery.objects.filter(id=delivery_id).update(due_at=past)
     [columns] = Delivery.objects.filter(id=delivery_id).values()
-    return {**columns, "retry_preset": "", "type": "LIKE"}
+    return {**columns, "retry_preset": "", "type": "LIKE", "template": None}
 
 
 CHAIN: Final = {"fallback_chain": True, "priority": "P0", "channels": ["push", "sms", "email"]}

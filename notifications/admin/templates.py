@@ -59,7 +59,7 @@ class TemplateAdmin(AuditedAdmin):
     inlines = (TextInline,)
     fields = (
         *("template_id", "default_locale", "variables", "sensitive_variables"),
-        *("no_longer_sensitive", "note"),
+        *("no_longer_sensitive", "fallback_on", "confirm_seconds", "note"),
         *_LIFE,
     )
     actions_list = ("download", "upload")  # type: ignore[assignment]  # unfold types its default, an empty tuple

@@ -102,6 +102,11 @@ class TemplateRequest(RequestModel):
     render."""
     default_locale: Locale = "en"
     """Locale for recipients whose language has no text."""
+    fallback_on: Literal["", "failure", "unconfirmed"] = ""
+    """Condition for the next channel of a fallback chain; empty: as the notification type."""
+    confirm_seconds: Annotated[int, Field(ge=0, le=32_767)] = 0
+    """Seconds to wait for a receipt before the next channel of a fallback chain; 0: as the
+    notification type."""
     note: Annotated[Text, Field(max_length=200)] = ""
 
     @field_validator("variables")
@@ -130,6 +135,8 @@ class TemplateRequest(RequestModel):
                     each.model_dump(mode="json", exclude_defaults=True) for each in self.variables
                 ],
                 "default_locale": locales.normalize(self.default_locale),
+                "fallback_on": self.fallback_on,
+                "confirm_seconds": self.confirm_seconds,
             },
         )
 
@@ -218,6 +225,8 @@ class VersionAnswer(VersionLine):
     variables: list[dict[str, Any]]
     """The declarations: name, type, required, example."""
     default_locale: str
+    fallback_on: str
+    confirm_seconds: int
     texts: list[TextAnswer]
 
 

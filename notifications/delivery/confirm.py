@@ -10,6 +10,7 @@ expect the status.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -28,6 +29,7 @@ from notifications.rules.unanswered import CLOSE_AFTER
 from notifications.store.cached import notification_types
 from notifications.store.postgres import transitions
 from notifications.store.postgres.transitions import STILL_DUE, Move
+from notifications.store.templates import template_cache
 from providers.contract import Provider
 
 Row = Mapping[str, Any]
@@ -43,6 +45,7 @@ def with_window(claimed: ClaimedDelivery, decision: Decision, *, provider: Provi
         decision,
         priority=claimed.delivery.priority,
         type_name=claimed.notification.type,
+        template=claimed.notification.template,
         receipt_can_come=provider.capabilities.gives_receipts,
     )
 
@@ -55,25 +58,40 @@ def with_window_of_row(row: Row, decision: Decision, *, receipt_can_come: bool) 
         decision,
         priority=Priority(row["priority"]),
         type_name=row["type"],
+        template=row["template"],
         receipt_can_come=receipt_can_come,
     )
 
 
 def _with_window(
-    decision: Decision, *, priority: Priority, type_name: str, receipt_can_come: bool
+    decision: Decision,
+    *,
+    priority: Priority,
+    type_name: str,
+    template: int | None,
+    receipt_can_come: bool,
 ) -> Decision:
     is_accepted = decision.transition is ACCEPT
     if not is_accepted and decision.due_in != CLOSE_AFTER:
         return decision
-    rule = notification_types.every().get(type_name)
+    chosen, on = _settings(type_name, template)
     window = fallback.confirm_window(
         priority,
-        chosen=rule.confirm_within if rule else None,
-        on=rule.fallback_on if rule else FallbackOn.RECEIPT,
+        chosen=chosen,
+        on=on,
         # An unanswered call is no acceptance: only a receipt could end the chain.
         receipt_can_come=receipt_can_come or not is_accepted,
     )
     return decision if window is None else replace(decision, due_in=window)
+
+
+def _settings(type_name: str, template: int | None) -> tuple[dt.timedelta | None, FallbackOn]:
+    """Return window and condition: of the template version, else of the notification type."""
+    rule = notification_types.every().get(type_name)
+    version = template_cache.by_id({template}).get(template) if template else None
+    chosen = (version and version.confirm_within) or (rule and rule.confirm_within) or None
+    on = (version and version.fallback_on) or (rule.fallback_on if rule else FallbackOn.RECEIPT)
+    return chosen, FallbackOn(on)
 
 
 def end_windows(rows: Sequence[Row], *, status: Status) -> int:

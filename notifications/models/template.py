@@ -6,6 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from notifications.models.choices import CHANNELS
+from notifications.rules.fallback import FallbackOn
 
 
 class Template(models.Model):
@@ -41,6 +42,23 @@ class Template(models.Model):
     )
     default_locale = models.CharField(
         max_length=35, default="en", help_text="Locale for recipients whose language has no text."
+    )
+    fallback_on = models.CharField(
+        max_length=16,
+        blank=True,
+        default="",
+        db_default="",
+        choices=[
+            ("", "as the notification type"),
+            *((each.value, each.label) for each in FallbackOn if each),
+        ],
+        help_text="Condition for the next channel of a fallback chain.",
+    )
+    confirm_seconds = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="Seconds to wait for a receipt before the next channel of a fallback chain."
+        " 0: as the notification type.",
     )
     note = models.CharField(max_length=200, blank=True)
     created_by = models.CharField(

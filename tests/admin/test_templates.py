@@ -29,7 +29,12 @@ def form(**text: str) -> dict[str, Any]:
     inline = {f"texts-0-{name}": value for name, value in (words | text).items()}
     management = {"texts-TOTAL_FORMS": 1, "texts-INITIAL_FORMS": 0}
     about = {"template_id": "hello", "sensitive_variables": "", "note": ""}
-    return about | {"default_locale": "en", "variables": "[]"} | management | inline
+    return (
+        about
+        | {"default_locale": "en", "variables": "[]", "confirm_seconds": 0}
+        | management
+        | inline
+    )
 
 
 def page(name: str, template: Template) -> str:

@@ -14,7 +14,15 @@ from django.db import connection, transaction
 from notifications import broker, clock
 from notifications.delivery import deliver, rescue, routing
 from notifications.feedback import delivery_receipts
-from notifications.models import Contact, DeadLetter, Delivery, NotificationType, ProviderRoute
+from notifications.models import (
+    Contact,
+    DeadLetter,
+    Delivery,
+    NotificationType,
+    ProviderRoute,
+    Template,
+    TemplateText,
+)
 from notifications.rules.fallback import FallbackOn
 from notifications.rules.states import Status
 from notifications.store.cached import notification_types
@@ -222,6 +230,26 @@ def test_the_type_chooses_the_window(
         assert push.due_at is None
     else:
         assert expected - 2 < seconds_left(push) <= expected
+    del outbox
+
+
+def test_a_template_version_overrides_its_type(outbox: Outbox, reach: Reach, take: Accept) -> None:
+    NotificationType.objects.update(fallback_on=FallbackOn.FAILURE, confirm_seconds=300)
+    notification_types.forget()
+    otp = Template.objects.get(template_id="otp")
+    copy = Template.objects.create(
+        template_id="otp_fast", fallback_on=FallbackOn.UNCONFIRMED, confirm_seconds=9
+    )
+    for text in otp.texts.all():
+        TemplateText.objects.create(template=copy, channel=text.channel, title="Hi", body="Hello")
+    Template.objects.filter(pk=copy.pk).update(published_at=clock.now())
+    reach(push="token", sms="+15552020300")
+    answer = take(**CHAIN | {"template_id": "otp_fast", "variables": {}})
+    deliver_chain(answer)
+    assert 7 < seconds_left(chain_of(answer)[0]) <= 9
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    assert chain_of(answer)[0].due_at is None
     del outbox
 
 

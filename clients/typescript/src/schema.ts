@@ -812,6 +812,16 @@ export interface components {
             variables?: components["schemas"]["VariableRequest"][];
             /** @description Locale for recipients whose language has no text. Default: `"en"`. */
             default_locale?: string;
+            /**
+             * @description Condition for the next channel of a fallback chain; empty: as the notification type.
+             * @enum {string}
+             */
+            fallback_on?: "" | "failure" | "unconfirmed";
+            /**
+             * @description Seconds to wait for a receipt before the next channel of a fallback chain; 0: as the
+             *     notification type. Default: `0`.
+             */
+            confirm_seconds?: number;
             note?: string;
         };
         /** @description An event in the history of a template. */
@@ -905,6 +915,8 @@ export interface components {
                 [key: string]: unknown;
             }[];
             default_locale: string;
+            fallback_on: string;
+            confirm_seconds: number;
             texts: components["schemas"]["TextAnswer"][];
         };
         /** @description A version without texts. */

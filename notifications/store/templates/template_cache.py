@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime as dt
 import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -46,6 +47,10 @@ class TemplateVersion:
     template_id: str
     sensitive: frozenset[str]
     default_locale: str
+    fallback_on: str
+    """A value of `FallbackOn`; empty: as the notification type."""
+    confirm_within: dt.timedelta | None
+    """Confirm window; None: as the notification type."""
     declared: tuple[Variable, ...]
     """Variables that producers must send; empty: the variables needed by the texts."""
     needed: Mapping[Channel, frozenset[str]]
@@ -183,6 +188,8 @@ def _version(rows: list[dict[str, Any]]) -> TemplateVersion:
         template_id=rows[0]["template_id"],
         sensitive=sensitive,
         default_locale=rows[0]["default_locale"],
+        fallback_on=rows[0]["fallback_on"],
+        confirm_within=dt.timedelta(seconds=rows[0]["confirm_seconds"]) or None,
         declared=declared,
         needed={}
         if declared

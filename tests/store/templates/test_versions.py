@@ -14,7 +14,7 @@ from providers.contract import Channel
 
 pytestmark = pytest.mark.django_db
 
-SETTINGS = {"variables": [], "default_locale": "en"}
+SETTINGS = {"variables": [], "default_locale": "en", "fallback_on": "", "confirm_seconds": 0}
 
 
 def says(body: str, *, sensitive: str = "code", dropped: str = "") -> TemplateContent:

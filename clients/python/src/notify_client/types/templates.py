@@ -101,6 +101,14 @@ class TemplateRequest(TypedDict):
     default_locale: NotRequired[str]
     """Locale for recipients whose language has no text. Default: `"en"`."""
 
+    fallback_on: NotRequired[Literal["", "failure", "unconfirmed"]]
+    """Condition for the next channel of a fallback chain; empty: as the notification type."""
+
+    confirm_seconds: NotRequired[int]
+    """Seconds to wait for a receipt before the next channel of a fallback chain; 0: as the
+    notification type. Default: `0`.
+    """
+
     note: NotRequired[str]
 
 
@@ -193,6 +201,8 @@ class VersionAnswer(TypedDict):
     """The declarations: name, type, required, example."""
 
     default_locale: str
+    fallback_on: str
+    confirm_seconds: int
     texts: list[TextAnswer]
 
 
