@@ -101,8 +101,9 @@ def plan(triggered: Collection[UUID], *, is_window: bool = False) -> FallbackPla
     for row in rows:
         version = versions.get(row.template or 0)
         texts = frozenset(version.texts) if version else frozenset(Channel)
-        chain = _Chain(row, members[row.id], by_notification[row.id], texts)
-        _add(made, chain, reaches.get(row.recipient_id), is_window=is_window)
+        for channel, ended in _by_channel(members[row.id], by_notification[row.id]).items():
+            chain = _Chain(row, members[row.id], channel, ended, texts)
+            _add(made, chain, reaches.get(row.recipient_id), is_window=is_window)
     return made
 
 
@@ -144,11 +145,21 @@ def _member(row: Mapping[str, Any]) -> Member:
     return Member(row["id"], Channel(row["channel"]), Status(row["status"]), row["is_open"])
 
 
+def _by_channel(members: Iterable[Member], triggered: Collection[UUID]) -> dict[Channel, set[UUID]]:
+    """Return the triggered deliveries by channel."""
+    found: dict[Channel, set[UUID]] = defaultdict(set)
+    for each in members:
+        if each.id in triggered:
+            found[each.channel].add(each.id)
+    return found
+
+
 class _Chain(NamedTuple):
-    """A locked notification with its deliveries."""
+    """A locked notification with its deliveries and the channel with a trigger."""
 
     row: _ChainRow
     members: list[Member]
+    channel: Channel
     triggered: set[UUID]
     texts: Collection[Channel]
     """The channels for which the notification has a text."""
@@ -158,8 +169,7 @@ def _add(
     made: FallbackPlan, chain: _Chain, reach: RecipientContacts | None, *, is_window: bool
 ) -> None:
     """Add the answer of a notification's chain to the plan."""
-    row, members, triggered, texts = chain
-    channel = next(each.channel for each in members if each.id in triggered)
+    row, members, channel, triggered, texts = chain
     order = [Channel(each) for each in row.channels]
     later = [each for each in fallback.later_channels(order, members) if each in texts]
     new = _new_deliveries(row, members, reach, later) if reach and later else []

@@ -112,7 +112,8 @@ class ChainStep(Enum):
     STAY = "stay"
     """The normal decision applies."""
     END = "end"
-    """The delivery ends for the chain; another channel is used or another device is open."""
+    """The delivery ends for the chain: another channel is used or has reached the recipient, or
+    another device is open."""
     NEXT = "next"
     """The delivery ends and the next channel opens."""
 
@@ -165,10 +166,13 @@ def advance(
     """
     others = [each for each in members if each.id not in triggered]
     devices = [each for each in others if each.channel is channel]
-    if any(each.status in _REACHED for each in others) or any(map(_is_accepted, devices)):
-        return ChainStep.STAY
-    if any(each.channel is not channel for each in others if each.id > max(triggered)):
+    elsewhere = [each for each in others if each.channel is not channel]
+    if any(each.id > max(triggered) for each in elsewhere):
         return ChainStep.END
+    if any(each.status in _REACHED for each in elsewhere):
+        return ChainStep.STAY if is_window else ChainStep.END
+    if any(each.status in _REACHED or _is_accepted(each) for each in devices):
+        return ChainStep.STAY
     if not has_next:
         return ChainStep.STAY
     blocking = _ON_THEIR_WAY if is_urgent else _ON_THEIR_WAY | _WAITING

@@ -71,6 +71,10 @@ def delivered(row: Delivery) -> int:
     return delivery_receipts.record("sandbox", [receipt])
 
 
+def failure(row: Delivery) -> Receipt:
+    return Receipt(kind=ReceiptKind.FAILED, delivery_id=row.id, code="30003")
+
+
 def test_an_unconfirmed_push_becomes_an_sms(outbox: Outbox, reach: Reach, take: Accept) -> None:
     reach(push="token", sms="+15552020300")
     answer = take(**CHAIN)
@@ -285,6 +289,61 @@ def test_a_failure_receipt_opens_the_next_channel(
         ("email", "queued", "fallback"),
     ]
     assert not DeadLetter.objects.exists()
+    del outbox
+
+
+def test_a_failure_receipt_after_the_next_channel_leaves_no_dead_letter(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", sms="+15552020300")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    end_window(chain_of(answer)[0])
+    sweep()
+    deliver_chain(answer)
+    push, sms = chain_of(answer)
+    assert delivered(sms) == 1
+    assert delivery_receipts.record("sandbox", [failure(push)]) == 1
+    assert [row[:2] for row in chain_statuses(answer)] == [
+        ("push", "failed"),
+        ("sms", "delivered"),
+    ]
+    assert not DeadLetter.objects.exists()
+    del outbox
+
+
+def test_a_failure_after_a_late_receipt_leaves_no_dead_letter(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", sms="+15552020300", email="maria@example.com")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    end_window(chain_of(answer)[0])
+    sweep()
+    deliver_chain(answer)
+    push, sms = chain_of(answer)
+    assert delivered(push) == 1
+    assert delivery_receipts.record("sandbox", [failure(sms)]) == 1
+    assert [row[:2] for row in chain_statuses(answer)] == [
+        ("push", "delivered"),
+        ("sms", "failed"),
+    ]
+    assert not DeadLetter.objects.exists()
+    del outbox
+
+
+def test_failures_of_two_channels_in_one_callback_leave_one_dead_letter(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", sms="+15552020300")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    end_window(chain_of(answer)[0])
+    sweep()
+    deliver_chain(answer)
+    push, sms = chain_of(answer)
+    assert delivery_receipts.record("sandbox", [failure(push), failure(sms)]) == 2
+    assert [row.delivery_id for row in DeadLetter.objects.all()] == [sms.id]
     del outbox
 
 
