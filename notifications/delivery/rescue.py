@@ -103,17 +103,17 @@ def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decisio
         if not isinstance(outcome, Unanswered):
             return Decision(transition=RESCUE, reason=Reason.WORKER_LOST, due_in=clock.AT_ONCE)
     decision = decide(outcome, _circumstances(row, perhaps_sent=perhaps_sent))
-    decision = confirm.with_window_of_row(row, decision, receipt_can_come=_gives_receipts(row))
     if isinstance(outcome, Accepted):
-        return replace(decision, reason=Reason.ACCEPTED_BEFORE_CRASH)
-    if decision.reason == Reason.UNANSWERED:
+        decision = replace(decision, reason=Reason.ACCEPTED_BEFORE_CRASH)
+    elif decision.reason == Reason.UNANSWERED:
         decision = replace(decision, reason=Reason.WORKER_LOST)
     # The wait of a retry or a resend has passed with the lease.
     if decision.transition is RETRY:
         return replace(decision, transition=RESCUE, due_in=clock.AT_ONCE)
+    # A confirm window can be as long as RECHECK_AFTER, so it comes afterwards.
     if decision.transition is LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
         return replace(decision, transition=RESEND, due_in=clock.AT_ONCE)
-    return decision
+    return confirm.with_window_of_row(row, decision, receipt_can_come=_gives_receipts(row))
 
 
 def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:

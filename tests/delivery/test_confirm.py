@@ -396,3 +396,31 @@ def test_a_dead_worker_takes_no_window_with_it(outbox: Outbox, reach: Reach, tak
     assert seconds_left(push) <= 5
     deliver.deliver([push.id])
     del outbox
+
+
+@pytest.mark.parametrize("priority", ["P0", "P2"])
+def test_a_dead_worker_sends_an_unanswered_message_again_once(
+    scripted: Scripted, reach: Reach, take: Accept, priority: str
+) -> None:
+    NotificationType.objects.update(confirm_seconds=5)
+    notification_types.forget()
+    reach(user_id="ana", email="ana@example.com", sms="+15552020300")
+    answer = take(**CHAIN | {"user_id": "ana", "priority": priority, "channels": ["email", "sms"]})
+    [mail] = chain_of(answer)
+    Delivery.objects.filter(id=mail.id).update(
+        status=Status.SENDING,
+        call_started_at=clock.now(),
+        attempts=2,
+        provider=scripted.name,
+        resent=priority == "P0",
+    )
+    assert rescue.rescue([lapse(mail.id)]) == 1
+    [mail] = chain_of(answer)
+    assert (mail.status, mail.reason) == (Status.UNKNOWN, "worker_lost")
+    assert seconds_left(mail) <= 5
+    end_window(mail)
+    sweep(unknown=True)
+    assert [row[:2] for row in chain_statuses(answer)] == [
+        ("email", "unconfirmed"),
+        ("sms", "queued"),
+    ]
