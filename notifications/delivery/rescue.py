@@ -68,7 +68,7 @@ def rescue(rows: Sequence[Row]) -> int:
             calls[row["provider"]].append(_call(row, outcome))
 
     members = {row["id"] for row in rows if row["falls_back"]}
-    failed = {each for each in members if decisions[each].transition is REJECT}
+    failed = {each for each in members if decisions[each].transition.to is Status.FAILED}
 
     def work() -> int:
         plan = fall_back.plan(failed)

@@ -30,7 +30,7 @@ from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
 from notifications.sweeps import due_rows
 from notifications.sweeps.rounds import Swept
-from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Unanswered
+from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Unanswered, Unavailable
 from tests.journey import (
     CHAIN,
     Accept,
@@ -424,3 +424,21 @@ def test_a_dead_worker_sends_an_unanswered_message_again_once(
         ("email", "unconfirmed"),
         ("sms", "queued"),
     ]
+
+
+def test_a_dead_worker_with_a_dropped_delivery_opens_the_next_channel(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", email="maria@example.com")
+    answer = take(**CHAIN | {"priority": "P3"})
+    [push] = chain_of(answer)
+    Delivery.objects.filter(id=push.id).update(
+        status=Status.SENDING, call_started_at=clock.now(), attempts=3, provider="sandbox"
+    )
+    sent_ledger.write([LedgerEntry(push.id, 3, "sandbox", Unavailable(code="503"))])
+    assert rescue.rescue([lapse(push.id)]) == 1
+    assert chain_statuses(answer) == [
+        ("push", "failed", "escalated"),
+        ("email", "queued", "fallback"),
+    ]
+    del outbox
