@@ -140,6 +140,7 @@ def _write(
         Move(
             id=delivery.id,
             reason=Reason.ACCEPTED_AFTER_LEASE,
+            due_in=decision.due_in,
             provider_message_id=decision.provider_message_id,
         )
         for delivery, decision, *_ in entries

@@ -12,7 +12,8 @@ import pytest
 from django.db import connection, transaction
 
 from notifications import broker, clock
-from notifications.delivery import deliver, rescue, routing
+from notifications.delivery import deliver, rescue, routing, settle
+from notifications.delivery.batch import load
 from notifications.feedback import delivery_receipts
 from notifications.models import (
     Contact,
@@ -26,11 +27,20 @@ from notifications.models import (
 from notifications.rules.fallback import FallbackOn
 from notifications.rules.states import Status
 from notifications.store.cached import notification_types
+from notifications.store.postgres import claims
 from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
 from notifications.sweeps import due_rows
 from notifications.sweeps.rounds import Swept
-from providers.contract import Accepted, Channel, Receipt, ReceiptKind, Unanswered, Unavailable
+from providers.contract import (
+    Accepted,
+    Channel,
+    Receipt,
+    ReceiptKind,
+    Result,
+    Unanswered,
+    Unavailable,
+)
 from tests.journey import (
     CHAIN,
     Accept,
@@ -442,3 +452,23 @@ def test_a_dead_worker_with_a_dropped_delivery_opens_the_next_channel(
         ("email", "queued", "fallback"),
     ]
     del outbox
+
+
+def test_an_acceptance_after_the_lease_has_a_window(
+    scripted: Scripted, reach: Reach, take: Accept
+) -> None:
+    reach(user_id="ana", email="ana@example.com", sms="+15552020300")
+    answer = take(**CHAIN | {"user_id": "ana", "channels": ["email", "sms"]})
+    [mail] = chain_of(answer)
+    batch = load(claims.claim([mail.id], now=clock.now()))
+    [claimed] = batch.deliveries
+    claims.renew([mail.id], token=batch.token, provider=scripted.name)
+    claimed.call = 1
+    Delivery.objects.filter(id=mail.id).update(status=Status.QUEUED, claim_token=None)
+    result = Result(
+        delivery_id=mail.id, outcome=Accepted(message_id="m"), latency=dt.timedelta(seconds=1)
+    )
+    settle.settle(batch, [(claimed, result)], provider=scripted)
+    [mail] = chain_of(answer)
+    assert (mail.status, mail.reason) == (Status.SENT, "accepted_after_lease")
+    assert 3 < seconds_left(mail) <= 5
