@@ -18,7 +18,7 @@ from uuid import UUID
 
 from notifications.delivery import fall_back
 from notifications.delivery.claimed import ClaimedDelivery
-from notifications.rules import fallback
+from notifications.rules import fallback, ids
 from notifications.rules.fallback import FallbackOn
 from notifications.rules.lane import Priority
 from notifications.rules.outcomes import Decision
@@ -27,7 +27,7 @@ from notifications.rules.states import Status
 from notifications.rules.transitions import ACCEPT, END_CONFIRM, ESCALATE, KEEP_UNANSWERED
 from notifications.rules.unanswered import CLOSE_AFTER
 from notifications.store.cached import notification_types
-from notifications.store.postgres import transitions
+from notifications.store.postgres import secret_variables, transitions
 from notifications.store.postgres.transitions import STILL_DUE, Move
 from notifications.store.templates import template_cache
 from providers.contract import Provider
@@ -117,4 +117,6 @@ def end_windows(rows: Sequence[Row], *, status: Status) -> int:
     ]
     moved: list[UUID] = transitions.apply(ESCALATE, escalated, STILL_DUE)
     fall_back.carry_out(made, moved)
-    return len(moved) + len(transitions.apply(stays, kept, STILL_DUE))
+    ended = transitions.apply(stays, kept, STILL_DUE)
+    secret_variables.wipe({ids.notification_of(each) for each in ended})
+    return len(moved) + len(ended)

@@ -19,6 +19,7 @@ from notifications.models import (
     Contact,
     DeadLetter,
     Delivery,
+    Notification,
     NotificationType,
     ProviderRoute,
     Template,
@@ -218,6 +219,7 @@ def test_a_window_without_a_further_channel_leaves_sent(
     assert chain_statuses(answer) == [("push", "sent", "not_confirmed")]
     assert chain_of(answer)[0].due_at is None
     assert not DeadLetter.objects.exists()
+    assert Notification.objects.get().secrets is None, "no delivery needs the code"
     del outbox
 
 
