@@ -25,9 +25,13 @@ from notifications.rules.states import Status
 from notifications.store.postgres import fair_queue
 from notifications.store.postgres.fair_queue import Ask
 from notifications.store.redis import state
+from notifications.sweeps import due_rows
 from tests.journey import (
+    CHAIN,
     Accept,
     Reach,
+    chain_statuses,
+    deliver_chain,
     deliveries_of,
     status_and_reason,
 )
@@ -60,6 +64,25 @@ def test_a_dead_letter_is_replayed_once_with_a_new_key(
     assert [each["idempotency_key"] for each in outbox(row.id)] == [f"{row.id}-1"]
     job.refresh_from_db()
     assert (job.replayed, job.skipped, job.finished_at is not None) == (1, 0, True)
+
+
+@pytest.mark.usefixtures("outbox")
+def test_an_unconfirmed_channel_does_not_stop_the_replay_of_the_last(
+    reach: Reach, take: Accept
+) -> None:
+    reach(push="token", sms="+15554000000")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
+    due_rows.end_confirm_windows(now=clock.now(), limit=10)
+    deliver_chain(answer)
+    letters = LetterFilter()
+    job = replay.start(letters, requested_by="tests", forced=False, renews_ttl=False)
+    replay.run(job, limit=10)
+    assert chain_statuses(answer) == [
+        ("push", "unconfirmed", "unconfirmed"),
+        ("sms", "queued", "replayed"),
+    ]
 
 
 @pytest.mark.usefixtures("outbox")
