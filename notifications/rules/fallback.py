@@ -192,7 +192,13 @@ def waiting_devices(members: Iterable[Member], *, channel: Channel) -> list[UUID
 
 
 def later_channels(order: Sequence[Channel], members: Iterable[Member]) -> list[Channel]:
-    """Return the channels of the chain behind the last used channel, in order."""
-    used = {each.channel for each in members}
+    """Return the channels of the chain behind the last used channel, in order.
+
+    A suppressed delivery that is older than another delivery does not count: the release of a
+    scheduled notification has chosen an earlier channel.
+    """
+    listed = sorted(members)
+    used = {each.channel for each in listed[-1:]}
+    used |= {each.channel for each in listed if each.status is not Status.SUPPRESSED}
     last = max((place for place, each in enumerate(order) if each in used), default=-1)
     return [each for each in order[last + 1 :] if each not in used]

@@ -11,8 +11,8 @@ import pytest
 
 from notifications import broker, clock
 from notifications.delivery import deliver
-from notifications.models import DeadLetter, Event, Notification, Preference
-from notifications.scheduling import cancel
+from notifications.models import Contact, DeadLetter, Delivery, Event, Notification, Preference
+from notifications.scheduling import cancel, release
 from providers.contract import Channel, Unanswered
 from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, deliver_chain
 from tests.vendors import Scripted
@@ -181,6 +181,26 @@ def test_a_channel_without_a_text_is_left_out(outbox: Outbox, reach: Reach, take
     answer = take(**CHAIN | {"channels": []})
     deliver_chain(answer)
     assert [line[0] for line in chain_statuses(answer)] == ["push", "email"]
+    del outbox
+
+
+def test_a_release_on_an_earlier_channel_leaves_the_later_channel_to_the_chain(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    person = reach(sms="+15552020300")
+    tomorrow = clock.now() + dt.timedelta(days=1)
+    answer = take(**CHAIN | {"scheduled_at": tomorrow.isoformat()})
+    Contact.objects.create(
+        recipient=person, channel=Channel.PUSH, address="token.400", is_primary=True
+    )
+    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
+    release.resolve(list(Delivery.objects.values()))
+    deliver_chain(answer)
+    assert chain_statuses(answer) == [
+        ("sms", "suppressed", "opted_out"),
+        ("push", "failed", "escalated"),
+        ("sms", "queued", "fallback"),
+    ]
     del outbox
 
 

@@ -86,6 +86,13 @@ def test_the_chain_goes_on_behind_the_last_used_channel() -> None:
     assert fallback.later_channels(order, [member(1, EMAIL, S.FAILED)]) == []
 
 
+def test_a_channel_that_the_release_left_out_is_used_later() -> None:
+    """A scheduled SMS is stopped at its release if the recipient has a device by then."""
+    members = [member(1, SMS, S.SUPPRESSED), member(2, PUSH, S.FAILED)]
+    assert fallback.later_channels([PUSH, SMS, EMAIL], members) == [SMS, EMAIL]
+    assert fallback.later_channels([SMS, PUSH, EMAIL], members) == [EMAIL]
+
+
 def decision(
     transition: Transition, *, reason: str = "", due: dt.timedelta | None = None
 ) -> Decision:
