@@ -3,7 +3,8 @@
     worker's decision, end of a confirm window, failure receipt
         -> plan       locks the notifications and asks `rules.fallback`
         -> the caller changes the statuses of the triggered deliveries
-        -> carry_out  ends waiting devices of the channel and inserts the next deliveries
+        -> carry_out  ends the channel's waiting devices, resolves the channel's dead letters, and
+                      inserts the next deliveries
 
 All steps run in one transaction. The lock on the notification allows one plan at a time, and a
 channel with a delivery gets no second delivery, so a chain never opens a channel twice. A receipt
@@ -31,7 +32,14 @@ from notifications.rules.lane import Lane, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import FALL_BACK
-from notifications.store.postgres import db, id_ranges, inserts, reads, transitions
+from notifications.store.postgres import (
+    db,
+    dead_letters,
+    id_ranges,
+    inserts,
+    reads,
+    transitions,
+)
 from notifications.store.postgres.inserts import NewDelivery
 from notifications.store.postgres.transitions import ANYONE, Move
 from notifications.store.templates import template_cache
@@ -40,6 +48,8 @@ from providers.contract import Channel
 _log = structlog.get_logger(__name__)
 _FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
 """Delay after which the relay publishes P0 and P1 that `carry_out` could not publish."""
+_FOLLOWED: Final = "the next channel follows"
+"""Resolution of the dead letters of an ended channel."""
 
 
 class _ChainRow(NamedTuple):
@@ -63,6 +73,8 @@ class Opening(NamedTuple):
     """The deliveries whose end opens the channel."""
     devices: list[UUID]
     """Waiting devices of the ended channel."""
+    failed: list[UUID]
+    """Deliveries that failed before; one that failed beside an open device has a dead letter."""
     deliveries: list[NewDelivery]
 
 
@@ -121,6 +133,7 @@ def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
         Move(id=each, reason=Reason.ESCALATED) for one in going.values() for each in one.devices
     ]
     transitions.apply(FALL_BACK, ended, ANYONE)
+    dead_letters.resolve_of([each for one in going.values() for each in one.failed], _FOLLOWED)
     new = [(key, each) for key, one in going.items() for each in one.deliveries]
     inserts.deliveries([each for _, each in new], notification_ids=[key for key, _ in new], now=now)
     transaction.on_commit(lambda: _publish([each for _, each in new]))
@@ -185,7 +198,8 @@ def _add(
     if answer is ChainStep.NEXT:
         others = [each for each in members if each.id not in triggered]
         devices = fallback.waiting_devices(others, channel=channel)
-        made.openings[row.id] = Opening(frozenset(triggered), devices, new)
+        failed = [each.id for each in others if each.status is Status.FAILED]
+        made.openings[row.id] = Opening(frozenset(triggered), devices, failed, new)
 
 
 def _new_deliveries(

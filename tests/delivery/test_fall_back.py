@@ -140,6 +140,8 @@ def test_devices_that_fail_one_after_another_open_one_channel(
     assert len(chain_of(answer)) == 2
     deliver.deliver([second.id])
     assert [line[0] for line in chain_statuses(answer)] == ["push", "push", "sms"]
+    [letter] = DeadLetter.objects.all()
+    assert (letter.delivery_id, letter.resolution) == (first.id, "the next channel follows")
     deliver.deliver([second.id])
     assert len(chain_of(answer)) == 3
     del outbox

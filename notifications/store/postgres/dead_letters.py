@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
@@ -66,6 +67,14 @@ def resolve(letters: Sequence[DeadLetter], resolution: str) -> int:
     return DeadLetter.objects.filter(
         id__in=[letter.id for letter in letters], resolved_at=None
     ).update(resolved_at=clock.now(), resolution=resolution)
+
+
+def resolve_of(delivery_ids: Collection[UUID], resolution: str) -> int:
+    """Close the open letters of deliveries; returns how many. Uses the unique open letter."""
+    if not delivery_ids:
+        return 0
+    letters = DeadLetter.objects.filter(delivery_id__in=delivery_ids, resolved_at=None)
+    return letters.update(resolved_at=clock.now(), resolution=resolution)
 
 
 def count(job: ReplayJob, *, replayed: int, skipped: int) -> None:
