@@ -63,6 +63,15 @@ def with_window_of_row(row: Row, decision: Decision, *, receipt_can_come: bool) 
     )
 
 
+def keeps_secrets(claimed: ClaimedDelivery, decision: Decision, *, provider: Provider) -> bool:
+    """Return True if a failure receipt can open the next channel, which needs the secrets.
+
+    The receipt or the time to live wipes the sensitive variables.
+    """
+    is_final = decision.transition is ACCEPT and decision.due_in is None
+    return is_final and claimed.delivery.falls_back and provider.capabilities.gives_receipts
+
+
 def _with_window(
     decision: Decision,
     *,

@@ -75,7 +75,10 @@ def settle(batch: Batch, pairs: Sequence[Pair], *, provider: Provider) -> None:
             claimed, provider, now, perhaps_sent=claimed.delivery.id in perhaps_sent
         )
         decision = confirm.with_window(claimed, decide(result.outcome, known), provider=provider)
-        entries.append(delivery_decision(claimed, decision))
+        entry = delivery_decision(claimed, decision)
+        if confirm.keeps_secrets(claimed, decision, provider=provider):
+            entry = entry._replace(secrets_of=None)
+        entries.append(entry)
     entries, moved = db.in_transaction(lambda: _write(batch, pairs, entries, provider=provider))
     refund_caps(entries, moved=moved)
     batch.retries += retries_of(entries, moved=moved)

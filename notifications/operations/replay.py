@@ -37,8 +37,8 @@ from notifications.store.postgres.transitions import ANYONE, Move, ReplayTarget
 from providers.contract import Channel
 
 _REACHED: Final = frozenset({Status.SENT, Status.DELIVERED, Status.READ})
-"""Statuses for which a replay is skipped. An unconfirmed delivery does not count: its fallback chain
-did not count the delivery as reached either."""
+"""Statuses for which a replay is skipped. An unconfirmed delivery does not count: the fallback
+chain did not count the delivery as reached either."""
 _REFUSED_FOR_CERTAIN: Final = frozenset({Reason.PERMANENT, Reason.RECEIPT_FAILED})
 """Reasons for a new provider idempotency key: with the old key, the provider would repeat its
 answer or drop the message as a duplicate."""

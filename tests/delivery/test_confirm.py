@@ -359,6 +359,23 @@ def test_failures_of_two_channels_in_one_callback_leave_one_dead_letter(
     del outbox
 
 
+def test_a_failure_receipt_finds_the_secrets_for_the_next_channel(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    NotificationType.objects.update(fallback_on=FallbackOn.FAILURE)
+    notification_types.forget()
+    reach(sms="+15552020300", email="maria@example.com")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    assert delivery_receipts.record("sandbox", [failure(chain_of(answer)[0])]) == 1
+    deliver_chain(answer)
+    mail = chain_of(answer)[1]
+    [shown] = outbox(mail.id)
+    assert shown["body"] == "Ana: 4711"
+    assert delivered(mail) == 1
+    assert Notification.objects.get().secrets is None, "no delivery needs the code"
+
+
 def test_a_patient_unanswered_call_waits_for_its_window(
     scripted: Scripted, reach: Reach, take: Accept
 ) -> None:
