@@ -48,6 +48,8 @@ from providers.contract import Channel
 _log = structlog.get_logger(__name__)
 _FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
 """Delay after which the relay publishes P0 and P1 that `carry_out` could not publish."""
+_CHANNELS: Final = {channel.value: channel for channel in Channel}
+"""Known channels. A chain leaves out a channel of a newer release."""
 _FOLLOWED: Final = "the next channel follows"
 """Resolution of the dead letters of an ended channel."""
 
@@ -155,7 +157,7 @@ def _members(notification_ids: list[UUID]) -> dict[UUID, list[Member]]:
 
 
 def _member(row: Mapping[str, Any]) -> Member:
-    return Member(row["id"], Channel(row["channel"]), Status(row["status"]), row["is_open"])
+    return Member(row["id"], row["channel"], Status(row["status"]), row["is_open"])
 
 
 def _by_channel(members: Iterable[Member], triggered: Collection[UUID]) -> dict[Channel, set[UUID]]:
@@ -163,7 +165,7 @@ def _by_channel(members: Iterable[Member], triggered: Collection[UUID]) -> dict[
     found: dict[Channel, set[UUID]] = defaultdict(set)
     for each in members:
         if each.id in triggered:
-            found[each.channel].add(each.id)
+            found[Channel(each.channel)].add(each.id)
     return found
 
 
@@ -183,7 +185,7 @@ def _add(
 ) -> None:
     """Add the answer of a notification's chain to the plan."""
     row, members, channel, triggered, texts = chain
-    order = [Channel(each) for each in row.channels]
+    order = [_CHANNELS[each] for each in row.channels if each in _CHANNELS]
     later = [each for each in fallback.later_channels(order, members) if each in texts]
     new = _new_deliveries(row, members, reach, later) if reach and later else []
     answer = fallback.advance(

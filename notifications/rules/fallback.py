@@ -100,7 +100,8 @@ class Member(NamedTuple):
     """A delivery of the chain."""
 
     id: UUID
-    channel: Channel
+    channel: int
+    """A number: a newer release can have a further channel."""
     status: Status
     is_open: bool = False
     """True if the row has a due time: a step or a receipt is awaited."""
@@ -165,8 +166,8 @@ def advance(
             unconfirmed, even if another device of the channel is open.
     """
     others = [each for each in members if each.id not in triggered]
-    devices = [each for each in others if each.channel is channel]
-    elsewhere = [each for each in others if each.channel is not channel]
+    devices = [each for each in others if each.channel == channel]
+    elsewhere = [each for each in others if each.channel != channel]
     if any(each.id > max(triggered) for each in elsewhere):
         return ChainStep.END
     if any(each.status in _REACHED for each in elsewhere):
@@ -188,7 +189,7 @@ def _is_accepted(device: Member) -> bool:
 
 def waiting_devices(members: Iterable[Member], *, channel: Channel) -> list[UUID]:
     """Return the devices of an ended channel that wait for a retry or a provider."""
-    return [each.id for each in members if each.channel is channel and each.status in _WAITING]
+    return [each.id for each in members if each.channel == channel and each.status in _WAITING]
 
 
 def later_channels(order: Sequence[Channel], members: Iterable[Member]) -> list[Channel]:

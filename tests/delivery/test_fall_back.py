@@ -12,6 +12,7 @@ import pytest
 from notifications import broker, clock
 from notifications.delivery import deliver
 from notifications.models import Contact, DeadLetter, Delivery, Event, Notification, Preference
+from notifications.rules.states import Status
 from notifications.scheduling import cancel, release
 from providers.contract import Channel, Unanswered
 from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, deliver_chain
@@ -196,13 +197,53 @@ def test_a_release_on_an_earlier_channel_leaves_the_later_channel_to_the_chain(
         recipient=person, channel=Channel.PUSH, address="token.400", is_primary=True
     )
     Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
-    release.resolve(list(Delivery.objects.values()))
+    release.resolve([dict(row) for row in Delivery.objects.values()])
     deliver_chain(answer)
     assert chain_statuses(answer) == [
         ("sms", "suppressed", "opted_out"),
         ("push", "failed", "escalated"),
         ("sms", "queued", "fallback"),
     ]
+    del outbox
+
+
+def test_a_channel_of_a_newer_release_is_left_out(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token.400", sms="+15554000000", email="maria@example.com")
+    answer = take(**CHAIN)
+    newer = max(Channel) + 1
+    Notification.objects.update(
+        channels=[Channel.PUSH, newer, Channel.SMS, newer + 1, Channel.EMAIL]
+    )
+    deliver_chain(answer)
+    deliver_chain(answer)
+    assert [line[:2] for line in chain_statuses(answer)] == [
+        ("push", "failed"),
+        ("sms", "failed"),
+        ("email", "queued"),
+    ]
+    del outbox
+
+
+def test_a_failure_behind_a_channel_of_a_newer_release_leaves_no_dead_letter(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token.400", sms="+15552020300")
+    answer = take(**CHAIN)
+    [push] = chain_of(answer)
+    Delivery.objects.create(
+        id=UUID(int=push.id.int + 1),
+        mode=push.mode,
+        priority=push.priority,
+        channel=max(Channel) + 1,
+        status=Status.QUEUED,
+        recipient_id=push.recipient_id,
+        falls_back=True,
+    )
+    deliver.deliver([push.id])
+    [push, _] = Delivery.objects.order_by("id")
+    assert (push.status, push.reason) == (Status.FAILED, "escalated")
     del outbox
 
 
