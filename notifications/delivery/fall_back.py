@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import structlog
@@ -45,6 +45,8 @@ from notifications.store.postgres.transitions import ANYONE, Move
 from notifications.store.templates import template_cache
 from providers.contract import Channel
 
+Row = TypeVar("Row", bound=Mapping[str, Any])
+"""A row of `due.sql`."""
 _log = structlog.get_logger(__name__)
 _FIRST_REPUBLISH: Final = dt.timedelta(seconds=2)
 """Delay after which the relay publishes P0 and P1 that `carry_out` could not publish."""
@@ -91,6 +93,21 @@ class FallbackPlan(NamedTuple):
     def replaces(self, delivery_id: UUID) -> bool:
         """Return True if another channel takes the place of a delivery: no dead letter."""
         return self.answers.get(delivery_id, ChainStep.STAY) is not ChainStep.STAY
+
+
+def free_rows(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows of a sweep without chains that another transaction has locked.
+
+    Locks the notifications of the chains, so that `plan` does not wait. A sweep that waited would
+    stop for a frozen transaction, and would deadlock with a worker, which locks the notification
+    before the delivery. A row left out stays due for the next run.
+    """
+    chains = {ids.notification_of(row["id"]) for row in rows if row["falls_back"]}
+    if not chains:
+        return rows
+    found = db.rows("chain_busy", {**id_ranges.around(chains), "ids": sorted(chains)})
+    busy = {row["id"] for row in found}
+    return [row for row in rows if ids.notification_of(row["id"]) not in busy]
 
 
 def plan(triggered: Collection[UUID], *, is_window: bool = False) -> FallbackPlan:

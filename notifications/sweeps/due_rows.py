@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
-from notifications.delivery import confirm, rescue
+from notifications.delivery import confirm, fall_back, rescue
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
 from notifications.rules.transitions import REQUEUE
 from notifications.scheduling import release
+from notifications.store.postgres.id_ranges import Span
 from notifications.sweeps import rounds
-from notifications.sweeps.rounds import Due, Swept
+from notifications.sweeps.rounds import Act, Due, Swept
 
 
 def rescue_lost(*, now: dt.datetime, limit: int) -> Swept:
     """Settle or queue rows whose lease expired; rows with a renewed lease stay."""
     del now  # Postgres's clock decides what is due
     due = Due("rescue", Status.SENDING, limit)
-    return rounds.work(due, lambda rows, _span: rescue.rescue(rows))
+    return rounds.work(due, _on_free_rows(rescue.rescue))
 
 
 def retry(*, now: dt.datetime, limit: int) -> Swept:
@@ -33,11 +37,21 @@ def end_confirm_windows(*, now: dt.datetime, limit: int) -> Swept:
     """Open the next channel for deliveries without a receipt in their confirm window."""
     del now
     due = Due("confirm", Status.SENT, limit)
-    return rounds.work(due, lambda rows, _span: confirm.end_windows(rows, status=Status.SENT))
+    return rounds.work(due, _on_free_rows(partial(confirm.end_windows, status=Status.SENT)))
 
 
 def recheck_unknown(*, now: dt.datetime, limit: int) -> Swept:
     """Queue unanswered P0 and P1 for a single resend, and close other unanswered rows."""
     del now
     due = Due("recheck_unknown", Status.UNKNOWN, limit)
-    return rounds.work(due, lambda rows, _span: rescue.resend_or_close(rows))
+    return rounds.work(due, _on_free_rows(rescue.resend_or_close))
+
+
+def _on_free_rows(act: Callable[[Sequence[Any]], int]) -> Act:
+    """Return `act` for rows without chains that another transaction has locked."""
+
+    def on_free_rows(rows: Sequence[Any], _span: Span) -> int:
+        free = fall_back.free_rows(rows)
+        return act(free) if free else 0
+
+    return on_free_rows

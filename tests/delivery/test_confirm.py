@@ -168,6 +168,43 @@ def test_exactly_one_of_receipt_and_window_wins(
     del outbox
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_locked_notification_does_not_stop_the_others(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    """A transaction on a second connection holds a notification until the sweep has ended."""
+    reach(push="token", sms="+15552020300")
+    held, free = take(**CHAIN), take(**CHAIN)
+    for answer in (held, free):
+        deliver_chain(answer)
+        end_window(chain_of(answer)[0])
+    is_locked, is_over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        of_held = Notification.objects.filter(id=chain_of(held)[0].notification_id)
+        try:
+            with transaction.atomic():
+                of_held.select_for_update().get()
+                is_locked.set()
+                is_over.wait(timeout=20)
+        finally:
+            connection.close()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    try:
+        assert is_locked.wait(timeout=20)
+        assert sweep() == Swept(moved=1)
+        assert [row[0] for row in chain_statuses(free)] == ["push", "sms"]
+        assert chain_statuses(held) == [("push", "sent", "")]
+    finally:
+        is_over.set()
+        other.join(timeout=20)
+    assert sweep() == Swept(moved=1), "the row stayed due"
+    assert [row[0] for row in chain_statuses(held)] == ["push", "sms"]
+    del outbox
+
+
 def _on_own_connection(
     receipt: Callable[[], object], window: Callable[[], object], *, first: str
 ) -> Callable[[], None]:
