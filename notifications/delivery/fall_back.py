@@ -25,6 +25,7 @@ import structlog
 from django.db import transaction
 
 from notifications import clock, lanes
+from notifications.models import Delivery
 from notifications.rules import channels, fallback, ids
 from notifications.rules.channels import RecipientContacts, Spread
 from notifications.rules.fallback import ChainStep, Member
@@ -139,12 +140,15 @@ def plan(triggered: Collection[UUID], *, is_window: bool = False) -> FallbackPla
 
 
 def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
-    """Open the planned channels of deliveries that have changed, in the same transaction."""
+    """Open the planned channels of deliveries that have changed, in the same transaction.
+
+    A channel with a triggered delivery that is still open has not ended.
+    """
     now = clock.now()
     going = {
         notification_id: each
         for notification_id, each in made.openings.items()
-        if not each.triggered.isdisjoint(moved)
+        if not each.triggered.isdisjoint(moved) and _are_over(each.triggered.difference(moved))
     }
     if not going:
         return
@@ -156,6 +160,17 @@ def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
     new = [(key, each) for key, one in going.items() for each in one.deliveries]
     inserts.deliveries([each for _, each in new], notification_ids=[key for key, _ in new], now=now)
     transaction.on_commit(lambda: _publish([each for _, each in new]))
+
+
+def _are_over(unchanged: Collection[UUID]) -> bool:
+    """Return True if triggered deliveries without a change had ended before.
+
+    After a lost lease such a delivery is queued again, and its own end opens the next channel.
+    """
+    if not unchanged:
+        return True
+    rows = Delivery.objects.filter(id__in=unchanged)
+    return not rows.exclude(status__in=fallback.OVER).exists()
 
 
 def _lock(notification_ids: Collection[UUID]) -> list[_ChainRow]:

@@ -50,6 +50,15 @@ _REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
 _ON_THEIR_WAY: Final = frozenset({Status.QUEUED, Status.SENDING, Status.SENT, Status.UNKNOWN})
 """Statuses of an open device that can still reach the recipient without a retry."""
 _WAITING: Final = frozenset({Status.RETRYING, Status.SCHEDULED})
+OVER: Final = frozenset({
+    Status.FAILED,
+    Status.BOUNCED,
+    Status.UNCONFIRMED,
+    Status.EXPIRED,
+    Status.SUPPRESSED,
+    Status.CANCELLED,
+})
+"""Statuses of a delivery that did not reach the recipient and does not leave any more."""
 _ENDS: Final = frozenset({Status.FAILED, Status.BOUNCED})
 
 

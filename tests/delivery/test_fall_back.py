@@ -10,11 +10,21 @@ from uuid import UUID
 import pytest
 
 from notifications import broker, clock
-from notifications.delivery import deliver
-from notifications.models import Contact, DeadLetter, Delivery, Event, Notification, Preference
+from notifications.delivery import deliver, routing, settle
+from notifications.delivery.batch import load
+from notifications.models import (
+    Contact,
+    DeadLetter,
+    Delivery,
+    Event,
+    Notification,
+    Preference,
+    ProviderRoute,
+)
 from notifications.rules.states import Status
 from notifications.scheduling import cancel, release
-from providers.contract import Channel, Unanswered
+from notifications.store.postgres import claims
+from providers.contract import Channel, Rejected, Result, Unanswered
 from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, deliver_chain
 from tests.vendors import Scripted
 
@@ -146,6 +156,32 @@ def test_devices_that_fail_one_after_another_open_one_channel(
     deliver.deliver([second.id])
     assert len(chain_of(answer)) == 3
     del outbox
+
+
+def test_a_device_whose_lease_was_lost_keeps_the_channel_open(
+    scripted: Scripted, reach: Reach, take: Accept
+) -> None:
+    ProviderRoute.objects.create(channel=Channel.PUSH, provider=scripted.name)
+    routing.forget()
+    reach(user_id="ana", push=["phone", "tablet"], sms="+15552020300")
+    answer = take(**CHAIN | {"user_id": "ana"})
+    phone, tablet = chain_of(answer)
+    batch = load(claims.claim([phone.id, tablet.id], now=clock.now()))
+    claims.renew([phone.id, tablet.id], token=batch.token, provider=scripted.name)
+    refused = Rejected(code="unregistered")
+    pairs = [
+        (each, Result(delivery_id=each.delivery.id, outcome=refused, latency=dt.timedelta(0)))
+        for each in batch.deliveries
+    ]
+    for claimed in batch.deliveries:
+        claimed.call = 1
+    Delivery.objects.filter(id=tablet.id).update(status=Status.QUEUED, claim_token=None)
+    settle.settle(batch, pairs, provider=scripted)
+    assert [line[:2] for line in chain_statuses(answer)] == [("push", "failed"), ("push", "queued")]
+    scripted.answer = lambda messages: ((each, refused) for each in messages)
+    deliver.deliver([tablet.id])
+    assert [line[0] for line in chain_statuses(answer)] == ["push", "push", "sms"]
+    assert not DeadLetter.objects.exists()
 
 
 def test_a_channel_switched_off_while_queued_goes_on(
