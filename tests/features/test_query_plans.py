@@ -80,6 +80,10 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             1,
         ),
         ("lock_deliveries", {**day, "ids": one}, 1),
+        ("chain_lock", {**day, "ids": one}, 0),
+        ("chain_busy", {**day, "ids": one}, 0),
+        ("chain_members", {**day, "ids": one, "most": ids.MAX_DELIVERIES}, 1),
+        ("chain_waiting", {**day, "ids": one, "waiting": sorted(OPEN)}, 1),
     ]
 
 
@@ -90,3 +94,5 @@ def test_no_plan_reads_all_that_waits_nor_a_partition_that_is_not_asked_for() ->
         assert today not in plan, (name, plan)
         read = set(re.findall(r" on (delivery_[0-9]{8})", plan))
         assert len(read) <= most, (name, plan)
+        if name.startswith("chain_"):
+            assert len(set(re.findall(r" on (notification_[0-9]{8})", plan))) <= 1, (name, plan)
