@@ -40,7 +40,6 @@ from providers.contract import (
     ReceiptKind,
     Result,
     Unanswered,
-    Unavailable,
 )
 from tests.journey import (
     CHAIN,
@@ -82,10 +81,6 @@ def delivered(row: Delivery) -> int:
     return delivery_receipts.record("sandbox", [receipt])
 
 
-def failure(row: Delivery) -> Receipt:
-    return Receipt(kind=ReceiptKind.FAILED, delivery_id=row.id, code="30003")
-
-
 def test_an_unconfirmed_push_becomes_an_sms(outbox: Outbox, reach: Reach, take: Accept) -> None:
     reach(push="token", sms="+15552020300")
     answer = take(**CHAIN)
@@ -116,22 +111,6 @@ def test_a_receipt_in_the_window_ends_the_chain(outbox: Outbox, reach: Reach, ta
     Delivery.objects.filter(id=push.id).update(due_at=None)
     assert sweep().moved == 0
     assert chain_statuses(answer) == [("push", "delivered", "receipt_delivered")]
-    del outbox
-
-
-def test_a_late_receipt_stops_a_channel_that_waits(
-    outbox: Outbox, reach: Reach, take: Accept
-) -> None:
-    reach(push="token", sms="+15552020300")
-    answer = take(**CHAIN)
-    deliver_chain(answer)
-    end_window(chain_of(answer)[0])
-    sweep()
-    assert delivered(chain_of(answer)[0]) == 1
-    assert chain_statuses(answer) == [
-        ("push", "delivered", "receipt_delivered"),
-        ("sms", "cancelled", "confirmed_elsewhere"),
-    ]
     del outbox
 
 
@@ -324,95 +303,6 @@ def test_a_provider_without_receipts_needs_the_types_consent(
     assert seconds_left(chain_of(answer)[0]) <= 5
 
 
-def test_a_failure_receipt_opens_the_next_channel(
-    outbox: Outbox, reach: Reach, take: Accept
-) -> None:
-    reach(sms="+15552020300", email="maria@example.com")
-    answer = take(**CHAIN)
-    deliver_chain(answer)
-    failed = Receipt(kind=ReceiptKind.FAILED, delivery_id=chain_of(answer)[0].id, code="30003")
-    assert delivery_receipts.record("sandbox", [failed]) == 1
-    assert delivery_receipts.record("sandbox", [failed]) == 0
-    assert chain_statuses(answer) == [
-        ("sms", "failed", "receipt_failed"),
-        ("email", "queued", "fallback"),
-    ]
-    assert not DeadLetter.objects.exists()
-    del outbox
-
-
-def test_a_failure_receipt_after_the_next_channel_leaves_no_dead_letter(
-    outbox: Outbox, reach: Reach, take: Accept
-) -> None:
-    reach(push="token", sms="+15552020300")
-    answer = take(**CHAIN)
-    deliver_chain(answer)
-    end_window(chain_of(answer)[0])
-    sweep()
-    deliver_chain(answer)
-    push, sms = chain_of(answer)
-    assert delivered(sms) == 1
-    assert delivery_receipts.record("sandbox", [failure(push)]) == 1
-    assert [row[:2] for row in chain_statuses(answer)] == [
-        ("push", "failed"),
-        ("sms", "delivered"),
-    ]
-    assert not DeadLetter.objects.exists()
-    del outbox
-
-
-def test_a_failure_after_a_late_receipt_leaves_no_dead_letter(
-    outbox: Outbox, reach: Reach, take: Accept
-) -> None:
-    reach(push="token", sms="+15552020300", email="maria@example.com")
-    answer = take(**CHAIN)
-    deliver_chain(answer)
-    end_window(chain_of(answer)[0])
-    sweep()
-    deliver_chain(answer)
-    push, sms = chain_of(answer)
-    assert delivered(push) == 1
-    assert delivery_receipts.record("sandbox", [failure(sms)]) == 1
-    assert [row[:2] for row in chain_statuses(answer)] == [
-        ("push", "delivered"),
-        ("sms", "failed"),
-    ]
-    assert not DeadLetter.objects.exists()
-    del outbox
-
-
-def test_failures_of_two_channels_in_one_callback_leave_one_dead_letter(
-    outbox: Outbox, reach: Reach, take: Accept
-) -> None:
-    reach(push="token", sms="+15552020300")
-    answer = take(**CHAIN)
-    deliver_chain(answer)
-    end_window(chain_of(answer)[0])
-    sweep()
-    deliver_chain(answer)
-    push, sms = chain_of(answer)
-    assert delivery_receipts.record("sandbox", [failure(push), failure(sms)]) == 2
-    assert [row.delivery_id for row in DeadLetter.objects.all()] == [sms.id]
-    del outbox
-
-
-def test_a_failure_receipt_finds_the_secrets_for_the_next_channel(
-    outbox: Outbox, reach: Reach, take: Accept
-) -> None:
-    NotificationType.objects.update(fallback_on=FallbackOn.FAILURE)
-    notification_types.forget()
-    reach(sms="+15552020300", email="maria@example.com")
-    answer = take(**CHAIN)
-    deliver_chain(answer)
-    assert delivery_receipts.record("sandbox", [failure(chain_of(answer)[0])]) == 1
-    deliver_chain(answer)
-    mail = chain_of(answer)[1]
-    [shown] = outbox(mail.id)
-    assert shown["body"] == "Ana: 4711"
-    assert delivered(mail) == 1
-    assert Notification.objects.get().secrets is None, "no delivery needs the code"
-
-
 def test_a_patient_unanswered_call_waits_for_its_window(
     scripted: Scripted, reach: Reach, take: Accept
 ) -> None:
@@ -461,52 +351,6 @@ def test_a_dead_worker_takes_no_window_with_it(outbox: Outbox, reach: Reach, tak
     assert (push.status, push.reason) == (Status.SENT, "accepted_before_crash")
     assert seconds_left(push) <= 5
     deliver.deliver([push.id])
-    del outbox
-
-
-@pytest.mark.parametrize("priority", ["P0", "P2"])
-def test_a_dead_worker_sends_an_unanswered_message_again_once(
-    scripted: Scripted, reach: Reach, take: Accept, priority: str
-) -> None:
-    NotificationType.objects.update(confirm_seconds=5)
-    notification_types.forget()
-    reach(user_id="ana", email="ana@example.com", sms="+15552020300")
-    answer = take(**CHAIN | {"user_id": "ana", "priority": priority, "channels": ["email", "sms"]})
-    [mail] = chain_of(answer)
-    Delivery.objects.filter(id=mail.id).update(
-        status=Status.SENDING,
-        call_started_at=clock.now(),
-        attempts=2,
-        provider=scripted.name,
-        resent=priority == "P0",
-    )
-    assert rescue.rescue([lapse(mail.id)]) == 1
-    [mail] = chain_of(answer)
-    assert (mail.status, mail.reason) == (Status.UNKNOWN, "worker_lost")
-    assert seconds_left(mail) <= 5
-    end_window(mail)
-    sweep(unknown=True)
-    assert [row[:2] for row in chain_statuses(answer)] == [
-        ("email", "unconfirmed"),
-        ("sms", "queued"),
-    ]
-
-
-def test_a_dead_worker_with_a_dropped_delivery_opens_the_next_channel(
-    outbox: Outbox, reach: Reach, take: Accept
-) -> None:
-    reach(push="token", email="maria@example.com")
-    answer = take(**CHAIN | {"priority": "P3"})
-    [push] = chain_of(answer)
-    Delivery.objects.filter(id=push.id).update(
-        status=Status.SENDING, call_started_at=clock.now(), attempts=3, provider="sandbox"
-    )
-    sent_ledger.write([LedgerEntry(push.id, 3, "sandbox", Unavailable(code="503"))])
-    assert rescue.rescue([lapse(push.id)]) == 1
-    assert chain_statuses(answer) == [
-        ("push", "failed", "escalated"),
-        ("email", "queued", "fallback"),
-    ]
     del outbox
 
 

@@ -17,22 +17,29 @@ from notifications.models import (
     Attempt,
     DeadLetter,
     Delivery,
+    NotificationType,
 )
 from notifications.operations import replay
 from notifications.rules.dead_letter_filter import LetterFilter
 from notifications.rules.states import Status
+from notifications.store.cached import notification_types
 from notifications.store.postgres import claims
 from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
+from notifications.sweeps import due_rows
 from providers.contract import (
     Accepted,
     Receipt,
     ReceiptKind,
     Unanswered,
+    Unavailable,
 )
 from tests.journey import (
+    CHAIN,
     Accept,
     Reach,
+    chain_of,
+    chain_statuses,
     deliveries_of,
     lapse,
     status_and_reason,
@@ -127,3 +134,48 @@ def test_silence_that_no_receipt_ends_becomes_a_dead_letter(
     rescue.resend_or_close([lapse(row)])
     assert statuses([row]) == [Status.UNKNOWN]
     assert DeadLetter.objects.get().reason == "closed_unanswered"
+
+
+@pytest.mark.parametrize("priority", ["P0", "P2"])
+def test_a_dead_worker_sends_an_unanswered_message_again_once(
+    scripted: Scripted, reach: Reach, take: Accept, priority: str
+) -> None:
+    NotificationType.objects.update(confirm_seconds=5)
+    notification_types.forget()
+    reach(user_id="ana", email="ana@example.com", sms="+15552020300")
+    answer = take(**CHAIN | {"user_id": "ana", "priority": priority, "channels": ["email", "sms"]})
+    [mail] = chain_of(answer)
+    Delivery.objects.filter(id=mail.id).update(
+        status=Status.SENDING,
+        call_started_at=clock.now(),
+        attempts=2,
+        provider=scripted.name,
+        resent=priority == "P0",
+    )
+    assert rescue.rescue([lapse(mail.id)]) == 1
+    [mail] = chain_of(answer)
+    assert (mail.status, mail.reason) == (Status.UNKNOWN, "worker_lost")
+    Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
+    due_rows.recheck_unknown(now=clock.now(), limit=10)
+    assert [row[:2] for row in chain_statuses(answer)] == [
+        ("email", "unconfirmed"),
+        ("sms", "queued"),
+    ]
+
+
+def test_a_dead_worker_with_a_dropped_delivery_opens_the_next_channel(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", email="maria@example.com")
+    answer = take(**CHAIN | {"priority": "P3"})
+    [push] = chain_of(answer)
+    Delivery.objects.filter(id=push.id).update(
+        status=Status.SENDING, call_started_at=clock.now(), attempts=3, provider="sandbox"
+    )
+    sent_ledger.write([LedgerEntry(push.id, 3, "sandbox", Unavailable(code="503"))])
+    assert rescue.rescue([lapse(push.id)]) == 1
+    assert chain_statuses(answer) == [
+        ("push", "failed", "escalated"),
+        ("email", "queued", "fallback"),
+    ]
+    del outbox

@@ -1,0 +1,150 @@
+"""Failure receipts open the next channel of a chain once; receipts of a delivery stop channels."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from notifications import broker, clock
+from notifications.feedback import delivery_receipts
+from notifications.models import DeadLetter, Delivery, Notification, NotificationType
+from notifications.rules.fallback import FallbackOn
+from notifications.store.cached import notification_types
+from notifications.sweeps import due_rows
+from notifications.sweeps.rounds import Swept
+from providers.contract import Receipt, ReceiptKind
+from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, deliver_chain
+
+Outbox = Callable[[UUID], list[Any]]
+
+
+@pytest.fixture(autouse=True)
+def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test needs the broker: each claims its rows itself."""
+    monkeypatch.setattr(broker, "takes_messages", lambda: False)
+
+
+def sweep() -> Swept:
+    return due_rows.end_confirm_windows(now=clock.now(), limit=100)
+
+
+def end_window(delivery: Delivery) -> None:
+    Delivery.objects.filter(id=delivery.id).update(due_at=clock.now() - dt.timedelta(seconds=1))
+
+
+def delivered(row: Delivery) -> int:
+    receipt = Receipt(kind=ReceiptKind.DELIVERED, delivery_id=row.id)
+    return delivery_receipts.record("sandbox", [receipt])
+
+
+def failure(row: Delivery) -> Receipt:
+    return Receipt(kind=ReceiptKind.FAILED, delivery_id=row.id, code="30003")
+
+
+def test_a_late_receipt_stops_a_channel_that_waits(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", sms="+15552020300")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    end_window(chain_of(answer)[0])
+    sweep()
+    assert delivered(chain_of(answer)[0]) == 1
+    assert chain_statuses(answer) == [
+        ("push", "delivered", "receipt_delivered"),
+        ("sms", "cancelled", "confirmed_elsewhere"),
+    ]
+    del outbox
+
+
+def test_a_failure_receipt_opens_the_next_channel(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(sms="+15552020300", email="maria@example.com")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    failed = Receipt(kind=ReceiptKind.FAILED, delivery_id=chain_of(answer)[0].id, code="30003")
+    assert delivery_receipts.record("sandbox", [failed]) == 1
+    assert delivery_receipts.record("sandbox", [failed]) == 0
+    assert chain_statuses(answer) == [
+        ("sms", "failed", "receipt_failed"),
+        ("email", "queued", "fallback"),
+    ]
+    assert not DeadLetter.objects.exists()
+    del outbox
+
+
+def test_a_failure_receipt_after_the_next_channel_leaves_no_dead_letter(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", sms="+15552020300")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    end_window(chain_of(answer)[0])
+    sweep()
+    deliver_chain(answer)
+    push, sms = chain_of(answer)
+    assert delivered(sms) == 1
+    assert delivery_receipts.record("sandbox", [failure(push)]) == 1
+    assert [row[:2] for row in chain_statuses(answer)] == [
+        ("push", "failed"),
+        ("sms", "delivered"),
+    ]
+    assert not DeadLetter.objects.exists()
+    del outbox
+
+
+def test_a_failure_after_a_late_receipt_leaves_no_dead_letter(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", sms="+15552020300", email="maria@example.com")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    end_window(chain_of(answer)[0])
+    sweep()
+    deliver_chain(answer)
+    push, sms = chain_of(answer)
+    assert delivered(push) == 1
+    assert delivery_receipts.record("sandbox", [failure(sms)]) == 1
+    assert [row[:2] for row in chain_statuses(answer)] == [
+        ("push", "delivered"),
+        ("sms", "failed"),
+    ]
+    assert not DeadLetter.objects.exists()
+    del outbox
+
+
+def test_failures_of_two_channels_in_one_callback_leave_one_dead_letter(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token", sms="+15552020300")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    end_window(chain_of(answer)[0])
+    sweep()
+    deliver_chain(answer)
+    push, sms = chain_of(answer)
+    assert delivery_receipts.record("sandbox", [failure(push), failure(sms)]) == 2
+    assert [row.delivery_id for row in DeadLetter.objects.all()] == [sms.id]
+    del outbox
+
+
+def test_a_failure_receipt_finds_the_secrets_for_the_next_channel(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    NotificationType.objects.update(fallback_on=FallbackOn.FAILURE)
+    notification_types.forget()
+    reach(sms="+15552020300", email="maria@example.com")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    assert delivery_receipts.record("sandbox", [failure(chain_of(answer)[0])]) == 1
+    deliver_chain(answer)
+    mail = chain_of(answer)[1]
+    [shown] = outbox(mail.id)
+    assert shown["body"] == "Ana: 4711"
+    assert delivered(mail) == 1
+    assert Notification.objects.get().secrets is None, "no delivery needs the code"
