@@ -59,6 +59,9 @@ OVER: Final = frozenset({
     Status.CANCELLED,
 })
 """Statuses of a delivery that did not reach the recipient and does not leave any more."""
+_STOPPED: Final = frozenset({Status.FAILED, Status.BOUNCED, Status.CANCELLED})
+"""Statuses of a later channel behind which the chain goes on, if a channel is left: the chain had
+stopped for a receipt of an earlier channel, and that channel has bounced."""
 _ENDS: Final = frozenset({Status.FAILED, Status.BOUNCED})
 
 
@@ -177,7 +180,8 @@ def advance(
     others = [each for each in members if each.id not in triggered]
     devices = [each for each in others if each.channel == channel]
     elsewhere = [each for each in others if each.channel != channel]
-    if any(each.id > max(triggered) for each in elsewhere):
+    later = [each for each in elsewhere if each.id > max(triggered)]
+    if later and not (has_next and all(each.status in _STOPPED for each in later)):
         return ChainStep.END
     if any(each.status in _REACHED for each in elsewhere):
         return ChainStep.STAY if is_window else ChainStep.END

@@ -13,6 +13,7 @@ from notifications import broker, clock
 from notifications.feedback import delivery_receipts
 from notifications.models import DeadLetter, Delivery, Notification, NotificationType
 from notifications.rules.fallback import FallbackOn
+from notifications.rules.states import Status
 from notifications.store.cached import notification_types
 from notifications.sweeps import due_rows
 from notifications.sweeps.rounds import Swept
@@ -148,3 +149,30 @@ def test_a_failure_receipt_finds_the_secrets_for_the_next_channel(
     assert shown["body"] == "Ana: 4711"
     assert delivered(mail) == 1
     assert Notification.objects.get().secrets is None, "no delivery needs the code"
+
+
+@pytest.mark.parametrize("claimed", [False, True])
+def test_a_bounce_after_a_late_receipt_opens_the_channel_behind_the_stopped_one(
+    outbox: Outbox, reach: Reach, take: Accept, *, claimed: bool
+) -> None:
+    reach(email="maria@example.com", sms="+15554000000", push="token")
+    answer = take(**CHAIN | {"channels": ["email", "sms", "push"]})
+    deliver_chain(answer)
+    end_window(chain_of(answer)[0])
+    sweep()
+    mail, sms = chain_of(answer)
+    if claimed:
+        Delivery.objects.filter(id=mail.id).update(status=Status.DELIVERED)
+        deliver_chain(answer)
+    else:
+        assert delivered(mail) == 1
+    bounce = Receipt(kind=ReceiptKind.BOUNCED, delivery_id=mail.id)
+    assert delivery_receipts.record("sandbox", [bounce]) == 1
+    assert delivery_receipts.record("sandbox", [bounce, failure(sms)]) == 0
+    assert [row[:2] for row in chain_statuses(answer)] == [
+        ("email", "bounced"),
+        ("sms", "failed" if claimed else "cancelled"),
+        ("push", "queued"),
+    ]
+    assert not DeadLetter.objects.exists()
+    del outbox

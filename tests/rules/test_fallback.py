@@ -74,9 +74,21 @@ def test_a_waiting_device_ends_with_an_urgent_channel(status: Status) -> None:
     assert advance(member(2, PUSH, status), urgent=False) is ChainStep.STAY
 
 
-@pytest.mark.parametrize("status", sorted(S))
+STOPPED = {S.FAILED, S.BOUNCED, S.CANCELLED}
+
+
+@pytest.mark.parametrize("status", sorted(set(S) - STOPPED))
 def test_a_later_channel_is_opened_once(status: Status) -> None:
     assert advance(member(2, SMS, status)) is ChainStep.END
+
+
+@pytest.mark.parametrize("status", sorted(STOPPED))
+def test_the_chain_goes_on_behind_a_stopped_channel_once(status: Status) -> None:
+    stopped = member(2, SMS, status)
+    assert advance(stopped) is ChainStep.NEXT
+    assert advance(stopped, has_next=False) is ChainStep.END
+    assert advance(stopped, member(3, EMAIL, S.QUEUED)) is ChainStep.END
+    assert advance(stopped, member(0, EMAIL, S.DELIVERED)) is ChainStep.END
 
 
 def test_the_chain_goes_on_behind_the_last_used_channel() -> None:
