@@ -77,7 +77,7 @@ class Batch:
         self._decided.append(delivery_decision(claimed, decision))
 
     def decide_orphan(self, delivery: Claimed, decision: Decision) -> None:
-        """Decide about a claimed row whose recipient was erased."""
+        """Decide about a claimed row of an erased recipient."""
         self._decided.append(DeliveryDecision(delivery, decision))
 
     def commit(self) -> None:

@@ -23,6 +23,9 @@ class ClaimedDelivery:
     waits_for_turn: bool = False
     """True if an earlier delivery with the same ordering key must leave first; set by
     `ordering`."""
+    is_confirmed_elsewhere: bool = False
+    """True if another channel of the fallback chain has reached the recipient; set by
+    `fall_back`."""
     segments: int | None = None
     """SMS segments of the text; None on other channels."""
     call: int = 0

@@ -20,7 +20,15 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError
 
 from notifications import clock
-from notifications.delivery import admission, frequency_caps, gates, ordering, routing, send
+from notifications.delivery import (
+    admission,
+    fall_back,
+    frequency_caps,
+    gates,
+    ordering,
+    routing,
+    send,
+)
 from notifications.delivery.batch import Batch, Retry, load
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.alerts import AlertKind
@@ -80,6 +88,7 @@ def deliver(delivery_ids: Sequence[UUID]) -> list[RetryGroup]:
 def _run_steps(batch: Batch) -> list[Retry]:
     batch.commit()
     queues = ordering.mark_waiting(batch.deliveries)
+    fall_back.mark_confirmed(batch.deliveries)
     for step in STEPS:
         step(batch)
         batch.commit()

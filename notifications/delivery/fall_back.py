@@ -25,6 +25,7 @@ import structlog
 from django.db import transaction
 
 from notifications import clock, lanes
+from notifications.delivery.claimed import ClaimedDelivery
 from notifications.models import Delivery
 from notifications.rules import channels, fallback, ids
 from notifications.rules.channels import RecipientContacts, Spread
@@ -32,7 +33,7 @@ from notifications.rules.fallback import ChainStep, Member
 from notifications.rules.lane import Lane, Priority
 from notifications.rules.reasons import Reason
 from notifications.rules.states import Status
-from notifications.rules.transitions import FALL_BACK
+from notifications.rules.transitions import FALL_BACK_WAITING
 from notifications.store.postgres import (
     db,
     dead_letters,
@@ -43,6 +44,7 @@ from notifications.store.postgres import (
 )
 from notifications.store.postgres.inserts import NewDelivery
 from notifications.store.postgres.transitions import ANYONE, Move
+from notifications.store.rate_limits import frequency_caps
 from notifications.store.templates import template_cache
 from providers.contract import Channel
 
@@ -155,11 +157,38 @@ def carry_out(made: FallbackPlan, moved: Collection[UUID]) -> None:
     ended = [
         Move(id=each, reason=Reason.ESCALATED) for one in going.values() for each in one.devices
     ]
-    transitions.apply(FALL_BACK, ended, ANYONE)
+    given_up = transitions.apply(FALL_BACK_WAITING, ended, ANYONE)
     dead_letters.resolve_of([each for one in going.values() for each in one.failed], _FOLLOWED)
     new = [(key, each) for key, one in going.items() for each in one.deliveries]
     inserts.deliveries([each for _, each in new], notification_ids=[key for key, _ in new], now=now)
     transaction.on_commit(lambda: _publish([each for _, each in new]))
+    refund_caps(given_up)
+
+
+def refund_caps(delivery_ids: Collection[UUID]) -> None:
+    """Refund the frequency caps of deliveries that the chain has ended, after the commit."""
+    if delivery_ids:
+        rows = Delivery.objects.filter(id__in=list(delivery_ids))
+        transaction.on_commit(lambda: frequency_caps.refund_unsent(rows))
+
+
+def mark_confirmed(deliveries: Iterable[ClaimedDelivery]) -> None:
+    """Mark claimed members of chains after a receipt of another channel.
+
+    A receipt cancels waiting deliveries; a delivery that a worker held at that time waits again
+    after a hold, a retry or the worker's death, and the gate stops the delivery.
+    """
+    members = {each.delivery.id: each for each in deliveries if each.delivery.falls_back}
+    if not members:
+        return
+    parameters = {
+        **id_ranges.around(members),
+        "ids": list(members),
+        "channels": [int(each.delivery.channel) for each in members.values()],
+        "reached": sorted(fallback.REACHED),
+    }
+    for row in db.rows("chain_reached", parameters):
+        members[row["id"]].is_confirmed_elsewhere = True
 
 
 def _are_over(unchanged: Collection[UUID]) -> bool:

@@ -60,6 +60,12 @@ def _cancellation(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
     return _stop(CANCEL, Reason.CANCELLED) if claimed.notification.is_cancelled else None
 
 
+def _chain(claimed: ClaimedDelivery, _now: dt.datetime) -> Verdict:
+    """Stop a channel of a fallback chain after another channel has reached the recipient."""
+    stops = claimed.is_confirmed_elsewhere
+    return _stop(CANCEL, Reason.CONFIRMED_ELSEWHERE) if stops else None
+
+
 def _expiry(claimed: ClaimedDelivery, now: dt.datetime) -> Verdict:
     if claimed.notification.expires_at > now:
         return None
@@ -132,6 +138,7 @@ Gate = Callable[[ClaimedDelivery, dt.datetime], Verdict]
 
 GATES: Final[Sequence[Gate]] = (
     _cancellation,
+    _chain,
     _expiry,
     _allow_list,
     _consent,

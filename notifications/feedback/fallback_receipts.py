@@ -69,7 +69,7 @@ def _stop_waiting_channels(delivery_ids: Sequence[UUID]) -> None:
     parameters = {**id_ranges.around(delivery_ids), "ids": list(delivery_ids)}
     rows = db.rows("chain_waiting", {**parameters, "waiting": _WAITING})
     stops = [Move(id=each, reason=Reason.CONFIRMED_ELSEWHERE) for each in _ids(rows)]
-    transitions.apply(SUPERSEDE, stops, ANYONE)
+    fall_back.refund_caps(transitions.apply(SUPERSEDE, stops, ANYONE))
 
 
 def _ids(rows: Sequence[Mapping[str, Any]]) -> set[UUID]:

@@ -46,7 +46,8 @@ _RESTS: Final = frozenset({
     Reason.PROVIDER_MISCONFIGURED,
 })
 """Reasons of a hold for which every provider of the channel rests."""
-_REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
+REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
+"""Statuses of a delivery that reached the recipient."""
 _ON_THEIR_WAY: Final = frozenset({Status.QUEUED, Status.SENDING, Status.SENT, Status.UNKNOWN})
 """Statuses of an open device that can still reach the recipient without a retry."""
 _WAITING: Final = frozenset({Status.RETRYING, Status.SCHEDULED})
@@ -183,9 +184,9 @@ def advance(
     later = [each for each in elsewhere if each.id > max(triggered)]
     if later and not (has_next and all(each.status in _STOPPED for each in later)):
         return ChainStep.END
-    if any(each.status in _REACHED for each in elsewhere):
+    if any(each.status in REACHED for each in elsewhere):
         return ChainStep.STAY if is_window else ChainStep.END
-    if any(each.status in _REACHED or _is_accepted(each) for each in devices):
+    if any(each.status in REACHED or _is_accepted(each) for each in devices):
         return ChainStep.STAY
     if not has_next:
         return ChainStep.STAY

@@ -133,8 +133,9 @@ END_CONFIRM: Final = Transition(name="end_confirm", sources={_S.SENT}, to=_S.SEN
 KEEP_UNANSWERED: Final = Transition(name="keep_unanswered", sources={_S.UNKNOWN}, to=_S.UNKNOWN)
 
 # --- By a fallback chain, whose next channel follows: no dead letter.
-FALL_BACK: Final = Transition(
-    name="fall_back", sources={_S.SENDING, _S.RETRYING, _S.SCHEDULED}, to=_S.FAILED
+FALL_BACK: Final = Transition(name="fall_back", sources={_S.SENDING}, to=_S.FAILED)
+FALL_BACK_WAITING: Final = Transition(
+    name="fall_back_waiting", sources={_S.RETRYING, _S.SCHEDULED}, to=_S.FAILED
 )
 FALL_BACK_UNANSWERED: Final = Transition(
     name="fall_back_unanswered", sources={_S.SENDING}, to=_S.UNCONFIRMED

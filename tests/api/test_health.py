@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import pytest
 from django.db import OperationalError, connection
@@ -49,7 +50,7 @@ def test_a_dead_beat_is_seen_and_raises_one_alert() -> None:
     for _ in range(2):
         status, word, [wrong] = _ready()
         assert (status, word) == (200, "degraded")
-        assert "180 s ago" in wrong
+        assert re.search(r"18\d s ago", wrong)
     assert Alert.objects.get().kind == "beat_dead"
 
 

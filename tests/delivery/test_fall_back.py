@@ -302,6 +302,21 @@ def test_an_expired_notification_opens_nothing(outbox: Outbox, reach: Reach, tak
     del outbox
 
 
+def test_a_held_channel_is_not_sent_after_another_channel_reached_the_recipient(
+    outbox: Outbox, reach: Reach, take: Accept
+) -> None:
+    reach(push="token.400", sms="+15555030300")  # 503 at each call
+    answer = take(**CHAIN | {"priority": "P2"})
+    deliver_chain(answer)
+    deliver_chain(answer)
+    push, sms = chain_of(answer)
+    assert chain_statuses(answer)[1][:2] == ("sms", "retrying")
+    Delivery.objects.filter(id=push.id).update(status=Status.DELIVERED)
+    deliver_chain(answer)
+    assert chain_statuses(answer)[1] == ("sms", "cancelled", "confirmed_elsewhere")
+    assert outbox(sms.id)[0]["shown"] == 0
+
+
 def test_the_code_is_kept_for_the_next_channel(outbox: Outbox, reach: Reach, take: Accept) -> None:
     reach(push="token.400", sms="+15552020300")
     answer = take(**CHAIN)
