@@ -21,6 +21,7 @@ from pydantic import (
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.problems import Kind, Source
 from notifications.rules.states import Status
+from notifications.rules.times.stages import Stage, TimeSource
 from providers.contract import Channel
 
 Member = TypeVar("Member")
@@ -229,6 +230,16 @@ class AttemptDetail(ResponseModel):
     """Web Push: the public VAPID key of the call; empty on other channels."""
 
 
+class StageLine(ResponseModel):
+    """A stage of a delivery, with the time since the request was accepted."""
+
+    stage: Stage
+    at: dt.datetime
+    seconds_since_accept: float
+    source: TimeSource
+    """Clock of `at`: `receipt` is the time given in the receipt, used if the time is possible."""
+
+
 class DeliveryDetail(DeliveryBrief):
     """A delivery with all provider calls."""
 
@@ -238,6 +249,8 @@ class DeliveryDetail(DeliveryBrief):
     due_at: dt.datetime | None
     sent_at: dt.datetime | None
     delivered_at: dt.datetime | None
+    stages: list[StageLine]
+    """The stages that the delivery has reached, in order."""
     attempts: list[AttemptDetail]
 
 
@@ -250,6 +263,9 @@ class EventLine(ResponseModel):
     status: StatusWord | None
     reason: str
     detail: str
+    occurred_at: dt.datetime | None
+    """Receipts: the time given by the provider or the app, unchecked. `at` is the time at which the
+    service stored the receipt."""
 
 
 class NotificationDetail(ResponseModel):

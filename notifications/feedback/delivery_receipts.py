@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -24,6 +24,7 @@ from notifications.rules import ids
 from notifications.rules.reasons import Reason
 from notifications.rules.redaction import redact
 from notifications.rules.suppression import Cause
+from notifications.rules.times import stages
 from notifications.rules.transitions import BOUNCE, DELIVER, FAIL, READ
 from notifications.store.postgres import db, dead_contacts, id_ranges, secret_variables
 from notifications.store.postgres.transitions import FromProvider, Move
@@ -115,7 +116,10 @@ def _targets(callbacks: Sequence[_Callback]) -> list[list[UUID | None]]:
     ]
     known = _find_by_message_id(unnamed)
     return [
-        [each.delivery_id or known.get(each.provider_message_id) for each in callback.receipts]
+        [
+            each.delivery_id or _own(known.get(each.provider_message_id, {}), callback.provider)
+            for each in callback.receipts
+        ]
         for callback in callbacks
     ]
 
@@ -135,6 +139,7 @@ def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUI
             reason=_MEANS[receipt.kind][1],
             detail=": ".join(part for part in said if part),
             provider_message_id=receipt.provider_message_id,
+            occurred_at=stages.storable(receipt.occurred_at),
         )
         if receipt.contact_is_dead:
             why = f"{provider}: {receipt.code or receipt.kind.value}"
@@ -150,11 +155,23 @@ def _apply(provider: str, applicable: Sequence[tuple[Receipt, UUID]]) -> set[UUI
     return moved
 
 
-def _find_by_message_id(receipts: Sequence[Receipt]) -> dict[str, UUID]:
-    """Find deliveries by the provider's message id, for providers that do not echo our id."""
+def _find_by_message_id(receipts: Sequence[Receipt]) -> Mapping[str, Mapping[str, UUID]]:
+    """Find deliveries by message id and provider, for providers that do not echo our id."""
     wanted = [each.provider_message_id for each in receipts if each.provider_message_id]
     if not wanted:
         return {}
     recent = id_ranges.last_days(_RECEIPT_DAYS)
     found = db.rows("by_provider_message_id", {**recent, "message_ids": wanted})
-    return {row["provider_message_id"]: row["id"] for row in found}
+    known: dict[str, dict[str, UUID]] = defaultdict(dict)
+    for row in found:
+        known[row["provider_message_id"]][row["provider"]] = row["id"]
+    return known
+
+
+def _own(rows: Mapping[str, UUID], provider: str) -> UUID | None:
+    """Return the provider's own row with a message id.
+
+    Two providers may use one id. A row whose provider changed after the call is found in the
+    second place; the guard of the transition checks the provider of its attempts.
+    """
+    return rows.get(provider) or next(iter(rows.values()), None)

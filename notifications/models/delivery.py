@@ -133,6 +133,10 @@ class Event(models.Model):
     reason = models.CharField(max_length=64, blank=True)
     detail = models.CharField(max_length=500, blank=True)
     at = models.DateTimeField()
+    occurred_at = models.DateTimeField(
+        null=True,
+        help_text="Receipts: the time that the provider or the app gave; empty without one.",
+    )
 
     class Meta:
         """Partitioned by day on `notification_id`."""

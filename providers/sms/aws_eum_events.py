@@ -61,7 +61,7 @@ def parse(text: str) -> list[Receipt | InboundText]:
         kind = KINDS.get(event["eventType"])
         success_so_far = event["eventType"] == "TEXT_SUCCESSFUL" and not event.get("isFinal")
         return [] if kind is None or success_so_far else [_receipt(event, kind=kind)]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise MalformedReceipt("not an event of End User Messaging") from error
 
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from notifications.models import Delivery, Recipient, Template
+from notifications.models import Delivery, Event, Notification, Recipient, Template
 from notifications.rules.states import Status
 from tests.admin.conftest import ADDRESS, MakeDelivery
 
@@ -52,6 +52,25 @@ def test_the_page_tells_calls_and_events_and_no_address(
     assert len(re.findall(r">\s*retrying\s*<", page)) >= 2
     assert delivery.provider_message_id in page
     assert ADDRESS not in page
+
+
+def test_the_page_tells_the_stages_and_the_time_of_a_receipt(
+    door: Client, make_delivery: MakeDelivery
+) -> None:
+    delivery = make_delivery(status=Status.SENT)
+    accepted = Notification.objects.get(pk=delivery.notification_id).created_at
+    Event.objects.create(
+        notification_id=delivery.notification_id,
+        seq=10_000_000_000,
+        delivery_id=delivery.id,
+        status=Status.DELIVERED,
+        reason="receipt_delivered",
+        at=accepted + dt.timedelta(hours=2),
+        occurred_at=accepted + dt.timedelta(seconds=4.5),
+    )
+    page = door.get(page_of(delivery)).content.decode()
+    assert "delivered 4.500 s" in page
+    assert f"{accepted + dt.timedelta(seconds=4.5):%Y-%m-%d %H:%M:%S}" in page
 
 
 def test_a_sensitive_variable_is_masked(door: Client, make_delivery: MakeDelivery) -> None:

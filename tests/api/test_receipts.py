@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -41,12 +42,14 @@ def _send(body: bytes, **replaced: str) -> Reply:
     return Client().post(PATH, body, content_type="application/json", headers=named)
 
 
-def _receipt(delivery_id: object, kind: str = "delivered") -> bytes:
+def _receipt(
+    delivery_id: object, kind: str = "delivered", *, occurred_at: dt.datetime | None = None
+) -> bytes:
     line = {
         "kind": kind,
         "delivery_id": str(delivery_id),
         "message_id": "sbx-1",
-        "occurred_at": clock.now().isoformat(),
+        "occurred_at": (occurred_at or clock.now()).isoformat(),
     }
     return orjson.dumps({"receipts": [line]})
 
@@ -106,6 +109,27 @@ def test_a_receipt_leaves_its_time_for_operators_and_a_forged_one_does_not(sent:
     assert last_receipts.load() == {}
     _send(_receipt(sent.pk))
     assert list(last_receipts.load()) == ["sandbox"]
+
+
+@pytest.mark.django_db(transaction=True)  # now() of Postgres is the start of a transaction
+def test_the_timeline_shows_the_time_of_the_provider_and_the_seconds_to_each_stage(
+    caller: Caller, sent: Delivery
+) -> None:
+    _send(_receipt(sent.pk, occurred_at=clock.now() + dt.timedelta(days=2)))
+    read_at = clock.now()
+    _send(_receipt(sent.pk, "read", occurred_at=read_at))
+    said: dict[str, Any] = caller.get(f"/v1/notifications/{sent.notification_id}").json()
+    wrong, right = said["timeline"][-2:]
+    assert dt.datetime.fromisoformat(wrong["occurred_at"]) > clock.now() + dt.timedelta(days=1)
+    assert dt.datetime.fromisoformat(right["occurred_at"]) == read_at
+    stages = {each["stage"]: each for each in said["deliveries"][0]["stages"]}
+    assert list(stages) == ["accepted", "delivered", "read"]
+    assert stages["accepted"]["at"] == said["created_at"]
+    assert (stages["delivered"]["source"], stages["read"]["source"]) == ("service", "receipt")
+    assert stages["delivered"]["at"] == wrong["at"], "a wrong clock is not used"
+    accepted_at = dt.datetime.fromisoformat(said["created_at"])
+    expected = round((read_at - accepted_at).total_seconds(), 3)
+    assert stages["read"]["seconds_since_accept"] == expected
 
 
 def test_a_repeated_receipt_does_no_harm(sent: Delivery) -> None:

@@ -185,6 +185,8 @@ export interface components {
             due_at: string | null;
             sent_at: string | null;
             delivered_at: string | null;
+            /** @description The stages that the delivery has reached, in order. */
+            stages: components["schemas"]["StageLine"][];
             attempts: components["schemas"]["AttemptDetail"][];
         };
         /** @description The differences between two versions. */
@@ -215,6 +217,11 @@ export interface components {
             status: ("scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown") | null;
             reason: string;
             detail: string;
+            /**
+             * @description Receipts: the time given by the provider or the app, unchecked. `at` is the time at which the
+             *     service stored the receipt.
+             */
+            occurred_at: string | null;
         };
         /** @description An invalid place of the request. */
         FieldProblem: {
@@ -737,6 +744,20 @@ export interface components {
          * @enum {string}
          */
         Spread: "first" | "all";
+        /**
+         * @description A stage of a delivery.
+         * @enum {string}
+         */
+        Stage: "accepted" | "called" | "sent" | "delivered" | "read";
+        /** @description A stage of a delivery, with the time since the request was accepted. */
+        StageLine: {
+            stage: components["schemas"]["Stage"];
+            /** Format: date-time */
+            at: string;
+            seconds_since_accept: number;
+            /** @description Clock of `at`: `receipt` is the time given in the receipt, used if the time is possible. */
+            source: components["schemas"]["TimeSource"];
+        };
         /** @description An entry of the suppression list. */
         SuppressionAnswer: {
             id: number;
@@ -871,6 +892,11 @@ export interface components {
             /** @description SMS: replace links by short links with click counts. Default: `false`. */
             shorten_links?: boolean;
         };
+        /**
+         * @description The clock of an instant.
+         * @enum {string}
+         */
+        TimeSource: "service" | "receipt";
         /** @description A recipient by address: an existing recipient with the addresses, else a new recipient. */
         To: {
             /** @description A mailbox; its domain is stored in ASCII. */
@@ -1164,6 +1190,8 @@ export type SigningSecrets = components['schemas']['SigningSecrets'];
 export type SkippedChannel = components['schemas']['SkippedChannel'];
 export type Source = components['schemas']['Source'];
 export type Spread = components['schemas']['Spread'];
+export type Stage = components['schemas']['Stage'];
+export type StageLine = components['schemas']['StageLine'];
 export type SuppressionAnswer = components['schemas']['SuppressionAnswer'];
 export type SuppressionAnswerPage = components['schemas']['SuppressionAnswerPage'];
 export type SuppressionRequest = components['schemas']['SuppressionRequest'];
@@ -1175,6 +1203,7 @@ export type TemplateRequest = components['schemas']['TemplateRequest'];
 export type TemplateStep = components['schemas']['TemplateStep'];
 export type TextAnswer = components['schemas']['TextAnswer'];
 export type TextRequest = components['schemas']['TextRequest'];
+export type TimeSource = components['schemas']['TimeSource'];
 export type To = components['schemas']['To'];
 export type Type = components['schemas']['Type'];
 export type VariableRequest = components['schemas']['VariableRequest'];

@@ -10,7 +10,7 @@ still have a next page.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -21,6 +21,7 @@ from notifications.rules import ids
 from notifications.rules.lane import Mode, Priority
 from notifications.rules.sensitive import MASK
 from notifications.rules.states import Status, overall
+from notifications.rules.times.stages import ReceivedReport, StageTime, stage_times
 from notifications.store.postgres import db
 from providers.contract import Channel
 
@@ -42,6 +43,7 @@ class DeliveryView:
     sent_at: dt.datetime | None
     delivered_at: dt.datetime | None
     attempts: tuple[Attempt, ...] = ()
+    stages: tuple[StageTime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,15 +73,17 @@ def of(notification_id: UUID) -> Timeline | None:
     notification = Notification.objects.filter(pk=notification_id).first()
     if notification is None:
         return None
+    events = tuple(Event.objects.filter(notification_id=notification_id).order_by("seq"))
     return Timeline(
         notification=notification,
         template=Template.objects.filter(pk=notification.template or 0).first(),
-        deliveries=_deliveries(notification_id),
-        events=tuple(Event.objects.filter(notification_id=notification_id).order_by("seq")),
+        deliveries=_deliveries(notification, events),
+        events=events,
     )
 
 
-def _deliveries(notification_id: UUID) -> tuple[DeliveryView, ...]:
+def _deliveries(notification: Notification, events: Sequence[Event]) -> tuple[DeliveryView, ...]:
+    notification_id = notification.pk
     last = ids.last_delivery_of(notification_id)
     attempts = Attempt.objects.filter(delivery_id__gt=notification_id, delivery_id__lte=last)
     made = {
@@ -101,9 +105,32 @@ def _deliveries(notification_id: UUID) -> tuple[DeliveryView, ...]:
             sent_at=row.sent_at,
             delivered_at=row.delivered_at,
             attempts=made.get(row.id, ()),
+            stages=_stages(row, notification, made.get(row.id, ()), events),
         )
         for row in found
     )
+
+
+def _stages(
+    row: Delivery, notification: Notification, attempts: Sequence[Attempt], events: Sequence[Event]
+) -> tuple[StageTime, ...]:
+    mine = [each for each in events if each.delivery_id == row.id]
+    return stage_times(
+        accepted_at=notification.created_at,
+        called_at=attempts[0].started_at if attempts else None,
+        sent_at=row.sent_at,
+        delivered=_first_report(mine, {Status.DELIVERED, Status.READ}),
+        read=_first_report(mine, {Status.READ}),
+    )
+
+
+def _first_report(events: Sequence[Event], statuses: Container[Status]) -> ReceivedReport | None:
+    found = (
+        ReceivedReport(received_at=each.at, occurred_at=each.occurred_at)
+        for each in events
+        if each.status in statuses
+    )
+    return next(found, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

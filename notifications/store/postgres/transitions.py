@@ -33,6 +33,8 @@ class Move(NamedTuple):
     due_in: dt.timedelta | None = None
     """Time until the next check of the row, from Postgres's now; None: the row is final."""
     provider_message_id: str = ""
+    occurred_at: dt.datetime | None = None
+    """Receipts: the time given by the provider or the app, in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ def _columns(batch: Sequence[Move]) -> dict[str, object]:
         "reasons": [each.reason for each in batch],
         "details": [each.detail for each in batch],
         "message_ids": [each.provider_message_id for each in batch],
+        "occurred_at": [each.occurred_at for each in batch],
     }
 
 

@@ -8,8 +8,8 @@
 WITH wanted AS (
     SELECT *
     FROM unnest(%(ids)s::uuid[], %(due_in)s::interval[], %(reasons)s::text[], %(details)s::text[],
-                %(message_ids)s::text[])
-        AS w(id, due_in, reason, detail, message_id)
+                %(message_ids)s::text[], %(occurred_at)s::timestamptz[])
+        AS w(id, due_in, reason, detail, message_id, occurred_at)
 ), waited_for AS (
     SELECT d.id FROM delivery d
     WHERE NOT %(still_due)s::boolean
@@ -49,9 +49,9 @@ WITH wanted AS (
                             ELSE d.delivered_at END
     FROM wanted w
     WHERE d.id = w.id AND d.id = ANY(%(ids)s) AND (w.id IN (SELECT id FROM picked)) IS TRUE
-    RETURNING d.id, d.mode, d.falls_back, w.reason, w.detail
+    RETURNING d.id, d.mode, d.falls_back, w.reason, w.detail, w.occurred_at
 ), logged AS (
-    INSERT INTO event (notification_id, delivery_id, status, reason, detail, at)
-    SELECT notification_of(id), id, %(to)s, reason, detail, now() FROM moved
+    INSERT INTO event (notification_id, delivery_id, status, reason, detail, at, occurred_at)
+    SELECT notification_of(id), id, %(to)s, reason, detail, now(), occurred_at FROM moved
 )
 SELECT id, mode, falls_back, reason FROM moved

@@ -21,6 +21,7 @@ from notify_client.types.notifications import (
     RequestWarning,
     RescheduleRequest,
     SkippedChannel,
+    StageLine,
 )
 from notify_client.types.operations import (
     AlertAnswer,
@@ -160,6 +161,7 @@ __all__ = [
     "SigningSecret",
     "SigningSecrets",
     "SkippedChannel",
+    "StageLine",
     "Status",
     "SuppressionAnswer",
     "SuppressionRequest",
