@@ -251,9 +251,11 @@ def _payload(message: Message) -> bytes:
     texts = {"title": message.title, "body": message.body}
     alert = {name: text for name, text in texts.items() if text}
     payload = {
-        "aps": {"alert": alert},
+        # Lets the app's Notification Service Extension run, and report the arrival.
+        "aps": {"alert": alert, "mutable-content": 1},
         **message.data,
         "notification_id": str(message.notification_id),
+        "delivery_id": str(message.delivery_id),
     }
     return rounds.json_body(payload, limit_bytes=PAYLOAD_LIMIT_BYTES)
 

@@ -59,12 +59,17 @@ def encode(message: Message, *, now: datetime) -> bytes:
     data = _data(message)
     _check_size(notification, data)
     target = "fid" if message.address_kind == "fcm_fid" else "token"
-    whole: dict[str, object] = {"android": android, "apns": {"headers": apns}, "data": data}
+    whole: dict[str, object] = {"android": android, "apns": _to_apple(apns), "data": data}
     if notification:
         whole["notification"] = notification
     whole[target] = message.address
     whole["webpush"] = {"headers": web, "notification": {"tag": tag}}
     return _ENCODE({"message": whole}).encode()
+
+
+def _to_apple(headers: dict[str, str]) -> dict[str, object]:
+    """Add the flag that lets the app's Notification Service Extension report the arrival."""
+    return {"headers": headers, "payload": {"aps": {"mutable-content": 1}}}
 
 
 def _notification(message: Message) -> dict[str, str]:
@@ -77,7 +82,11 @@ def _data(message: Message) -> dict[str, str]:
     for key in message.data:
         if key in RESERVED_KEYS or key.startswith(RESERVED_PREFIXES):
             raise Unsendable("reserved_data_key", f"FCM keeps the data key {key!r} to itself")
-    return {**message.data, "notification_id": str(message.notification_id)}
+    ours = {
+        "notification_id": str(message.notification_id),
+        "delivery_id": str(message.delivery_id),
+    }
+    return {**message.data, **ours}
 
 
 def _check_size(*parts: dict[str, str]) -> None:

@@ -5,7 +5,7 @@
     ->  201, or the push service's own words
 
 An address is a browser's subscription, in JSON. The page's service worker gets
-`{"notification_id", "title", "body", "tag", "data"}` and passes `tag` to `showNotification`: the
+`{"notification_id", "delivery_id", "title", "body", "tag", "data"}` and passes `tag` to `showNotification`: the
 tag hides a repeat after the display of the first message; Topic hides a repeat before the display.
 
 An endpoint is an untrusted URL: the guard of webhooks applies, and only answers of the push
@@ -259,6 +259,7 @@ class WebPush(OneWay):
 def _payload(message: Message) -> dict[str, object]:
     return {
         "notification_id": str(message.notification_id),
+        "delivery_id": str(message.delivery_id),
         "title": message.title,
         "body": message.body,
         "tag": replacing.tag(message),

@@ -13,7 +13,7 @@ import regex
 
 LIMIT_BYTES: Final = 3993
 """Web Push's plaintext, the smallest limit: APNs and FCM take 4096."""
-ENVELOPE_BYTES: Final = 393
+ENVELOPE_BYTES: Final = 447
 """For ids, type and collapse key (64 characters each), and JSON's own characters."""
 TEXT_BYTES: Final = LIMIT_BYTES - ENVELOPE_BYTES
 """For title and body together, as JSON."""

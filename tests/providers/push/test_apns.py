@@ -71,9 +71,13 @@ def test_a_push_is_what_apple_documents(server: ApnsFake, provider: Apns) -> Non
     }
     assert {name: request.headers[name] for name in expected} == expected
     assert orjson.loads(request.body) == {
-        "aps": {"alert": {"title": "Order ready", "body": "Your order is ready."}},
+        "aps": {
+            "alert": {"title": "Order ready", "body": "Your order is ready."},
+            "mutable-content": 1,
+        },
         "type": "ORDER_READY",
         "notification_id": str(it.notification_id),
+        "delivery_id": str(it.delivery_id),
     }
 
 

@@ -131,7 +131,8 @@ def test_what_fcm_would_refuse_is_rejected_without_harm_to_its_neighbours(
     server: FcmFake, transport: Transport
 ) -> None:
     fitting = message("t", body="")
-    used = len("notification_id") + 36 + len("title") + len(fitting.title) + len("body")
+    ids = len("notification_id") + 36 + len("delivery_id") + 36
+    used = ids + len("title") + len(fitting.title) + len("body")
     fitting = replace(fitting, body="ü" * ((PAYLOAD_LIMIT_BYTES - used) // 2) + "x" * (used % 2))
     found = outcomes(
         adapter(server, transport),

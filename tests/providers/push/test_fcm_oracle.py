@@ -80,7 +80,11 @@ def in_firebase_words(it: Message) -> messaging.Message:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Message.token is deprecated", DeprecationWarning)
         return messaging.Message(
-            data={**it.data, "notification_id": str(it.notification_id)},
+            data={
+                **it.data,
+                "notification_id": str(it.notification_id),
+                "delivery_id": str(it.delivery_id),
+            },
             notification=messaging.Notification(title=it.title or None, body=it.body or None),
             android=messaging.AndroidConfig(
                 collapse_key=it.collapse_key or None,
@@ -93,7 +97,8 @@ def in_firebase_words(it: Message) -> messaging.Message:
                     "apns-collapse-id": replacing.collapse_id(it),
                     "apns-expiration": str(int(NOON.timestamp()) + seconds),
                     "apns-priority": "10" if it.urgent else "5",
-                }
+                },
+                payload=messaging.APNSPayload(aps=messaging.Aps(mutable_content=True)),
             ),
             webpush=messaging.WebpushConfig(
                 headers={

@@ -83,6 +83,7 @@ def test_the_browser_reads_what_was_sent(
     (request,) = server.requests
     assert browser.read(request.body) == {
         "notification_id": str(it.notification_id),
+        "delivery_id": str(it.delivery_id),
         "title": "Order ready",
         "body": "grüße €",
         "tag": str(it.notification_id),
