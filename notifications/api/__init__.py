@@ -23,6 +23,7 @@
     etags          If-Match and If-None-Match
     deprecation    headers of deprecated operations
     me             the caller's own key
+    client_receipts  receipts from the apps of recipients, and tokens for them
     problems       errors as RFC 9457 problem details, and their help pages
     schema         the OpenAPI document, generated from the pydantic schemas
     operations     additions to the document: scope, problems, headers, examples

@@ -2,6 +2,7 @@
 
     open paths                   every request counts
     a wrong key or signature     counts; a valid key or signature always passes
+    a client token               counts for its recipient: many phones share an address
 
 The limits bound the database queries of unknown clients. A client with a valid key is not blocked
 by the failures of another client at the same address, as soon as the process has recognised the key
@@ -63,6 +64,17 @@ def check_failures(request: HttpRequest | Request) -> None:
     """
     if waits := address_limits.wait(Bucket.FAILED, _client_key(request)):
         raise_problem(_problem(waits))
+
+
+def check_recipient(recipient_id: int) -> None:
+    """Count a request of a recipient's app.
+
+    Raises:
+        ProblemError: the recipient's apps send too many requests (429).
+    """
+    if waits := address_limits.take(Bucket.RECIPIENT, str(recipient_id)):
+        said = "the apps of this recipient send too many requests"
+        raise_problem(Problem(Kind.RATE_LIMITED, said, (), waits))
 
 
 def _client_key(request: HttpRequest | Request) -> str:

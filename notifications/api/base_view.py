@@ -34,7 +34,8 @@ class BaseView(APIView):
     """HTTP methods whose view charges the producer. Every other writing method costs 1."""
     needs_clock: ClassVar[bool] = True
     """Answer 503 while the host's clock differs too much from the database's clock."""
-    # No OPTIONS: the OpenAPI document describes the API, and cross-origin calls are not supported.
+    # No OPTIONS: the OpenAPI document describes the API, and only `client_receipts` supports
+    # cross-origin calls.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]  # noqa: RUF012 - Django's
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's signature

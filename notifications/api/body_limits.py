@@ -44,6 +44,7 @@ _TABLE: Final[tuple[tuple[str, Limit], ...]] = (
     ("/v1/notifications/batch", Limit(16 * MEBIBYTE)),
     ("/v1/suppressions", Limit(8 * MEBIBYTE)),
     ("/v1/templates", Limit(16 * MEBIBYTE)),
+    ("/v1/receipts/client", Limit(64 * KIBIBYTE)),
     ("/v1/", Limit(BODY_LIMIT)),
     ("/unsubscribe/", Limit(UNSUBSCRIBE_LIMIT, multipart=True)),
     ("/admin/login/", Limit(16 * KIBIBYTE, multipart=True)),

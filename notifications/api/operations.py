@@ -73,6 +73,16 @@ _HEADERS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
         _TEXT,
     ),
 }
+_SECURITY: Final[Mapping[Scope | Entry, list[dict[str, list[str]]]]] = {
+    Entry.SIGNED: [],
+    Entry.CLIENT: [{"client_token": []}],
+}
+"""Security of the operations without a key."""
+_CLIENT_TOKEN: Final = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A client token: see `POST /v1/recipients/{user_id}/client-tokens`.",
+}
 _COME_BACK: Final = frozenset({Kind.IN_PROGRESS, Kind.RATE_LIMITED, Kind.UNAVAILABLE})
 _CAN_CONFLICT: Final = frozenset({
     "change_preferences",
@@ -107,6 +117,7 @@ def describe(result: dict[str, Any], **_context: object) -> dict[str, Any]:
             _add_answers(operation, method, path, used)
             _add_examples(operation, method, path)
     components["headers"] = _headers_in_use(result)
+    components.setdefault("securitySchemes", {})["client_token"] = _CLIENT_TOKEN
     return result
 
 
@@ -129,13 +140,15 @@ def _add_access(operation: Operation, name: str) -> None:
         f"`{part.operation.split()[2]}` also requires the scope `{part.needs}`." for part in parts
     ]
     operation["description"] = "\n\n".join(filter(None, said))
-    operation["security"] = [] if rule.needs is Entry.SIGNED else [{"key": []}]
+    operation["security"] = _SECURITY.get(rule.needs, [{"key": []}])
     operation["x-scopes"] = [rule.needs.value] if isinstance(rule.needs, Scope) else []
 
 
 def _describe_access(rule: AccessRule) -> str:
     if rule.needs is Entry.SIGNED:
         return "Requires the provider's signature and no key."
+    if rule.needs is Entry.CLIENT:
+        return "Requires a client token and no key."
     needs = f"the scope `{rule.needs}`" if isinstance(rule.needs, Scope) else "a key of any scope"
     live_only = "" if Mode.TEST in rule.modes else " and a live key"
     return f"Requires {needs}{live_only}."
@@ -166,7 +179,7 @@ def _add_answers(operation: Operation, method: str, path: str, used: dict[str, A
 
 
 def _has_key(operation: Operation) -> bool:
-    return any(operation["security"])
+    return {"key": []} in operation["security"]
 
 
 def _common_headers(operation: Operation) -> list[str]:
@@ -226,10 +239,12 @@ def _possible(operation: Operation, path: str) -> Iterator[Kind]:
         yield Kind.NOT_FOUND
     if has_body:
         yield Kind.TOO_LARGE
+    if operation["security"] and has_body:
+        yield Kind.UNSUPPORTED_MEDIA_TYPE
+    if operation["security"] and not has_key:
+        yield Kind.INVALID
     if has_key:
         yield Kind.FORBIDDEN
-        if has_body:
-            yield Kind.UNSUPPORTED_MEDIA_TYPE
         if has_body or any(each["in"] != "path" for each in taken):
             yield Kind.INVALID
         yield from _of_state(operation, {each["name"] for each in taken})

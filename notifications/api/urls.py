@@ -6,6 +6,7 @@ from django.urls import path
 
 from notifications.api import (
     alerts,
+    client_receipts,
     dead_letters,
     front_page,
     health,
@@ -60,6 +61,7 @@ urlpatterns = [
     path(f"{_RECIPIENT}/contacts/<int:contact_id>", recipients.ContactDetailView.as_view()),
     path(_SECRETS, signing_secrets.SigningSecretListView.as_view()),
     path(f"{_SECRETS}/rotate", signing_secrets.SigningSecretRotateView.as_view()),
+    path(f"{_RECIPIENT}/client-tokens", client_receipts.ClientTokenListView.as_view()),
     path(f"{_RECIPIENT}/changes", recipients.RecipientChangeListView.as_view()),
     path(f"{_RECIPIENT}/preferences", preferences.PreferencesView.as_view()),
     path("v1/erasure-jobs/<int:job_id>", recipients.ErasureJobDetailView.as_view()),
@@ -73,6 +75,7 @@ urlpatterns = [
     path(f"{_TEMPLATE}/rollback", templates.TemplateRollbackView.as_view()),
     path(f"{_TEMPLATE}/preview", templates.TemplatePreviewView.as_view()),
     path(f"{_TEMPLATE}/diff", templates.TemplateDiffView.as_view()),
+    path("v1/receipts/client", client_receipts.ClientReceiptView.as_view()),
     path("v1/receipts/<slug:provider>", receipts.ReceiptView.as_view()),
     path("v1/dead-letters", dead_letters.DeadLetterListView.as_view()),
     path("v1/dead-letters/replay", dead_letters.DeadLetterReplayView.as_view()),

@@ -10,7 +10,6 @@ the link of an old e-mail still works. The first secret key signs, any key verif
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Final
 
@@ -83,9 +82,5 @@ def token_fields(link: Link) -> list[str | int]:
 
 
 def _keys() -> tuple[Key, ...]:
-    return _keys_from(settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-
-
-@functools.lru_cache(maxsize=4)
-def _keys_from(*secrets: str) -> tuple[Key, ...]:
-    return tuple(signed_token.key(secret, purpose=_PURPOSE) for secret in secrets)
+    secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return signed_token.keys(*secrets, purpose=_PURPOSE)

@@ -1,6 +1,8 @@
 """Feedback: reports of providers and recipients after a delivery.
 
     delivery_receipts    moves deliveries by receipts: `sent` to `delivered` or `failed`
+    client_receipts      moves deliveries by reports of the recipient's own app
+    client_tokens        lets the app of one recipient send these reports
     inbound_sms          handles texts to our number: STOP, START and HELP
     unsubscribe          applies the choices of the unsubscribe page
 

@@ -58,6 +58,11 @@ class Contact(models.Model):
     changed_by = models.CharField(max_length=150, blank=True, db_default="")
     invalidated_at = models.DateTimeField(null=True, blank=True)
     invalid_reason = models.CharField(max_length=200, blank=True)
+    client_receipt_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Last client receipt of the app at this address, exact to a day.",
+    )
     secret_version = models.PositiveSmallIntegerField(
         default=1,
         db_default=1,

@@ -49,7 +49,7 @@ class Scope(StrEnum):
     )
     RECIPIENTS_WRITE = (
         "recipients:write",
-        "Create recipients, and change their locale and timezone. Recipients are company-wide.",
+        "Create recipients, change locale and timezone, issue client tokens. Company-wide.",
     )
     ERASURES_WRITE = (
         "erasures:write",
@@ -107,6 +107,8 @@ class Entry(StrEnum):
     """Any key may call it."""
     SIGNED = "a signature"
     """The provider's signature, or the signed token in the path."""
+    CLIENT = "a client token"
+    """The token of one recipient's app."""
 
 
 WHY_LIVE: Final = {
@@ -167,6 +169,7 @@ TABLE: Final = (
     AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /v1/receipts/{provider}", Entry.SIGNED),
+    AccessRule("POST /v1/receipts/client", Entry.CLIENT),
     AccessRule("GET /v1/me", Entry.KEY),
     AccessRule("POST /v1/notifications", Scope.NOTIFICATIONS_WRITE),
     AccessRule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
@@ -194,6 +197,7 @@ TABLE: Final = (
     AccessRule(
         f"POST {_CONTACT}/signing-secrets/rotate", Scope.SECRETS_ROTATE, BOTH, "change_contact"
     ),
+    AccessRule(f"POST {_RECIPIENT}/client-tokens", Scope.RECIPIENTS_WRITE),
     AccessRule(f"GET {_RECIPIENT}/changes", Scope.RECIPIENTS_READ, BOTH, "view_auditentry"),
     AccessRule(f"GET {_RECIPIENT}/preferences", Scope.RECIPIENTS_READ, BOTH, "view_recipient"),
     AccessRule(f"PUT {_RECIPIENT}/preferences", Scope.PREFERENCES_WRITE, BOTH, "change_preference"),

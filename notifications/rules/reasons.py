@@ -65,6 +65,16 @@ class Reason(StrEnum):
     RECEIPT_READ = "receipt_read", "The provider reports that the message was opened."
     RECEIPT_BOUNCED = "receipt_bounced", "The provider reports a bounce."
     RECEIPT_FAILED = "receipt_failed", "The provider reports a failure after acceptance."
+    CLIENT_RECEIVED = "client_received", "The recipient's app reports that the message arrived."
+    CLIENT_DISMISSED = (
+        "client_dismissed",
+        "The recipient's app reports that the message was shown and dismissed.",
+    )
+    CLIENT_OPENED = "client_opened", "The recipient's app reports that the message was opened."
+    CLIENT_CLICKED = (
+        "client_clicked",
+        "The recipient's app reports a click on a link or button of the message.",
+    )
     OPERATOR = "operator", "An operator resolved the delivery by hand."
 
     UNCONFIRMED = "unconfirmed", "No receipt came in the confirm window; the next channel follows."

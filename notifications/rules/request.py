@@ -94,14 +94,19 @@ def _within_reach(instant: dt.datetime) -> dt.datetime:
     return instant.astimezone(dt.UTC)
 
 
-def _written(value: object) -> object:
+def written_instant(value: object) -> object:
+    """Check that an instant is text.
+
+    Raises:
+        ValueError: the instant is a number.
+    """
     # A number could be seconds or milliseconds since 1970.
     if isinstance(value, int | float):
         raise ValueError(request_faults.INSTANT)  # noqa: TRY004 - pydantic makes no field's error of a TypeError
     return value
 
 
-Instant = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_within_reach)]
+Instant = Annotated[AwareDatetime, BeforeValidator(written_instant), AfterValidator(_within_reach)]
 Text = Annotated[str, BeforeValidator(_no_nul)]
 Name = Annotated[
     str,

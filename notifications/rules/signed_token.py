@@ -10,6 +10,7 @@ mail has a token, so keys are derived once here.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import hmac
 from collections.abc import Sequence
@@ -25,6 +26,12 @@ def key(secret: str, *, purpose: str) -> Key:
     """Derive the key for one purpose."""
     derived = hmac.digest(secret.encode(), purpose.encode(), hashlib.sha256)
     return hmac.new(derived, digestmod=hashlib.sha256)
+
+
+@functools.lru_cache(maxsize=8)
+def keys(*secrets: str, purpose: str) -> tuple[Key, ...]:
+    """Derive the keys for one purpose, the signing key first."""
+    return tuple(key(each, purpose=purpose) for each in secrets)
 
 
 def write(facts: Sequence[str | int], *, key: Key) -> str:

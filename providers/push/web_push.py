@@ -5,8 +5,9 @@
     ->  201, or the push service's own words
 
 An address is a browser's subscription, in JSON. The page's service worker gets
-`{"notification_id", "delivery_id", "title", "body", "tag", "data"}` and passes `tag` to `showNotification`: the
-tag hides a repeat after the display of the first message; Topic hides a repeat before the display.
+`{"notification_id", "delivery_id", "title", "body", "tag", "data"}` and passes `tag` to
+`showNotification`: the tag hides a repeat after the display of the first message; Topic hides a
+repeat before the display.
 
 An endpoint is an untrusted URL: the guard of webhooks applies, and only answers of the push
 services in SERVICES can count against the VAPID key. Otherwise a 403 of an unknown server would

@@ -55,6 +55,7 @@ def furnish(caller: Caller) -> World:
         **_letters(caller),
         **_jobs(),
         91: _alert(),
+        shape.CLIENT_TOKEN: _client_token(caller),
         _CURSOR: _CURSOR,
     }
 
@@ -158,6 +159,10 @@ def _jobs() -> dict[object, object]:
         for name, end in ends.items()
     }
     return erasures | replays
+
+
+def _client_token(caller: Caller) -> object:
+    return _made(caller, f"/v1/recipients/{shape.USER}/client-tokens", {})["token"]
 
 
 def _alert() -> object:

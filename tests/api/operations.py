@@ -54,6 +54,7 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/recipients/{user_id}/contacts": _CONTACT,
     "DELETE /v1/recipients/{user_id}/contacts/{contact_id}": None,
     "POST /v1/recipients/{user_id}/contacts/{contact_id}/signing-secrets/rotate": {},
+    "POST /v1/recipients/{user_id}/client-tokens": {},
     "PUT /v1/recipients/{user_id}/preferences": {"channels_off": ["sms"]},
     "PATCH /v1/recipients/{user_id}/preferences": {"channels_off": ["sms"]},
     "POST /v1/suppressions": {"channel": "email", "address": "nobody@example.com"},

@@ -20,8 +20,9 @@ SENDING = (
     "POST /v1/notifications",
     "PATCH /v1/notifications",
     "POST /v1/templates/{template_id}/preview",
+    "POST /v1/recipients/{user_id}/client-tokens",
 )
-"""Operations that a notification's own timeline records, and one that changes nothing."""
+"""Operations that a notification's own timeline records, and those that change nothing."""
 CHANGING = [each for each in operations.WRITING if not each.operation.startswith(SENDING)]
 EMPTY = "TRUNCATE notifications_auditentry"
 

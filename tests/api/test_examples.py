@@ -17,7 +17,7 @@ from schemathesis.core.result import Ok
 from notifications import clock
 from notifications.api import schema
 from notifications.api.examples import EXAMPLES, Example
-from notifications.api.examples.shape import TAG
+from notifications.api.examples.shape import CLIENT_TOKEN, TAG
 from providers import standard_webhooks
 from tests.api import furnished
 from tests.api.conftest import Caller, MakeCaller
@@ -131,6 +131,8 @@ def _headers(operation: str, example: Example, caller: Caller, world: World) -> 
         name: _tag(operation, example, caller, world) if value == TAG else value
         for name, value in example.headers.items()
     }
+    if "Authorization" in headers:
+        return headers | {"Authorization": f"Bearer {world[CLIENT_TOKEN]}"}
     if example.mode is None:
         secret = standard_webhooks.Secret.parse(os.environ["NOTIFY_SANDBOX_SECRET"])
         raw = _raw(example, world)["data"]
@@ -156,7 +158,7 @@ def _raw(example: Example, world: World) -> dict[str, bytes]:
     """The bytes of a body that is no JSON, or that is signed."""
     if isinstance(example.body, str):
         return {"data": example.body.encode()}
-    if example.mode is None:
+    if example.mode is None and "Authorization" not in example.headers:
         return {"data": json.dumps(_true(example.body, world)).encode()}
     return {}
 

@@ -37,8 +37,13 @@ if TYPE_CHECKING:
 
 _SALE = {"user_id": "maria", "type": "SALE", "priority": "P2", "content": {"body": "Half price"}}
 _WORDS = [{"channel": "email", "title": "Ready", "body": "Your {{ dish }}"}]
-_OUTSIDE = {"/v1/receipts/{provider}", "/v1/templates/{template_id}/preview"}
-"""POST without a producer's key, and one that stores nothing."""
+_OUTSIDE = {
+    "/v1/receipts/{provider}",
+    "/v1/receipts/client",
+    "/v1/recipients/{user_id}/client-tokens",
+    "/v1/templates/{template_id}/preview",
+}
+"""POST without a producer's key, and those that store nothing."""
 
 
 def _publish(body: str) -> None:

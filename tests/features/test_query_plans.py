@@ -48,6 +48,15 @@ def _span() -> dict[str, UUID]:
     return id_ranges.last_days(1)
 
 
+_RECEIPT: Final[dict[str, Any]] = {
+    "places": [0],
+    "recipients": [1],
+    "modes": [1],
+    "app_channels": [1, 4],
+    "accepted": [Status.SENT],
+}
+
+
 def _asked() -> list[tuple[str, dict[str, Any], int]]:
     """Statement, parameters, partitions of `delivery` that it may read."""
     lane, queued, span = _LANE, {"queued": Status.QUEUED}, _span()
@@ -73,6 +82,7 @@ def _asked() -> list[tuple[str, dict[str, Any], int]]:
             1,
         ),
         ("never_left", {**day, "ids": one, "channels": [1], "never_left": [10, 11]}, 1),
+        ("client_receipt_targets", {**day, "lows": one, "highs": one, **_RECEIPT}, 1),
         ("by_provider_message_id", {**id_ranges.last_days(3), "message_ids": ["x"]}, 5),
         (
             "deliveries_of",

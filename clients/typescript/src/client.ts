@@ -213,6 +213,11 @@ class Recipients extends Group {
     return this.call({ operation, at: [userId, contactId], body, options });
   }
 
+  /** Issue a token with which the recipient's app sends client receipts. */
+  clientToken(userId: string, body: api.ClientTokenRequest = {}, options?: CallOptions): Promise<api.ClientTokenIssued> {
+    return this.call({ operation: "POST /v1/recipients/{user_id}/client-tokens", at: [userId], body, options });
+  }
+
   /** List changes of the recipient with author, newest first. */
   listChanges(
     userId: string,

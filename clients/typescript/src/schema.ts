@@ -90,6 +90,40 @@ export interface components {
             results: components["schemas"]["ChangeLine"][];
             next: string | null;
         };
+        /**
+         * @description The event that the app reports.
+         * @enum {string}
+         */
+        ClientReceiptKind: "received" | "dismissed" | "opened" | "clicked";
+        /** @description A report of an app: exactly one of `delivery_id` and `notification_id`. */
+        ClientReceiptReport: {
+            /** @description The id in the payload of the message; best where a recipient has several devices. */
+            delivery_id?: string | null;
+            /**
+             * @description Stands for the notification's push or in-app delivery to the recipient, or for its only
+             *     delivery. Of several devices the first that was reached counts.
+             */
+            notification_id?: string | null;
+            kind: components["schemas"]["ClientReceiptKind"];
+            /** @description Time of the event by the device's clock. */
+            occurred_at?: string | null;
+        };
+        /** @description Reports of one app. */
+        ClientReceiptsRequest: {
+            receipts: components["schemas"]["ClientReceiptReport"][];
+        };
+        /** @description A token for the app of one recipient. */
+        ClientTokenIssued: {
+            /** @description For `Authorization: Bearer` at `/v1/receipts/client`. Ends by time only. */
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        /** @description Options of a client token. */
+        ClientTokenRequest: {
+            /** @description Default: `3600`. */
+            expires_in_seconds?: number;
+        };
         /** @description A stored contact. */
         ContactAnswer: {
             id: number;
@@ -1136,6 +1170,11 @@ export type BatchSummary = components['schemas']['BatchSummary'];
 export type Cause = components['schemas']['Cause'];
 export type ChangeLine = components['schemas']['ChangeLine'];
 export type ChangeLinePage = components['schemas']['ChangeLinePage'];
+export type ClientReceiptKind = components['schemas']['ClientReceiptKind'];
+export type ClientReceiptReport = components['schemas']['ClientReceiptReport'];
+export type ClientReceiptsRequest = components['schemas']['ClientReceiptsRequest'];
+export type ClientTokenIssued = components['schemas']['ClientTokenIssued'];
+export type ClientTokenRequest = components['schemas']['ClientTokenRequest'];
 export type ContactAnswer = components['schemas']['ContactAnswer'];
 export type ContactRequest = components['schemas']['ContactRequest'];
 export type Content = components['schemas']['Content'];

@@ -96,6 +96,8 @@ test("each operation has a method that the service takes, or a reason", async ()
   const contact = await notify.recipients.addContact(user_id, { channel: "sms", address: "+15552000042" });
   await notify.recipients.removeContact(user_id, contact.id);
   const hook = await notify.recipients.addContact(user_id, { channel: "webhook", address: "https://hooks.example/" });
+  const issued = await notify.recipients.clientToken(user_id, { expires_in_seconds: 60 });
+  assert.ok(new Date(issued.expires_at) > new Date());
   const { secret, fingerprint } = await notify.recipients.rotateSigningSecret(user_id, hook.id);
   const { secrets } = await notify.recipients.listSigningSecrets(user_id, hook.id);
   assert.equal(secrets.find((each) => each.current).fingerprint, fingerprint);

@@ -116,6 +116,20 @@ RECIPIENTS: Final[Examples] = {
             body={"end_overlap": True},
         ),
     },
+    "issue_client_token": {
+        "minimal": Example(
+            summary="A token for an hour",
+            status=201,
+            path=_USER,
+            body={},
+        ),
+        "usual": Example(
+            summary="A token for a day, the longest time",
+            status=201,
+            path=_USER,
+            body={"expires_in_seconds": 86_400},
+        ),
+    },
     "list_recipient_changes": {
         "minimal": Example(summary="The latest changes", status=200, path=_USER),
         "usual": Example(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from notifications.api.examples.shape import (
+    CLIENT_TOKEN,
     DELIVERY,
     NOTIFICATION,
     SCHEDULED,
@@ -240,6 +241,8 @@ _SIGNATURE: Final = {
     "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
 }
 
+_APP: Final = {"Authorization": f"Bearer {CLIENT_TOKEN}"}
+
 RECEIPTS: Final[Examples] = {
     "take_receipts": {
         "minimal": Example(
@@ -267,5 +270,34 @@ RECEIPTS: Final[Examples] = {
             mode=None,
             body={"receipts": []},
         ),
-    }
+    },
+    "take_client_receipts": {
+        "minimal": Example(
+            summary="The app got a message",
+            status=200,
+            headers=_APP,
+            mode=None,
+            body={"receipts": [{"delivery_id": DELIVERY, "kind": "received"}]},
+        ),
+        "usual": Example(
+            summary="Two events of one message, kept while the device was offline",
+            status=200,
+            headers=_APP,
+            mode=None,
+            body={
+                "receipts": [
+                    {
+                        "notification_id": NOTIFICATION,
+                        "kind": "received",
+                        "occurred_at": "2026-11-01T18:30:00Z",
+                    },
+                    {
+                        "notification_id": NOTIFICATION,
+                        "kind": "clicked",
+                        "occurred_at": "2026-11-01T18:31:07Z",
+                    },
+                ]
+            },
+        ),
+    },
 }

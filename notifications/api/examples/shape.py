@@ -37,5 +37,7 @@ TEMPLATE: Final = "order_ready_v3"
 NOTIFICATION: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b42"
 SCHEDULED: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b43"
 DELIVERY: Final = "0198f2a4-6b00-7c3e-9d21-5f0c8e7a1b50"
+CLIENT_TOKEN: Final = "WzEsNDcxMSwxNzkzMDAwMDAwXQ.q1dXb0c2r7m3n5p8s0t4v6w9y1z3A5C7E9G1I3K5M7O"  # noqa: S105 - an example
+"""Stands for a token of USER's app."""
 TAG: Final = '"0f2c6d8e4b1a9375c0d2e4f6"'
 """Stands for the ETag of the last response."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from notifications.rules.client_receipts import TokenHolder
 from notifications.rules.ids import notification_of
 from notifications.rules.lane import Mode
 from notifications.rules.outcomes import Decision
@@ -59,11 +60,18 @@ class FromProvider:
 
 
 @dataclass(frozen=True, slots=True)
+class OfRecipients:
+    """Guard for client receipts: only called rows of the recipient and mode named for the row."""
+
+    owners: Mapping[UUID, TokenHolder]
+
+
+@dataclass(frozen=True, slots=True)
 class Anyone:
     """No further guard: for an operator, a producer, or a lock held before."""
 
 
-Guard = UnderClaim | StillDue | FromProvider | Anyone
+Guard = UnderClaim | StillDue | FromProvider | OfRecipients | Anyone
 ANYONE: Final = Anyone()
 STILL_DUE: Final = StillDue()
 _REACHED: Final = frozenset({Status.DELIVERED, Status.READ})
@@ -89,6 +97,8 @@ def apply_rows(
         "token": guard.token if isinstance(guard, UnderClaim) else None,
         "only_uncalled": isinstance(guard, UnderClaim) and guard.only_uncalled,
         "provider": guard.name if isinstance(guard, FromProvider) else "",
+        "owned": isinstance(guard, OfRecipients),
+        **_owners(batch, guard),
         "still_due": isinstance(guard, StillDue),
         "claims": transition.claims.value,
         "refunded": int(transition.refunds_attempt),
@@ -148,6 +158,15 @@ def _columns(batch: Sequence[Move]) -> dict[str, object]:
         "details": [each.detail for each in batch],
         "message_ids": [each.provider_message_id for each in batch],
         "occurred_at": [each.occurred_at for each in batch],
+    }
+
+
+def _owners(batch: list[Move], guard: Guard) -> dict[str, object]:
+    """Return the columns of the guard `OfRecipients`, empty for other guards."""
+    holders = [guard.owners[each.id] for each in batch] if isinstance(guard, OfRecipients) else []
+    return {
+        "owners": [each.recipient_id for each in holders],
+        "modes": [int(each.mode) for each in holders],
     }
 
 

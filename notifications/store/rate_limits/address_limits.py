@@ -29,6 +29,8 @@ class Bucket(StrEnum):
     """Requests to paths without authentication."""
     FAILED = "failed"
     """Requests with a wrong key or signature."""
+    RECIPIENT = "recipient"
+    """Requests with a client token, per recipient in place of the address."""
 
 
 def take(bucket: Bucket, address: str) -> dt.timedelta:

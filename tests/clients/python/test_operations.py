@@ -19,7 +19,10 @@ from tests.clients.python.blocking import blocking
 from tests.clients.python.conftest import Service
 from tests.clients.python.relay import Relay
 
-_WITHOUT_METHOD: Final = {"take_receipts": "providers call it, with signatures of their own"}
+_WITHOUT_METHOD: Final = {
+    "take_client_receipts": "the app of a recipient calls it, with a token of its own",
+    "take_receipts": "providers call it, with signatures of their own",
+}
 _RUNS: Final = ("sync", "async")
 MAIL: Final[dict[str, Any]] = {
     "type": "HELLO",
@@ -114,6 +117,7 @@ def _recipients(client: Any, run: str) -> None:  # noqa: ANN401 - either client
     added = client.recipients.add_contact(name, channel="sms", address="+4915112345678")
     assert client.recipients.remove_contact(name, added["id"]) is None
     hook = client.recipients.add_contact(name, channel="webhook", address="https://example.com/h")
+    assert client.recipients.client_token(name, expires_in_seconds=60)["token"]
     rotated = client.recipients.rotate_signing_secret(name, hook["id"], end_overlap=True)
     fingerprints = client.recipients.signing_secrets(name, hook["id"])["secrets"]
     assert rotated["fingerprint"] in [each["fingerprint"] for each in fingerprints]

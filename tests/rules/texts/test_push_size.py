@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from notifications.rules.texts.push_size import ELLIPSIS, TEXT_BYTES, shorten, size
 
 
-@pytest.mark.parametrize("body", ["", "short", "a" * (TEXT_BYTES - 5), "€" * ((TEXT_BYTES - 5) // 3)])
+@pytest.mark.parametrize(
+    "body", ["", "short", "a" * (TEXT_BYTES - 5), "€" * ((TEXT_BYTES - 5) // 3)]
+)
 def test_what_fits_stays_as_it_is(body: str) -> None:
     assert shorten("Title", body) == body
 

@@ -1,7 +1,8 @@
 -- Move deliveries to another status and insert the events. Parameters: arrays of equal length for the deliveries,
 -- guards and side effects for all. Locks in the order of the ids. Uses the primary key.
 -- A row moves only from a status in `sources` (or `if_called`, after a call), and only if the guards hold: `token`
--- has the claim, `provider` is the provider of the row or of an attempt, `still_due` asks for a row that is due.
+-- has the claim, `provider` is the provider of the row or of an attempt, `owned` asks for a called row of the owner
+-- and mode at the row's place, `still_due` asks for a row that is due.
 -- With `still_due` (sweeps) the statement skips locked rows: the row stays due for the next run, and a frozen
 -- transaction must not block the sweep. Otherwise the statement waits up to lock_timeout.
 -- IS TRUE prevents a join in place of IN: for the join the planner expects one row and compares each row with each.
@@ -19,6 +20,8 @@ WITH wanted AS (
       AND (NOT %(only_uncalled)s::boolean OR d.call_started_at IS NULL)
       AND (%(provider)s::text = '' OR d.provider = %(provider)s OR EXISTS (
           SELECT FROM attempt a WHERE a.delivery_id = d.id AND a.delivery_id = ANY(%(ids)s) AND a.provider = %(provider)s))
+      AND (NOT %(owned)s::boolean OR (d.attempts > 0 AND ((d.id, d.recipient_id, d.mode) IN (
+          SELECT * FROM unnest(%(ids)s::uuid[], %(owners)s::bigint[], %(modes)s::smallint[]))) IS TRUE))
     ORDER BY d.id
     FOR UPDATE
 ), skipped_if_locked AS (

@@ -9,6 +9,8 @@ from notify_client._answer import Tagged
 from notify_client._sync.engine import Engine, Pages
 from notify_client.types import (
     ChangeLine,
+    ClientTokenIssued,
+    ClientTokenRequest,
     ContactAnswer,
     ContactRequest,
     ErasureJobAnswer,
@@ -130,6 +132,13 @@ class Recipients:
         parts = ("recipients", user_id, "contacts", contact_id, "signing-secrets", "rotate")
         call = _call.post(_call.path(*parts), rotation, idempotency_key=idempotency_key)
         return self._engine.value(call, has="secret")
+
+    def client_token(
+        self, user_id: str, **options: Unpack[ClientTokenRequest]
+    ) -> ClientTokenIssued:
+        """Issue a token with which the recipient's app sends client receipts."""
+        target = _call.path("recipients", user_id, "client-tokens")
+        return self._engine.value(_call.post(target, options), has="token")
 
     def preferences(self, user_id: str) -> PreferencesAnswer:
         """Return the preferences of a recipient."""

@@ -36,6 +36,8 @@ from notify_client.types.operations import (
 )
 from notify_client.types.recipients import (
     ChangeLine,
+    ClientTokenIssued,
+    ClientTokenRequest,
     ContactAnswer,
     ContactRequest,
     ErasureJobAnswer,
@@ -104,6 +106,8 @@ __all__ = [
     "Cause",
     "ChangeLine",
     "Channel",
+    "ClientTokenIssued",
+    "ClientTokenRequest",
     "ContactAnswer",
     "ContactRequest",
     "Content",

@@ -30,6 +30,22 @@ class ChangeLine(TypedDict):
     request_id: str
 
 
+class ClientTokenIssued(TypedDict):
+    """A token for the app of one recipient."""
+
+    token: str
+    """For `Authorization: Bearer` at `/v1/receipts/client`. Ends by time only."""
+
+    expires_at: str
+
+
+class ClientTokenRequest(TypedDict):
+    """Options of a client token."""
+
+    expires_in_seconds: NotRequired[int]
+    """Default: `3600`."""
+
+
 class ContactAnswer(TypedDict):
     """A stored contact."""
 
