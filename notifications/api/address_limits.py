@@ -3,6 +3,7 @@
     open paths                   every request counts
     a wrong key or signature     counts; a valid key or signature always passes
     a client token               counts for its recipient: many phones share an address
+    a tracked link or pixel      the same; over the limit the visit is not recorded
 
 The limits bound the database queries of unknown clients. A client with a valid key is not blocked
 by the failures of another client at the same address, as soon as the process has recognised the key
@@ -66,13 +67,18 @@ def check_failures(request: HttpRequest | Request) -> None:
         raise_problem(_problem(waits))
 
 
+def wait_of_recipient(recipient_id: int) -> dt.timedelta:
+    """Count a request for a recipient; return the wait, zero if the request is granted."""
+    return address_limits.take(Bucket.RECIPIENT, str(recipient_id))
+
+
 def check_recipient(recipient_id: int) -> None:
     """Count a request of a recipient's app.
 
     Raises:
         ProblemError: the recipient's apps send too many requests (429).
     """
-    if waits := address_limits.take(Bucket.RECIPIENT, str(recipient_id)):
+    if waits := wait_of_recipient(recipient_id):
         said = "the apps of this recipient send too many requests"
         raise_problem(Problem(Kind.RATE_LIMITED, said, (), waits))
 

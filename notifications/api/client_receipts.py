@@ -155,6 +155,7 @@ class ClientReceiptView(OpenView):
     ) -> Response:
         """Let pages of every origin read the answer, a problem too."""
         response["Access-Control-Allow-Origin"] = "*"
+        response["Access-Control-Expose-Headers"] = "Retry-After"
         return super().finalize_response(request, response, *args, **kwargs)
 
 

@@ -41,6 +41,8 @@ urlpatterns = [
     path("metrics", metrics.MetricsView.as_view()),
     path("problems/<slug:kind>", problems.page, name="problem"),
     path("l/<slug:token>", links.follow),
+    path("o/<str:token>", links.show_pixel),
+    path("c/<str:token>", links.follow_tracked),
     path("v1/schema", schema.SchemaView.as_view(), name="schema"),
     path("v1/docs", schema.docs, name="docs"),
     path("v1/me", me.MeView.as_view()),

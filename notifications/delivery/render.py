@@ -9,7 +9,7 @@ from typing import Final
 from cryptography.fernet import InvalidToken
 
 from notifications import conf
-from notifications.delivery import unsubscribe_links, webhook_signing
+from notifications.delivery import mail_tracking, unsubscribe_links, webhook_signing
 from notifications.delivery.claimed import ClaimedDelivery
 from notifications.rules.language.templating import Reader, Rendered, RenderError
 from notifications.rules.texts import short_links, wording
@@ -68,7 +68,11 @@ def message(
         RenderError: template and variables do not match; a retry would fail as well.
     """
     unsubscribe_url = unsubscribe_links.url_for(claimed)
-    words = _text(claimed, versions, links, unsubscribe_url)
+    words = mail_tracking.apply(
+        claimed,
+        _text(claimed, versions, links, unsubscribe_url),
+        unsubscribe_url=unsubscribe_url,
+    )
     delivery, notification, where = claimed.delivery, claimed.notification, claimed.destination
     is_webhook = delivery.channel is Channel.WEBHOOK
     return Message(

@@ -3,6 +3,7 @@
     delivery_receipts    moves deliveries by receipts: `sent` to `delivered` or `failed`
     client_receipts      moves deliveries by reports of the recipient's own app
     client_tokens        lets the app of one recipient send these reports
+    tracked_visits       records opens and clicks of e-mails and SMS as client receipts
     inbound_sms          handles texts to our number: STOP, START and HELP
     unsubscribe          applies the choices of the unsubscribe page
 

@@ -55,11 +55,15 @@ class _Call(NamedTuple):
 
     holder: TokenHolder
     receipts: Sequence[ClientReceipt]
+    from_app: bool = True
 
 
-def record(holder: TokenHolder, receipts: Sequence[ClientReceipt]) -> int:
-    """Apply the reports; return the number of changed deliveries. Safe to run twice."""
-    return _group.run(_Call(holder, receipts)) if receipts else 0
+def record(holder: TokenHolder, receipts: Sequence[ClientReceipt], *, from_app: bool = True) -> int:
+    """Apply the reports; return the number of changed deliveries. Safe to run twice.
+
+    With `from_app` the contacts note that an app at their address sends receipts.
+    """
+    return _group.run(_Call(holder, receipts, from_app)) if receipts else 0
 
 
 def _run_group(calls: Sequence[_Call]) -> Finished[int]:
@@ -102,7 +106,10 @@ def _record(calls: Sequence[_Call]) -> list[int]:
     moved: set[UUID] = set()
     for means in (DELIVER, READ):
         moved.update(transitions.apply(means, moves[means].values(), OfRecipients(owners)))
-    _remember_contacts({row["contact_id"] for row in targets.values()} - {None})
+    apps = [call.from_app for call in calls for _ in call.receipts]
+    _remember_contacts(
+        {row["contact_id"] for place, row in targets.items() if apps[place]} - {None}
+    )
     secret_variables.wipe({ids.notification_of(each) for each in moved})
     return _counts(calls, targets, moved)
 

@@ -34,6 +34,20 @@ class NotificationType(models.Model):
         help_text="Template of a message which replaces several P2 held by a frequency cap;"
         " its variables are count, items and type. Empty: no digest.",
     )
+    tracks_opens = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Each e-mail has an invisible picture that tells when it is loaded, so the"
+        " recipient is observed: many laws require consent. The result is inexact, because mail"
+        " programs block pictures or load them without a reader.",
+    )
+    tracks_clicks = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="The links of each e-mail lead over this service, and a click on a link of an"
+        " e-mail or a short link of an SMS is stored with the delivery, so the recipient is"
+        " observed: many laws require consent. Security scanners follow links too.",
+    )
 
     fallback_on = models.CharField(
         max_length=16,

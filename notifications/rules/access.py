@@ -166,6 +166,8 @@ TABLE: Final = (
     AccessRule("GET /l/{token}", Entry.OPEN),
     AccessRule("GET /v1/schema", Entry.OPEN),
     AccessRule("GET /v1/docs", Entry.OPEN),
+    AccessRule("GET /o/{token}", Entry.SIGNED),
+    AccessRule("GET /c/{token}", Entry.SIGNED),
     AccessRule("GET /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /unsubscribe/{token}", Entry.SIGNED),
     AccessRule("POST /v1/receipts/{provider}", Entry.SIGNED),

@@ -60,6 +60,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "unsubscribe_undone": "A recipient took an opt-out back on the unsubscribe page.",
     "unsubscribed": "A recipient opted out by an unsubscribe link.",
     "write_repeated": "PostgreSQL did not take outcomes; the worker keeps them and tries again.",
+    "visit_not_recorded": "The database did not store an opening or a click; the link worked.",
 }
 """Event -> what happened, in one sentence."""
 

@@ -4,5 +4,6 @@
     wording  -+-  short_links, sms_transliteration      fewer and cheaper characters
               +-  push_size                             a body within the size limit
 
-`sms_segments` counts the segments of an SMS. Other packages import `wording` only.
+`sms_segments` counts the segments of an SMS, and `mail_tracking` adds a pixel and tracked links to
+a rendered mail. Other packages import `wording`, `short_links` and `mail_tracking` only.
 """

@@ -24,6 +24,10 @@ class TypeRule:
     fallback_on: FallbackOn = FallbackOn.RECEIPT
     confirm_within: dt.timedelta | None = None
     """Confirm window; None: the default of the priority."""
+    tracks_opens: bool = False
+    """E-mails have a tracking pixel."""
+    tracks_clicks: bool = False
+    """Links of e-mails are rewritten, and clicks on links of e-mails and SMS are recorded."""
 
 
 @Fresh
@@ -39,6 +43,8 @@ def every() -> Mapping[str, TypeRule]:
             confirm_within=dt.timedelta(seconds=row.confirm_seconds)
             if row.confirm_seconds
             else None,
+            tracks_opens=row.tracks_opens,
+            tracks_clicks=row.tracks_clicks,
         )
         for row in NotificationType.objects.all()
     }

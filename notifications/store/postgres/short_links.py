@@ -38,10 +38,17 @@ def find_target(token: str) -> str | None:
     return found[0] if found else None
 
 
-def count_click(token: str) -> str | None:
-    """Count a click on a link, and return the target; None for an unknown or expired link."""
-    found = db.rows("follow_short_link", {"token": token})
-    return found[0]["target"] if found else None
+class FollowedLink(NamedTuple):
+    """A link that somebody followed."""
+
+    target: str
+    delivery_id: UUID
+
+
+def count_click(token: str) -> FollowedLink | None:
+    """Count a click on a link, and return the link; None for an unknown or expired link."""
+    found = db.fetch_as("follow_short_link", {"token": token}, FollowedLink)
+    return found[0] if found else None
 
 
 def purge(*, now: dt.datetime, limit: int) -> int:

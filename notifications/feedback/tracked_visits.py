@@ -1,0 +1,50 @@
+"""Tracked visits: opens and clicks that the service itself sees, recorded as client receipts.
+
+    pixel of an e-mail          read   client_opened
+    tracked link of an e-mail   read   client_clicked
+    short link of an SMS        read   client_clicked, if the notification type has `tracks_clicks`
+
+A visit proves less than a report of an app: a mail program may load pictures in advance, and a
+mail gateway may follow links. So a visit does not note on the contact that an app sends receipts.
+A database that is away costs the record, never the picture or the redirect.
+"""
+
+from __future__ import annotations
+
+import structlog
+from django.db import Error
+
+from notifications.delivery.mail_tracking import TrackedDelivery
+from notifications.feedback import client_receipts
+from notifications.feedback.client_receipts import ClientReceipt
+from notifications.models import Notification
+from notifications.rules import ids
+from notifications.rules.client_receipts import ClientReceiptKind, TokenHolder
+from notifications.rules.lane import Mode
+from notifications.store.cached import notification_types
+from notifications.store.postgres.short_links import FollowedLink
+
+_log = structlog.get_logger(__name__)
+
+
+def record(tracked: TrackedDelivery, kind: ClientReceiptKind) -> None:
+    """Record a visit. Safe to run twice."""
+    receipt = ClientReceipt(kind=kind, subject=tracked.delivery_id)
+    try:
+        client_receipts.record(tracked.holder, [receipt], from_app=False)
+    except Error as error:
+        _log.warning("visit_not_recorded", kind=kind.value, error=type(error).__name__)
+
+
+def record_click(link: FollowedLink) -> None:
+    """Record a click on a short link, if the notification's type tracks clicks."""
+    rules = notification_types.every()
+    if not any(rule.tracks_clicks for rule in rules.values()):
+        return
+    rows = Notification.objects.filter(pk=ids.notification_of(link.delivery_id))
+    found = rows.values_list("type", "recipient_id", "mode").first()
+    if found is None or found[0] not in rules or not rules[found[0]].tracks_clicks:
+        return
+    _, recipient_id, mode = found
+    holder = TokenHolder(recipient_id, Mode(mode))
+    record(TrackedDelivery(holder, link.delivery_id), ClientReceiptKind.CLICKED)

@@ -1,0 +1,48 @@
+"""Tracking of an e-mail: a picture of one pixel, and links that lead over the service.
+
+Only the HTML part changes; a mail without HTML stays as it is. Only `href` of `<a>` with a whole
+http or https URL is replaced: a style sheet, `mailto:` and the unsubscribe link stay.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import Final
+
+from notifications.rules.texts.short_links import is_target
+
+LONGEST_TARGET: Final = 2_000
+"""Characters. The tracked link of a longer target might be too long for a mail program."""
+PIXEL: Final = (
+    b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00"
+    b",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
+)
+"""A transparent GIF of one pixel."""
+_HREF: Final = re.compile(
+    r"(?P<begin><a\s(?:[^<>]*?\s)?href\s*=\s*)(?P<quote>[\"'])(?P<target>https?://[^\"'<>\s]+)(?P=quote)",
+    re.IGNORECASE,
+)
+_END: Final = re.compile(r"</body\s*>", re.IGNORECASE)
+
+
+def replace_links(source: str, tracked: Callable[[str], str], *, keep: str = "") -> str:
+    """Replace the target of each link by the tracked link of the target; `keep` stays."""
+
+    def replaced(found: re.Match[str]) -> str:
+        target = html.unescape(found["target"])
+        if target == keep or len(target) > LONGEST_TARGET or not is_target(target):
+            return found[0]
+        link = html.escape(tracked(target))
+        return f"{found['begin']}{found['quote']}{link}{found['quote']}"
+
+    return _HREF.sub(replaced, source)
+
+
+def add_pixel(source: str, url: str) -> str:
+    """Add the picture at the end of the body."""
+    picture = f'<img src="{html.escape(url)}" width="1" height="1" alt="" style="border:0">'
+    ends = list(_END.finditer(source))
+    place = ends[-1].start() if ends else len(source)
+    return source[:place] + picture + source[place:]
