@@ -21,6 +21,7 @@ from notifications.rules.states import Status
 from notifications.rules.texts.mail_tracking import PIXEL
 from notifications.store.cached import notification_types
 from notifications.store.rate_limits import address_limits
+from notifications.store.rate_limits.address_limits import Bucket
 from notifications.store.templates import template_cache
 from providers.contract import Channel
 from tests.journey import Accept, Reach, deliveries_of
@@ -134,6 +135,21 @@ def test_a_forged_token_leads_nowhere_and_opens_nothing(send: Send) -> None:
         assert _get(path).status_code == 404
     for path in ("/o/x", f"/o/{token_of_click}", f"{pixel}x"):
         assert _get(path).content == PIXEL
+    assert _state(delivery_id) == (Status.SENT, "")
+
+
+def test_over_the_limit_of_the_recipient_links_work_and_nothing_is_recorded(
+    send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delivery_id, message = send(tracks_clicks=True, tracks_opens=True)
+    # However slow the machine is, nothing is paid off during the test.
+    monkeypatch.setattr(address_limits, "_price", lambda _rate: 3_600_000_000.0)
+    recipient = str(Delivery.objects.get(pk=delivery_id).recipient_id)
+    while not address_limits.take(Bucket.RECIPIENT, recipient):
+        pass
+    link, pixel = _links(message)
+    assert _get(link)["Location"] == TARGET
+    assert _get(pixel).content == PIXEL
     assert _state(delivery_id) == (Status.SENT, "")
 
 

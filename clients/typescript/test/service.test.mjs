@@ -12,6 +12,7 @@ const notify = connect({ fetch: watched });
 
 /** Operations without a method, and why. */
 const LEFT_OUT = {
+  "POST /v1/receipts/client": "the app of a recipient calls it, with a client token instead of a key",
   "POST /v1/receipts/{provider}": "providers call it, with their own signatures instead of a key",
 };
 
