@@ -6,7 +6,7 @@
              ├─ frequency_caps   hold or drop deliveries over the recipient's cap
              ├─ routing          chooses the providers
              ├─ admission        asks circuit breakers and rate limits of the provider
-             ├─ render           writes the text; unsubscribe_links, webhook_signing
+             ├─ render           writes the text; unsubscribe_links, mail_tracking, webhook_signing
              ├─ send             calls the provider, in waves (in_flight: permits)
              ├─ failover         passes failed deliveries to the next provider
              └─ settle           stores the outcome (provider_health: for the breaker)

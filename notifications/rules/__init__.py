@@ -1,7 +1,7 @@
 """Pure decisions: no I/O, no clock, no random draw. `now` and every random draw are arguments.
 
     a delivery    states, transitions, reasons, outcomes, unanswered, retries, suspects, ordering
-    its way       lane, channels, routing, allowed, digest, suppression
+    its way       lane, channels, routing, allowed, digest, suppression, client_receipts
     rate_limits   circuit_breaker, token_bucket, frequency_caps, concurrency
     a request     request, problems, sensitive, ids, phone, keywords, signed_token
     operators     alerts, dead_letter_filter, redaction
