@@ -46,7 +46,7 @@ def with_window(claimed: ClaimedDelivery, decision: Decision, *, provider: Provi
         priority=claimed.delivery.priority,
         type_name=claimed.notification.type,
         template=claimed.notification.template,
-        receipt_can_come=provider.capabilities.gives_receipts,
+        receipt_can_come=provider.capabilities.gives_receipts or claimed.destination.sends_receipts,
     )
 
 

@@ -34,7 +34,7 @@ from notifications.rules.transitions import (
 )
 from notifications.rules.unanswered import RECHECK_AFTER
 from notifications.store.cached import retry_presets
-from notifications.store.postgres import attempts, db, fair_queue, transitions
+from notifications.store.postgres import attempts, db, fair_queue, reads, transitions
 from notifications.store.postgres.transitions import STILL_DUE, Move
 from notifications.store.redis import sent_ledger
 from notifications.store.redis.sent_ledger import LedgerEntry
@@ -56,18 +56,22 @@ def rescue(rows: Sequence[Row]) -> int:
     evidence = sent_ledger.load(ids)
     perhaps_sent = attempts.without_answer(ids)
     due_in = fair_queue.due_in(rows)
+    members = {row["id"] for row in rows if row["falls_back"]}
+    contacts = reads.destinations(row["contact_id"] for row in rows if row["id"] in members)
     decisions: dict[UUID, Decision] = {}
     calls: dict[str, list[attempts.AttemptRow]] = defaultdict(list)
     for row in rows:
         outcome = _outcome(row, evidence.get(row["id"]))
-        decision = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
+        decided = _decide(row, outcome, perhaps_sent=row["id"] in perhaps_sent)
+        # A confirm window can be as long as RECHECK_AFTER, so the window comes after the decision.
+        can_come = _receipt_can_come(row, contacts.get(row["contact_id"]))
+        decision = confirm.with_window_of_row(row, decided, receipt_can_come=can_come)
         if decision.due_in == clock.AT_ONCE:
             decision = replace(decision, due_in=due_in.get(row["id"], clock.AT_ONCE))
         decisions[row["id"]] = decision
         if outcome is not None and not isinstance(outcome, NotStarted):
             calls[row["provider"]].append(_call(row, outcome))
 
-    members = {row["id"] for row in rows if row["falls_back"]}
     failed = {each for each in members if decisions[each].transition.to is Status.FAILED}
 
     def work() -> int:
@@ -110,10 +114,9 @@ def _decide(row: Row, outcome: Outcome | None, *, perhaps_sent: bool) -> Decisio
     # The wait of a retry or a resend has passed with the lease.
     if decision.transition is RETRY:
         return replace(decision, transition=RESCUE, due_in=clock.AT_ONCE)
-    # A confirm window can be as long as RECHECK_AFTER, so it comes afterwards.
     if decision.transition is LEAVE_UNANSWERED and decision.due_in == RECHECK_AFTER:
         return replace(decision, transition=RESEND, due_in=clock.AT_ONCE)
-    return confirm.with_window_of_row(row, decision, receipt_can_come=_gives_receipts(row))
+    return decision
 
 
 def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
@@ -134,9 +137,11 @@ def _circumstances(row: Row, *, perhaps_sent: bool) -> Circumstances:
     )
 
 
-def _gives_receipts(row: Row) -> bool:
+def _receipt_can_come(row: Row, contact: reads.ContactState | None) -> bool:
     provider = routing.provider_named(row["provider"])
-    return provider is not None and provider.capabilities.gives_receipts
+    return (provider is not None and provider.capabilities.gives_receipts) or (
+        contact is not None and contact.sends_receipts
+    )
 
 
 def _call(row: Row, outcome: Outcome) -> attempts.AttemptRow:

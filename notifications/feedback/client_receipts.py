@@ -20,13 +20,14 @@ from uuid import UUID
 
 from django.db import Error, transaction
 
+from notifications.feedback import fallback_receipts
 from notifications.intake.group_commit import Finished, GroupCommit, NothingStored
 from notifications.rules import ids
 from notifications.rules.client_receipts import MEANS, ClientReceiptKind, TokenHolder
 from notifications.rules.states import Status
 from notifications.rules.times import stages
 from notifications.rules.transitions import DELIVER, READ, Transition
-from notifications.store.postgres import db, id_ranges, secret_variables, transitions
+from notifications.store.postgres import db, id_ranges, secret_variables
 from notifications.store.postgres.transitions import Move, OfRecipients
 from providers.contract import Channel
 
@@ -105,7 +106,7 @@ def _record(calls: Sequence[_Call]) -> list[int]:
                 )
     moved: set[UUID] = set()
     for means in (DELIVER, READ):
-        moved.update(transitions.apply(means, moves[means].values(), OfRecipients(owners)))
+        moved.update(fallback_receipts.apply(means, moves[means], OfRecipients(owners)))
     apps = [call.from_app for call in calls for _ in call.receipts]
     _remember_contacts(
         {row["contact_id"] for place, row in targets.items() if apps[place]} - {None}

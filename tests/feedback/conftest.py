@@ -1,6 +1,15 @@
 """Fixtures of `tests.journey` and `tests.store.stored_rows`, by their names."""
 
-from tests.journey import caller, outbox, reach, sandbox, scripted, take
+from tests.journey import add_vendor, caller, outbox, reach, sandbox, scripted, take
 from tests.store.stored_rows import make_delivery
 
-__all__ = ["caller", "make_delivery", "outbox", "reach", "sandbox", "scripted", "take"]
+__all__ = [
+    "add_vendor",
+    "caller",
+    "make_delivery",
+    "outbox",
+    "reach",
+    "sandbox",
+    "scripted",
+    "take",
+]

@@ -10,16 +10,25 @@ from uuid import UUID
 import pytest
 
 from notifications import broker, clock
-from notifications.delivery import fall_back
-from notifications.feedback import delivery_receipts
-from notifications.models import DeadLetter, Delivery, Notification, NotificationType
+from notifications.delivery import fall_back, routing
+from notifications.feedback import client_receipts, delivery_receipts
+from notifications.feedback.client_receipts import ClientReceipt
+from notifications.models import (
+    DeadLetter,
+    Delivery,
+    Notification,
+    NotificationType,
+    ProviderRoute,
+)
+from notifications.rules.client_receipts import ClientReceiptKind, TokenHolder
 from notifications.rules.fallback import FallbackOn
+from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.store.cached import notification_types
 from notifications.sweeps import due_rows
 from notifications.sweeps.rounds import Swept
-from providers.contract import Receipt, ReceiptKind
-from tests.journey import CHAIN, Accept, Reach, chain_of, chain_statuses, deliver_chain
+from providers.contract import Channel, Receipt, ReceiptKind
+from tests.journey import CHAIN, Accept, AddVendor, Reach, chain_of, chain_statuses, deliver_chain
 
 Outbox = Callable[[UUID], list[Any]]
 
@@ -179,3 +188,28 @@ def test_a_bounce_after_a_late_receipt_opens_the_channel_behind_the_stopped_one(
     ]
     assert not DeadLetter.objects.exists()
     del outbox
+
+
+def test_an_app_that_sends_receipts_starts_windows_and_ends_chains(
+    add_vendor: AddVendor, reach: Reach, take: Accept
+) -> None:
+    add_vendor("silent", gives_receipts=False)
+    ProviderRoute.objects.create(channel=Channel.PUSH, provider="silent")
+    routing.forget()
+    person = reach(push="token", sms="+15552020300")
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    assert chain_of(answer)[0].due_at is None, "no receipt was ever sent"
+    holder = TokenHolder(recipient_id=person.pk, mode=Mode.LIVE)
+    received = ClientReceipt(kind=ClientReceiptKind.RECEIVED, subject=chain_of(answer)[0].id)
+    assert client_receipts.record(holder, [received]) == 1
+    answer = take(**CHAIN)
+    deliver_chain(answer)
+    [push] = chain_of(answer)
+    assert push.due_at is not None, "the app sends receipts"
+    end_window(push)
+    sweep()
+    assert [row[1] for row in chain_statuses(answer)] == ["unconfirmed", "queued"]
+    late = ClientReceipt(kind=ClientReceiptKind.RECEIVED, subject=push.id)
+    assert client_receipts.record(holder, [late]) == 1
+    assert [row[1] for row in chain_statuses(answer)] == ["delivered", "cancelled"]

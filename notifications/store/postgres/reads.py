@@ -65,6 +65,8 @@ class ContactState(NamedTuple):
     shared_secret_until: dt.datetime | None
     is_taken_away: bool = False
     """True if a producer removed the contact; the notice about the removal is still sent to it."""
+    sends_receipts: bool = False
+    """True if the recipient's app sent a client receipt in the last 30 days."""
 
 
 def notifications(notification_ids: Iterable[UUID]) -> dict[UUID, NotificationRow]:

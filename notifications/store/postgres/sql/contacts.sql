@@ -7,7 +7,8 @@ SELECT p.channels_off, p.categories_off, nullif(p.caps, '{}')::text, c.id, c.kin
        ),
        r.locale, coalesce(nullif(r.timezone, ''), r.phone_timezone), coalesce(p.quiet_hours::text, '[]'),
        p.do_not_disturb_until, c.secret_version, c.secret_changed_at, c.shared_secret_until,
-       c.invalid_reason = %(taken_away)s
+       c.invalid_reason = %(taken_away)s,
+       coalesce(c.client_receipt_at > now() - interval '30 days', false)
 FROM notifications_contact c
 JOIN notifications_recipient r ON r.id = c.recipient_id
 LEFT JOIN notifications_preference p ON p.recipient_id = r.id

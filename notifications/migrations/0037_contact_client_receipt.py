@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("notifications", "0035_event_occurred_at"),
+        ("notifications", "0036_event_occurred_at"),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("notifications", "0036_contact_client_receipt"),
+        ("notifications", "0037_contact_client_receipt"),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("notifications", "0032_help_texts"),
+        ("notifications", "0035_template_fallback"),
     ]
 
     operations = [
