@@ -7,6 +7,7 @@ from django.urls import path
 from notifications.api import (
     alerts,
     client_receipts,
+    changes,
     dead_letters,
     front_page,
     health,
@@ -48,6 +49,7 @@ urlpatterns = [
     path("v1/me", me.MeView.as_view()),
     path("v1/notifications", notifications.NotificationListView.as_view()),
     path("v1/notifications/batch", notifications.NotificationBatchView.as_view()),
+    path("v1/notifications/changes", changes.StatusChangeListView.as_view()),
     path(
         "v1/notifications/<uuid:notification_id>", one_notification.NotificationDetailView.as_view()
     ),

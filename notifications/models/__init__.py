@@ -17,7 +17,7 @@
     ProviderConnection                      last run of `manage.py connect` for a provider
     Schedule --< Occurrence                 recurring notifications and planned occurrences
     OrderingKey --< OrderedDelivery         deliveries in order of acceptance
-    IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun
+    IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun, ChangeMark
     AuditEntry                              changes by operators and keys; append-only
     SignIn                                  operators' sessions
 
@@ -33,7 +33,13 @@ from notifications.models.connection import ProviderConnection
 from notifications.models.dead_letter import DeadLetter, ReplayJob
 from notifications.models.delivery import Attempt, Delivery, Event
 from notifications.models.erasure import ErasureJob
-from notifications.models.housekeeping import IdempotencyKey, ReceivedText, Rejected, SweepRun
+from notifications.models.housekeeping import (
+    ChangeMark,
+    IdempotencyKey,
+    ReceivedText,
+    Rejected,
+    SweepRun,
+)
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.ordering import OrderedDelivery, OrderingKey
 from notifications.models.producer import ApiKey, Producer
@@ -54,6 +60,7 @@ __all__ = [
     "AuditEntry",
     "Breaker",
     "BreakerEvent",
+    "ChangeMark",
     "Contact",
     "DeadLetter",
     "Delivery",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Func, Q
+from django.db.models.functions import Cast
 
 from notifications.models.choices import CHANNELS, MODES, PRIORITIES, STATUSES
 from notifications.rules import ids
@@ -137,11 +138,23 @@ class Event(models.Model):
         null=True,
         help_text="Receipts: the time that the provider or the app gave; empty without one.",
     )
+    xid = models.BigIntegerField(
+        null=True,
+        db_default=Cast(
+            Cast(Func(function="pg_current_xact_id"), models.TextField()), models.BigIntegerField()
+        ),
+        help_text=(
+            "Transaction of the insert, for the change feed; empty in events of earlier releases."
+        ),
+    )
 
     class Meta:
-        """Partitioned by day on `notification_id`."""
+        """Partitioned by day on `notification_id`. The index gives the order of commits."""
 
         db_table = "event"
+        indexes = (
+            models.Index(fields=("xid", "seq"), condition=Q(xid__isnull=False), name="event_feed"),
+        )
 
     def __str__(self) -> str:
         return f"event {self.seq} of {self.notification_id}"

@@ -1,4 +1,4 @@
-"""Tables for idempotency, repeated inbound SMS, rejected requests and sweep runs."""
+"""Tables for idempotency, repeated inbound SMS, rejected requests, sweep runs and the feed."""
 
 from __future__ import annotations
 
@@ -83,3 +83,19 @@ class SweepRun(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ChangeMark(models.Model):
+    """The oldest open transaction at a time: every change of an older one was committed by then.
+
+    `?since=` of the change feed begins at the last mark before the instant.
+    """
+
+    at = models.DateTimeField(primary_key=True)
+    xid = models.BigIntegerField(help_text="Oldest transaction that was open at the time.")
+
+    class Meta:
+        db_table = "change_mark"
+
+    def __str__(self) -> str:
+        return f"transaction {self.xid} at {self.at}"

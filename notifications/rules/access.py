@@ -177,6 +177,9 @@ TABLE: Final = (
     AccessRule("POST /v1/notifications to", Scope.NOTIFICATIONS_TO),
     AccessRule("POST /v1/notifications/batch", Scope.NOTIFICATIONS_WRITE),
     AccessRule("GET /v1/notifications", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
+    AccessRule(
+        "GET /v1/notifications/changes", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"
+    ),
     AccessRule(f"GET {_NOTIFICATION}", Scope.NOTIFICATIONS_READ, BOTH, "view_notification"),
     AccessRule(f"PATCH {_NOTIFICATION}", Scope.NOTIFICATIONS_WRITE),
     AccessRule(f"POST {_NOTIFICATION}/cancel", Scope.NOTIFICATIONS_WRITE),

@@ -10,6 +10,7 @@ from notifications import clock, conf
 from notifications.models import Alert, Rejected
 from notifications.store.postgres import (
     audit,
+    change_feed,
     db,
     late_encryption,
     received_texts,
@@ -29,6 +30,8 @@ _ALERTS_KEPT: Final = dt.timedelta(days=7)
 def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Wipe and delete expired rows, `limit` at a time, until done or for _SECONDS."""
     ends_at = clock.monotonic() + _SECONDS
+    change_feed.mark()
+    oldest = now - conf.current().retention
     deletions: list[Callable[[], int]] = [
         lambda: secret_variables.wipe_expired(limit=limit),
         lambda: db.run("delete_expired_keys", {"limit": limit}),
@@ -36,6 +39,8 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: short_links.purge(now=now, limit=limit),
         lambda: received_texts.purge(now=now, limit=limit),
         lambda: _delete_old_alerts(now, limit),
+        lambda: change_feed.forget_marks(before=oldest, limit=limit),
+        lambda: change_feed.forget_foreign(limit=limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),
         lambda: late_encryption.work_off(limit=limit),  # last, because its exceptions end the run

@@ -106,6 +106,15 @@ class Notifications extends Group {
     return this.iterate({ operation: "GET /v1/notifications", query, options });
   }
 
+  /**
+   * A page of status changes in the order in which the service stored them; each change once.
+   *
+   * Keep `next`, which every page has, and pass the value as `cursor` of the next call.
+   */
+  changes(query?: api.ListStatusChangesQuery, options?: CallOptions): Promise<api.StatusChanges> {
+    return this.call({ operation: "GET /v1/notifications/changes", query, options });
+  }
+
   /** Change the time of a notification which has not been sent. */
   reschedule(
     notificationId: string,

@@ -90,40 +90,6 @@ export interface components {
             results: components["schemas"]["ChangeLine"][];
             next: string | null;
         };
-        /**
-         * @description The event that the app reports.
-         * @enum {string}
-         */
-        ClientReceiptKind: "received" | "dismissed" | "opened" | "clicked";
-        /** @description A report of an app: exactly one of `delivery_id` and `notification_id`. */
-        ClientReceiptReport: {
-            /** @description The id in the payload of the message; best where a recipient has several devices. */
-            delivery_id?: string | null;
-            /**
-             * @description Stands for the notification's push or in-app delivery to the recipient, or for its only
-             *     delivery. Of several devices the first that was reached counts.
-             */
-            notification_id?: string | null;
-            kind: components["schemas"]["ClientReceiptKind"];
-            /** @description Time of the event by the device's clock. */
-            occurred_at?: string | null;
-        };
-        /** @description Reports of one app. */
-        ClientReceiptsRequest: {
-            receipts: components["schemas"]["ClientReceiptReport"][];
-        };
-        /** @description A token for the app of one recipient. */
-        ClientTokenIssued: {
-            /** @description For `Authorization: Bearer` at `/v1/receipts/client`. Ends by time only. */
-            token: string;
-            /** Format: date-time */
-            expires_at: string;
-        };
-        /** @description Options of a client token. */
-        ClientTokenRequest: {
-            /** @description Default: `3600`. */
-            expires_in_seconds?: number;
-        };
         /** @description A stored contact. */
         ContactAnswer: {
             id: number;
@@ -219,8 +185,6 @@ export interface components {
             due_at: string | null;
             sent_at: string | null;
             delivered_at: string | null;
-            /** @description The stages that the delivery has reached, in order. */
-            stages: components["schemas"]["StageLine"][];
             attempts: components["schemas"]["AttemptDetail"][];
         };
         /** @description The differences between two versions. */
@@ -251,11 +215,6 @@ export interface components {
             status: ("scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown") | null;
             reason: string;
             detail: string;
-            /**
-             * @description Receipts: the time given by the provider or the app, unchecked. `at` is the time at which the
-             *     service stored the receipt.
-             */
-            occurred_at: string | null;
         };
         /** @description An invalid place of the request. */
         FieldProblem: {
@@ -388,7 +347,6 @@ export interface components {
             } | null;
             channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             delivery: string;
-            fallback_chain: boolean;
             collapse_key: string;
             ordering_key: string;
             idempotency_key: string;
@@ -444,8 +402,6 @@ export interface components {
             channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             /** @description Default: `"first"`. */
             delivery?: components["schemas"]["Spread"];
-            /** @description True: the next channel follows when one fails for good, or is not confirmed in its window. Default: `false`. */
-            fallback_chain?: boolean;
             scheduled_at?: string | null;
             send_at_local?: string | null;
             ttl_seconds?: number | null;
@@ -778,19 +734,28 @@ export interface components {
          * @enum {string}
          */
         Spread: "first" | "all";
-        /**
-         * @description A stage of a delivery.
-         * @enum {string}
-         */
-        Stage: "accepted" | "called" | "sent" | "delivered" | "read";
-        /** @description A stage of a delivery, with the time since the request was accepted. */
-        StageLine: {
-            stage: components["schemas"]["Stage"];
+        /** @description A change of the status of a delivery. */
+        StatusChangeLine: {
+            /** Format: uuid */
+            notification_id: string;
+            delivery_id: string | null;
+            user_id: string;
+            type: string;
+            channel: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat") | null;
+            /** @enum {string} */
+            status: "scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown";
+            reason: string;
             /** Format: date-time */
-            at: string;
-            seconds_since_accept: number;
-            /** @description Clock of `at`: `receipt` is the time given in the receipt, used if the time is possible. */
-            source: components["schemas"]["TimeSource"];
+            occurred_at: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A page of changes in the order in which the service stored them. */
+        StatusChanges: {
+            results: components["schemas"]["StatusChangeLine"][];
+            /** @description The cursor after this page, on an empty page too: keep it and ask with it again. */
+            next: string;
         };
         /** @description An entry of the suppression list. */
         SuppressionAnswer: {
@@ -867,16 +832,6 @@ export interface components {
             variables?: components["schemas"]["VariableRequest"][];
             /** @description Locale for recipients whose language has no text. Default: `"en"`. */
             default_locale?: string;
-            /**
-             * @description Condition for the next channel of a fallback chain; empty: as the notification type.
-             * @enum {string}
-             */
-            fallback_on?: "" | "failure" | "unconfirmed";
-            /**
-             * @description Seconds to wait for a receipt before the next channel of a fallback chain; 0: as the
-             *     notification type. Default: `0`.
-             */
-            confirm_seconds?: number;
             note?: string;
         };
         /** @description An event in the history of a template. */
@@ -926,11 +881,6 @@ export interface components {
             /** @description SMS: replace links by short links with click counts. Default: `false`. */
             shorten_links?: boolean;
         };
-        /**
-         * @description The clock of an instant.
-         * @enum {string}
-         */
-        TimeSource: "service" | "receipt";
         /** @description A recipient by address: an existing recipient with the addresses, else a new recipient. */
         To: {
             /** @description A mailbox; its domain is stored in ASCII. */
@@ -975,8 +925,6 @@ export interface components {
                 [key: string]: unknown;
             }[];
             default_locale: string;
-            fallback_on: string;
-            confirm_seconds: number;
             texts: components["schemas"]["TextAnswer"][];
         };
         /** @description A version without texts. */
@@ -1072,6 +1020,19 @@ export interface components {
             type?: string[];
             /** @description Notifications to this recipient. */
             user_id?: string;
+        };
+        /** @description The query of `list_status_changes`. */
+        ListStatusChangesQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: string;
+            /** @description Maximum number of results per page. Default: `100`. */
+            limit?: number;
+            /**
+             * Format: date-time
+             * @description Begin with changes at or after this instant. Ignored with a `cursor`. Without both, the page
+             *     begins at the oldest change that is kept.
+             */
+            since?: string;
         };
         /** @description The query of `list_recipients`. */
         ListRecipientsQuery: {
@@ -1170,11 +1131,6 @@ export type BatchSummary = components['schemas']['BatchSummary'];
 export type Cause = components['schemas']['Cause'];
 export type ChangeLine = components['schemas']['ChangeLine'];
 export type ChangeLinePage = components['schemas']['ChangeLinePage'];
-export type ClientReceiptKind = components['schemas']['ClientReceiptKind'];
-export type ClientReceiptReport = components['schemas']['ClientReceiptReport'];
-export type ClientReceiptsRequest = components['schemas']['ClientReceiptsRequest'];
-export type ClientTokenIssued = components['schemas']['ClientTokenIssued'];
-export type ClientTokenRequest = components['schemas']['ClientTokenRequest'];
 export type ContactAnswer = components['schemas']['ContactAnswer'];
 export type ContactRequest = components['schemas']['ContactRequest'];
 export type Content = components['schemas']['Content'];
@@ -1229,8 +1185,8 @@ export type SigningSecrets = components['schemas']['SigningSecrets'];
 export type SkippedChannel = components['schemas']['SkippedChannel'];
 export type Source = components['schemas']['Source'];
 export type Spread = components['schemas']['Spread'];
-export type Stage = components['schemas']['Stage'];
-export type StageLine = components['schemas']['StageLine'];
+export type StatusChangeLine = components['schemas']['StatusChangeLine'];
+export type StatusChanges = components['schemas']['StatusChanges'];
 export type SuppressionAnswer = components['schemas']['SuppressionAnswer'];
 export type SuppressionAnswerPage = components['schemas']['SuppressionAnswerPage'];
 export type SuppressionRequest = components['schemas']['SuppressionRequest'];
@@ -1242,7 +1198,6 @@ export type TemplateRequest = components['schemas']['TemplateRequest'];
 export type TemplateStep = components['schemas']['TemplateStep'];
 export type TextAnswer = components['schemas']['TextAnswer'];
 export type TextRequest = components['schemas']['TextRequest'];
-export type TimeSource = components['schemas']['TimeSource'];
 export type To = components['schemas']['To'];
 export type Type = components['schemas']['Type'];
 export type VariableRequest = components['schemas']['VariableRequest'];
@@ -1253,6 +1208,7 @@ export type Window = components['schemas']['Window'];
 export type ListAlertsQuery = components['schemas']['ListAlertsQuery'];
 export type ListDeadLettersQuery = components['schemas']['ListDeadLettersQuery'];
 export type ListNotificationsQuery = components['schemas']['ListNotificationsQuery'];
+export type ListStatusChangesQuery = components['schemas']['ListStatusChangesQuery'];
 export type ListRecipientsQuery = components['schemas']['ListRecipientsQuery'];
 export type ListRecipientChangesQuery = components['schemas']['ListRecipientChangesQuery'];
 export type ListReplayJobsQuery = components['schemas']['ListReplayJobsQuery'];

@@ -80,6 +80,8 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.notifications.get(one.notification_id);
   await notify.notifications.createBatch([mail(user_id)]);
   await notify.notifications.list({ user_id }).page();
+  const { next } = await notify.notifications.changes({ limit: 1 });
+  await notify.notifications.changes({ cursor: next });
   await notify.notifications.reschedule(one.notification_id, { send_at_local: "09:00" });
   await notify.notifications.cancel(one.notification_id);
   await notify.search({ user_id });

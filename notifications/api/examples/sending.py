@@ -104,6 +104,14 @@ NOTIFICATIONS: Final[Examples] = {
             },
         ),
     },
+    "list_status_changes": {
+        "minimal": Example(summary="The oldest changes that are kept", status=200),
+        "usual": Example(
+            summary="The changes since an instant",
+            status=200,
+            query={"since": "2026-11-20T00:00:00Z", "limit": 500},
+        ),
+    },
     "list_notifications": {
         "minimal": Example(summary="The latest notifications", status=200),
         "usual": Example(

@@ -82,6 +82,10 @@ def _notifications(client: Any, run: str) -> None:  # noqa: ANN401 - either clie
     assert next(each["notification_id"] for each in listed) == planned
     assert len(list(listed)) == 3
     assert [len(page["results"]) for page in listed.pages()][:3] == [1, 1, 1]
+    read = client.notifications.changes(since=now() - dt.timedelta(minutes=1), limit=1)
+    assert len(read["results"]) == 1
+    after = client.notifications.changes(cursor=read["next"])
+    assert read["results"][0] not in after["results"]
     found = client.search(address=to["email"])
     assert {each["user_id"] for each in found} == {user_id}
 

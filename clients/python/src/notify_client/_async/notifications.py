@@ -13,6 +13,7 @@ from notify_client.types import (
     BatchAccepted,
     ListNotificationsQuery,
     ListSchedulesQuery,
+    ListStatusChangesQuery,
     NotificationAccepted,
     NotificationCancelled,
     NotificationDetail,
@@ -22,6 +23,7 @@ from notify_client.types import (
     ScheduleAnswer,
     ScheduleChange,
     ScheduleRequest,
+    StatusChanges,
 )
 
 
@@ -70,6 +72,15 @@ class AsyncNotifications:
     def list(self, **query: Unpack[ListNotificationsQuery]) -> AsyncPages[NotificationLine]:
         """List notifications of the key's producer, newest first."""
         return AsyncPages(self._engine, _call.path("notifications"), {**query})
+
+    async def changes(self, **query: Unpack[ListStatusChangesQuery]) -> StatusChanges:
+        """Return a page of status changes in the order in which the service stored them.
+
+        Each change appears exactly once. Keep `next`, which every page has, and pass the value as
+        `cursor` of the next call. After an empty page wait some seconds.
+        """
+        call = _call.get(_call.path("notifications", "changes"), query)
+        return await self._engine.value(call, has="next")
 
     async def reschedule(
         self, notification_id: str | UUID, **time: Unpack[RescheduleRequest]

@@ -91,9 +91,6 @@ class DeliveryDetail(TypedDict):
     due_at: str | None
     sent_at: str | None
     delivered_at: str | None
-    stages: list[StageLine]
-    """The stages that the delivery has reached, in order."""
-
     attempts: list[AttemptDetail]
 
 
@@ -106,11 +103,6 @@ class EventLine(TypedDict):
     status: Status | None
     reason: str
     detail: str
-    occurred_at: str | None
-    """Receipts: the time given by the provider or the app, unchecked.
-
-    `at` is the time at which the service stored the receipt.
-    """
 
 
 class FieldProblem(TypedDict):
@@ -190,7 +182,6 @@ class NotificationDetail(TypedDict):
     content: dict[str, Any] | None
     channels: list[Channel]
     delivery: str
-    fallback_chain: bool
     collapse_key: str
     ordering_key: str
     idempotency_key: str
@@ -291,14 +282,26 @@ class SkippedChannel(TypedDict):
     """
 
 
-class StageLine(TypedDict):
-    """A stage of a delivery, with the time since the request was accepted."""
+class StatusChangeLine(TypedDict):
+    """A change of the status of a delivery."""
 
-    stage: Literal["accepted", "called", "sent", "delivered", "read"]
-    at: str
-    seconds_since_accept: float
-    source: Literal["service", "receipt"]
-    """Clock of `at`: `receipt` is the time given in the receipt, used if the time is possible."""
+    notification_id: str
+    delivery_id: str | None
+    user_id: str
+    type: str
+    channel: Channel | None
+    status: Status
+    reason: str
+    occurred_at: str
+    metadata: dict[str, Any]
+
+
+class StatusChanges(TypedDict):
+    """A page of changes in the order in which the service stored them."""
+
+    results: list[StatusChangeLine]
+    next: str
+    """The cursor after this page, on an empty page too: keep it and ask with it again."""
 
 
 class ListNotificationsQuery(TypedDict, total=False):
@@ -327,3 +330,19 @@ class ListNotificationsQuery(TypedDict, total=False):
 
     user_id: str
     """Notifications to this recipient."""
+
+
+class ListStatusChangesQuery(TypedDict, total=False):
+    """Parameters of `list_status_changes`."""
+
+    cursor: str
+    """The value of `next` on the previous page."""
+
+    limit: int
+    """Maximum number of results per page. Default: `100`."""
+
+    since: str | datetime
+    """Begin with changes at or after this instant.
+
+    Ignored with a `cursor`. Without both, the page begins at the oldest change that is kept.
+    """

@@ -1,0 +1,12 @@
+-- Return the last of the next `scanned` events after a position in the order of commits, or no row without an event.
+-- `below` is the oldest open transaction of feed_bounds. Locks nothing. Merges event_feed of all partitions.
+SELECT xid, seq FROM (
+    SELECT xid, seq FROM event
+    WHERE xid IS NOT NULL
+      AND (xid, seq) > (%(xid)s::bigint, %(seq)s::bigint)
+      AND xid < %(below)s::bigint
+    ORDER BY xid, seq
+    LIMIT %(scanned)s::bigint
+) scanned
+ORDER BY xid DESC, seq DESC
+LIMIT 1
