@@ -21,12 +21,13 @@ _on_redis = broker_url.startswith(("redis", "valkey"))
 # --- Queues
 KEY_PREFIX = "notify:"  # of every key in the broker, for a Redis that others use as well
 OPS = "ops"  # the sweeps
+TELL = "tell"  # the sweep that calls the webhook endpoints of producers
 _arguments = {} if _on_redis else {"x-queue-type": "quorum"}
 # On Redis the nameless exchange is one LPUSH. On RabbitMQ a countdown needs a topic exchange.
 _exchange = Exchange("") if _on_redis else Exchange("notify", type="topic")
 task_queues = [
     Queue(name, _exchange, routing_key=name, queue_arguments=_arguments)
-    for name in (OPS, *(lane.name for lane in LANES))
+    for name in (OPS, TELL, *(lane.name for lane in LANES))
 ]
 task_default_queue = OPS
 task_create_missing_queues = False

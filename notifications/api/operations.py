@@ -30,10 +30,12 @@ TAGS: Final[Mapping[str, str]] = {
     "Recipients": "Recipients, contacts, preferences, erasure and suppressed addresses.",
     "Schedules": "Recurring notifications.",
     "Templates": "Draft, preview and publish templates.",
+    "Webhooks": "Status changes as signed webhooks to the producer.",
 }
 PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "alert_id": "The `id` of an alert.",
     "contact_id": "The `id` of one of the recipient's contacts.",
+    "endpoint_id": "The `id` of a webhook endpoint.",
     "job_id": "The `id` of the job.",
     "letter_id": "The `id` of a dead letter.",
     "notification_id": "The `notification_id` from the response to the create call.",

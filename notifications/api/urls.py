@@ -28,10 +28,12 @@ from notifications.api import (
     suppressions,
     templates,
     unsubscribe,
+    webhook_endpoints,
 )
 
 _RECIPIENT = "v1/recipients/<str:user_id>"
 _SECRETS = f"{_RECIPIENT}/contacts/<int:contact_id>/signing-secrets"
+_WEBHOOK = "v1/webhook-endpoints/<int:endpoint_id>"
 _TEMPLATE = "v1/templates/<slug:template_id>"
 
 urlpatterns = [
@@ -89,6 +91,12 @@ urlpatterns = [
     path("v1/replay-jobs/<int:job_id>", dead_letters.ReplayJobDetailView.as_view()),
     path("v1/alerts", alerts.AlertListView.as_view()),
     path("v1/alerts/<int:alert_id>/resolve", alerts.AlertResolveView.as_view()),
+    path("v1/webhook-endpoints", webhook_endpoints.WebhookEndpointListView.as_view()),
+    path(_WEBHOOK, webhook_endpoints.WebhookEndpointDetailView.as_view()),
+    path(f"{_WEBHOOK}/secrets", webhook_endpoints.WebhookSecretView.as_view()),
+    path(f"{_WEBHOOK}/replay", webhook_endpoints.WebhookReplayView.as_view()),
+    path(f"{_WEBHOOK}/test", webhook_endpoints.WebhookTestView.as_view()),
+    path(f"{_WEBHOOK}/attempts", webhook_endpoints.WebhookAttemptListView.as_view()),
     path("v1/keys/rotate", keys.KeyRotateView.as_view()),
     path("v1/search", search.SearchView.as_view()),
 ]

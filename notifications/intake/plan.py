@@ -168,6 +168,7 @@ def _row(
         _json(request.metadata),
         request.collapse_key or "",
         request.ordering_key or "",
+        request.webhook_url or "",
         [int(channel) for channel in checked.chain or request.channels_in_order],
         request.delivery.value,
         bool(checked.chain),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from notifications import clock, conf
+from notifications.intake import webhook_urls
 from notifications.rules import request_faults
 from notifications.rules.channels import DEFAULT_ORDER, RecipientContacts
 from notifications.rules.lane import Mode, Priority
@@ -126,6 +127,9 @@ def look_up(
             keys.add(
                 idempotency.IdempotencyKey(caller.producer_id, caller.mode, request.idempotency_key)
             )
+    webhook_urls.ensure_endpoints(
+        (each.caller.producer_id, each.caller.mode, each.request.webhook_url) for each in asks
+    )
     queries: list[db.Query[Any]] = [reads.reaches_query(*each) for each in people.items()]
     if keys:
         queries.append(idempotency.first_answers(keys))
@@ -157,6 +161,8 @@ def validate(ask: IntakeRequest, lookups: Lookups) -> ValidRequest | Problem:
         reach = _recipient(ask, lookups)
         when = _when(request, reach, lookups.now)
         _check_sms(request, template, reach)
+        if problem := webhook_urls.problem_of(request.webhook_url):
+            return problem
         return ValidRequest(
             rule=rule,
             template=template,

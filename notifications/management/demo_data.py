@@ -22,7 +22,7 @@ class Service:
 
     name: str
     priorities: tuple[Priority, ...] = _EVERYTHING
-    scopes: tuple[str, ...] = ("notifications:*",)
+    scopes: tuple[str, ...] = ("notifications:*", "webhooks:*")
     mode: Mode = Mode.LIVE
 
 
@@ -54,7 +54,10 @@ SERVICES: Final = (
     Service(
         name="sandbox-tests",
         mode=Mode.TEST,
-        scopes=("notifications:*", "recipients:*", "contacts:write", "preferences:write"),
+        scopes=(
+            *("notifications:*", "webhooks:*"),
+            *("recipients:*", "contacts:write", "preferences:write"),
+        ),
     ),
 )
 

@@ -16,6 +16,8 @@
     Breaker, BreakerEvent, ProviderPace     circuit breakers and rate limits of providers
     ProviderConnection                      last run of `manage.py connect` for a provider
     Schedule --< Occurrence                 recurring notifications and planned occurrences
+    WebhookEndpoint --< WebhookMessage --< WebhookAttempt, WebhookPosition
+                                            status webhooks to producers
     OrderingKey --< OrderedDelivery         deliveries in order of acceptance
     IdempotencyKey, ReceivedText, Rejected, Alert, SweepRun, ChangeMark
     AuditEntry                              changes by operators and keys; append-only
@@ -52,6 +54,12 @@ from notifications.models.short_link import ShortLink
 from notifications.models.sign_in import SignIn
 from notifications.models.suppression import Suppression
 from notifications.models.template import Template, TemplateEvent, TemplateText
+from notifications.models.webhook import (
+    WebhookAttempt,
+    WebhookEndpoint,
+    WebhookMessage,
+    WebhookPosition,
+)
 
 __all__ = [
     "Alert",
@@ -91,4 +99,8 @@ __all__ = [
     "Template",
     "TemplateEvent",
     "TemplateText",
+    "WebhookAttempt",
+    "WebhookEndpoint",
+    "WebhookMessage",
+    "WebhookPosition",
 ]

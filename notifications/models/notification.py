@@ -94,6 +94,9 @@ class Notification(models.Model):
     metadata = models.JSONField(default=dict)
     collapse_key = models.CharField(max_length=64, blank=True)
     ordering_key = models.CharField(max_length=255, blank=True, db_default="")
+    webhook_url = models.CharField(
+        max_length=2048, blank=True, db_default="", help_text="Learns of status changes."
+    )
     channels = ArrayField(models.SmallIntegerField(choices=CHANNELS), default=list)
     spread = models.CharField(max_length=8)
     falls_back = models.BooleanField(

@@ -86,6 +86,11 @@ class Scope(StrEnum):
         "secrets:rotate",
         "Rotate the signing secret of a webhook contact, and read the new one.",
     )
+    WEBHOOKS_WRITE = (
+        "webhooks:write",
+        "Create, change and test webhook endpoints of its own producer, and read new secrets.",
+    )
+    WEBHOOKS_READ = "webhooks:read", "Read the webhook endpoints of its own producer and the calls."
     KEYS_ROTATE = "keys:rotate", "Rotate itself: get a new key that may do the same."
 
     @property
@@ -154,6 +159,7 @@ _CONTACT: Final = "/v1/recipients/{user_id}/contacts/{contact_id}"
 _SUPPRESSION: Final = "/v1/suppressions/{suppression_id}"
 _TEMPLATE: Final = "/v1/templates/{template_id}"
 _LETTER: Final = "/v1/dead-letters/{letter_id}"
+_WEBHOOK: Final = "/v1/webhook-endpoints/{endpoint_id}"
 _ALERT: Final = "/v1/alerts/{alert_id}"
 
 TABLE: Final = (
@@ -231,6 +237,15 @@ TABLE: Final = (
     AccessRule("GET /v1/replay-jobs/{job_id}", Scope.OPERATIONS_READ, BOTH, "view_replayjob"),
     AccessRule("GET /v1/alerts", Scope.OPERATIONS_READ, LIVE, "view_alert"),
     AccessRule(f"POST {_ALERT}/resolve", Scope.OPERATIONS_WRITE, LIVE, "change_alert"),
+    AccessRule("GET /v1/webhook-endpoints", Scope.WEBHOOKS_READ, BOTH, "view_webhookendpoint"),
+    AccessRule("POST /v1/webhook-endpoints", Scope.WEBHOOKS_WRITE, BOTH, "add_webhookendpoint"),
+    AccessRule(f"GET {_WEBHOOK}", Scope.WEBHOOKS_READ, BOTH, "view_webhookendpoint"),
+    AccessRule(f"PATCH {_WEBHOOK}", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
+    AccessRule(f"DELETE {_WEBHOOK}", Scope.WEBHOOKS_WRITE, BOTH, "delete_webhookendpoint"),
+    AccessRule(f"GET {_WEBHOOK}/attempts", Scope.WEBHOOKS_READ, BOTH, "view_webhookattempt"),
+    AccessRule(f"POST {_WEBHOOK}/secrets", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
+    AccessRule(f"POST {_WEBHOOK}/replay", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
+    AccessRule(f"POST {_WEBHOOK}/test", Scope.WEBHOOKS_WRITE, BOTH, "change_webhookendpoint"),
     AccessRule("POST /v1/keys/rotate", Scope.KEYS_ROTATE, BOTH, "add_apikey"),
     AccessRule("GET /v1/search", Scope.OPERATIONS_READ, BOTH, "view_notification"),
 )

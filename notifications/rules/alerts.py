@@ -53,6 +53,10 @@ class AlertKind(StrEnum):
     SWEEP_OFF = "sweep_off", "An operator switched a periodic task off: see Periodic tasks."
     SWEEP_UNFINISHED = "sweep_unfinished", "A sweep does not end: look for locks in the database."
     URGENT_DEAD_LETTERS = "urgent_dead_letters", "P0 or P1 gave up: replay or discard each."
+    WEBHOOK_PAUSED = (
+        "webhook_paused",
+        "A producer's webhook endpoint failed for an hour and is paused: see Webhook endpoints.",
+    )
 
 
 def sentence(kind: str) -> str:

@@ -51,8 +51,6 @@ MAX_KEY: Final = 255
 RESERVED_KEYS: Final = "$"
 """The idempotency keys that the service makes for itself begin with this; no producer's does."""
 
-_NOT_YET: Final = frozenset({"webhook_url"})
-
 
 def _no_nul(text: object) -> object:
     if isinstance(text, str) and "\x00" in text:
@@ -170,19 +168,10 @@ class NotificationRequest(BaseModel):
     ttl_seconds: Annotated[int, Field(ge=1, le=int(MAX_TTL.total_seconds()))] | None = None
     collapse_key: Annotated[Text, StringConstraints(min_length=1, max_length=64)] | None = None
     ordering_key: Key | None = None
+    webhook_url: Annotated[Text, Field(max_length=2048)] | None = None
+    """An https URL that learns of the status changes of this notification."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     idempotency_key: Annotated[Key, AfterValidator(_not_reserved)] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_what_is_not_built(cls, value: Any) -> Any:  # noqa: ANN401 - whatever JSON held
-        if isinstance(value, dict) and not _NOT_YET.isdisjoint(value):
-            for field in sorted(_NOT_YET):
-                if value.get(field):
-                    msg = "is not supported by this version; leave it out"
-                    raise request_faults.error_at(msg, field)
-            return {key: item for key, item in value.items() if key not in _NOT_YET}
-        return value
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:

@@ -27,6 +27,7 @@ from django.db import Error, connection
 from notifications import clock
 from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import alerts, periodic_tasks, sweep_runs
+from notifications.store.postgres.periodic_tasks import PeriodicSweep
 from notifications.store.postgres.sweep_runs import SweepResult
 from notifications.sweeps import (
     breakers,
@@ -43,6 +44,7 @@ from notifications.sweeps import (
     replays,
     resume,
     schedules,
+    webhooks,
 )
 from notifications.sweeps.rounds import RunOnce, Swept
 
@@ -60,6 +62,8 @@ class Sweep:
     run_once: RunOnce
     stops: str
     """The effect of switching the sweep off, for operators."""
+    queue: str = periodic_tasks.QUEUE
+    """The queue of the task."""
 
 
 _EARLY: Final = 0.9
@@ -80,6 +84,8 @@ _EVERY: Final = (
     ("breakers", 60, 5_000, breakers.run_once),
     ("delivery_health", 60, 1, delivery_health.run_once),
     ("ordering", 5, 1_000, ordering.run_once),
+    ("webhooks", 1, 5_000, webhooks.run_once),
+    ("tell", 1, 256, webhooks.tell),
     ("housekeeping", 60, 5_000, housekeeping.run_once),
     ("partitions", 3_600, 500, partitions.run_once),
 )
@@ -100,11 +106,20 @@ _STOPS: Final = {
     "breakers": "Alerts of closed circuit breakers stay open.",
     "delivery_health": "Failing providers and low delivery rates raise no alert.",
     "ordering": "An ordering key stops after a lost broker message; unused keys are kept.",
+    "webhooks": "Webhooks to producers are made late, when the sweep is on again.",
+    "tell": "Webhooks to producers wait and are not sent.",
     "housekeeping": "Expired secrets and keys are kept; new sensitive variables stay unencrypted.",
     "partitions": "No partitions are created or dropped; after two weeks all requests are refused.",
 }
 SWEEPS: Final = {
-    name: Sweep(name, dt.timedelta(seconds=seconds), limit, run_once, _STOPS[name])
+    name: Sweep(
+        name,
+        dt.timedelta(seconds=seconds),
+        limit,
+        run_once,
+        _STOPS[name],
+        periodic_tasks.TELL_QUEUE if name == "tell" else periodic_tasks.QUEUE,
+    )
     for name, seconds, limit, run_once in _EVERY
 }
 """Sweeps by name."""
@@ -113,7 +128,8 @@ SWEEPS: Final = {
 def create_periodic_tasks() -> None:
     """Create missing periodic tasks of sweeps."""
     periodic_tasks.create_missing({
-        each.name: (each.every, f"If off: {each.stops}") for each in SWEEPS.values()
+        each.name: PeriodicSweep(each.every, f"If off: {each.stops}", each.queue)
+        for each in SWEEPS.values()
     })
 
 

@@ -16,6 +16,7 @@ from notifications.store.postgres import (
     received_texts,
     secret_variables,
     short_links,
+    webhook_messages,
 )
 from notifications.store.redis import sign_ins
 from notifications.sweeps.rounds import Swept
@@ -41,6 +42,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
         lambda: _delete_old_alerts(now, limit),
         lambda: change_feed.forget_marks(before=oldest, limit=limit),
         lambda: change_feed.forget_foreign(limit=limit),
+        lambda: webhook_messages.forget(before=now - webhook_messages.KEPT, limit=limit),
         lambda: audit.discard_older_than(conf.current().audit_kept, limit=limit),
         lambda: sign_ins.discard_old(limit=limit),
         lambda: late_encryption.work_off(limit=limit),  # last, because its exceptions end the run

@@ -29,19 +29,19 @@ def _task(sweep: sweeps.Sweep) -> Task[Any, Any]:
         """Run the sweep, unless a run began within the interval. Safe to run twice or late."""
         swept = sweeps.help_out(sweep.name) if helps else sweeps.run(sweep.name)
         if swept.more and not stopping.is_stopping():
-            _send_further(task)
+            _send_further(task, sweep.queue)
         return f"{swept.moved} moved, {swept.failed} failed"
 
     task: Task[Any, Any] = run
     return task
 
 
-def _send_further(task: Task[Any, Any]) -> None:
+def _send_further(task: Task[Any, Any], queue: str) -> None:
     """Send a further run. Without a broker, beat's own messages suffice."""
     with contextlib.suppress(*broker.errors()):
         task.apply_async(
             kwargs={"helps": True},
-            queue=periodic_tasks.QUEUE,
+            queue=queue,
             expires=_EXPIRES_SECONDS,
             retry=False,
         )

@@ -94,7 +94,8 @@ def _hooks(caller: Caller) -> dict[object, object]:
         for number in (53, 54)
     ]
     _made(caller, f"{path}/{made[1]['id']}/signing-secrets/rotate", {})
-    return {53: made[0]["id"], 54: made[1]["id"]}
+    endpoint = _made(caller, "/v1/webhook-endpoints", {"url": "https://hooks.example.com/in"})
+    return {53: made[0]["id"], 54: made[1]["id"], 65: endpoint["id"]}
 
 
 def _sent(caller: Caller) -> dict[object, object]:

@@ -66,6 +66,12 @@ BODIES: Final[Mapping[str, object]] = {
     "POST /v1/dead-letters/replay": {"reason": "permanent"},
     "POST /v1/dead-letters/{letter_id}/discard": {},
     "POST /v1/alerts/{alert_id}/resolve": {},
+    "POST /v1/webhook-endpoints": {"url": "https://hooks.example.com/in"},
+    "PATCH /v1/webhook-endpoints/{endpoint_id}": {"events": ["notification.failed"]},
+    "DELETE /v1/webhook-endpoints/{endpoint_id}": None,
+    "POST /v1/webhook-endpoints/{endpoint_id}/secrets": {},
+    "POST /v1/webhook-endpoints/{endpoint_id}/replay": {"since": "2026-11-01T00:00:00Z"},
+    "POST /v1/webhook-endpoints/{endpoint_id}/test": {},
     "POST /v1/keys/rotate": {"overlap_hours": 1},
 }
 """Operation -> its body."""
@@ -95,6 +101,9 @@ def furnish(caller: Caller) -> dict[str, object]:
         "contact_id": contact.pk,
         "letter_id": letter.pk,
         "notification_id": _made(caller, "/v1/notifications", SENT | {"scheduled_at": _AT}),
+        "endpoint_id": _made(
+            caller, "/v1/webhook-endpoints", {"url": "https://hooks.example.com/in"}
+        ),
         "schedule_id": _made(caller, "/v1/schedules", schedule),
         **_live(caller),
     }

@@ -31,7 +31,10 @@ NAMELESS = {
     "unsubscribe": {"GET", "POST"},
 }
 """Modules of views that are functions, and the methods that these take."""
-OF_NO_MODE = {"AuditEntry", "Attempt", "Event", "OrderedDelivery", "Occurrence", "ShortLink"}
+OF_NO_MODE = {
+    *("AuditEntry", "Attempt", "Event", "OrderedDelivery", "Occurrence", "ShortLink"),
+    *("WebhookAttempt", "WebhookMessage"),
+}
 """Models whose rows belong to a notification or schedule that has a mode, or name the key."""
 
 

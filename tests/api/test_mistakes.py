@@ -56,7 +56,7 @@ def _errors(answer: Reply) -> dict[str, str]:
         ({"fallback_chain": True, "channels": ["sms"]}, "/fallback_chain", "a second channel"),
         ({"fallback_chain": True, "delivery": "all"}, "/fallback_chain", "needs delivery first"),
         ({"fallback_chain": True, "ordering_key": "a"}, "/fallback_chain", "ordering_key"),
-        ({"webhook_url": "https://example.com"}, "/webhook_url", "not supported"),
+        ({"webhook_url": "http://example.com"}, "/webhook_url", "https"),
         ({"metadata": {"a": "x" * 5_000}}, "/metadata", "may take 4096 bytes"),
         ({"scheduled_at": "tomorrow"}, "/scheduled_at", "2026-11-21T09:00:00Z"),
         ({"scheduled_at": 1_700_000_000}, "/scheduled_at", "2026-11-21T09:00:00Z"),

@@ -96,12 +96,6 @@ def test_an_invalid_request_is_kept_for_the_operators_without_its_values(caller:
     assert "4915112345678" not in kept.detail
 
 
-def test_what_is_not_built_is_refused_instead_of_ignored(caller: Caller) -> None:
-    answer = caller.post("/v1/notifications", _body(webhook_url="https://example.com"))
-    assert answer.status_code == 422
-    assert "webhook_url" in answer.json()["detail"]
-
-
 def test_a_request_with_a_chain_reads_its_channels_in_order(caller: Caller) -> None:
     answer = caller.post("/v1/notifications", _body(channels=[], fallback_chain=True))
     assert answer.status_code == 202, answer.json()

@@ -59,6 +59,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "text_received": "An inbound SMS; `keyword` names STOP, START or HELP.",
     "unsubscribe_undone": "A recipient took an opt-out back on the unsubscribe page.",
     "unsubscribed": "A recipient opted out by an unsubscribe link.",
+    "webhook_position_lost": "The position of the webhook fan-out lies ahead of the database, as"
+    " after a restore; the fan-out continues with new changes.",
     "write_repeated": "PostgreSQL did not take outcomes; the worker keeps them and tries again.",
     "visit_not_recorded": "The database did not store an opening or a click; the link worked.",
 }

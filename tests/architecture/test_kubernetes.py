@@ -10,7 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from celeryconfig import OPS
+from celeryconfig import OPS, TELL
 from notifications.rules.lane import LANES
 
 _FOLDER = Path(__file__).resolve().parents[2] / "docs" / "kubernetes"
@@ -60,7 +60,7 @@ def test_each_queue_is_served_once() -> None:
     ]
     served = [part.removeprefix("--queues=") for part in arguments if part.startswith("--queues=")]
     found = sorted(queue for option in served for queue in option.split(","))
-    assert found == sorted([OPS, *(lane.name for lane in LANES)])
+    assert found == sorted([OPS, TELL, *(lane.name for lane in LANES)])
 
 
 def test_processes_run_as_compose_runs_them() -> None:

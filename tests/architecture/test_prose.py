@@ -44,6 +44,7 @@ _PACKAGES: Final = {
     "notifications/operations": _Limits(),
     "notifications/sweeps": _Limits(),
     "notifications/tasks": _Limits(),
+    "notifications/webhooks": _Limits(),
     "notifications/store": _Limits(),
     "notifications/rules": _Limits(),
     "notifications/models": _Limits(),

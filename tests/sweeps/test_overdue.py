@@ -41,7 +41,11 @@ def test_each_sweep_has_a_row_whose_task_exists() -> None:
     rows = PeriodicTask.objects.filter(task__startswith=periodic_tasks.PREFIX)
     assert {row.name for row in rows} == set(SWEEPS)
     assert {row.task for row in rows} == {periodic_tasks.task_name(name) for name in TASKS}
-    assert all(row.queue == periodic_tasks.QUEUE and row.enabled for row in rows)
+    assert {row.name: row.queue for row in rows} == {
+        name: sweep.queue for name, sweep in SWEEPS.items()
+    }
+    assert {row.name for row in rows if row.queue != periodic_tasks.QUEUE} == {"tell"}
+    assert all(row.enabled for row in rows)
     assert {row.name: periodic_tasks.interval_of(row) for row in rows} == {
         name: sweep.every for name, sweep in SWEEPS.items()
     }

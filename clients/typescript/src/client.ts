@@ -21,6 +21,7 @@ export class Notify {
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
   readonly alerts: Alerts;
+  readonly webhookEndpoints: WebhookEndpoints;
   readonly #transport: Transport;
 
   /** @throws TypeError a setting is invalid. No request is sent before the first call. */
@@ -36,6 +37,7 @@ export class Notify {
     this.deadLetters = new DeadLetters(transport);
     this.replayJobs = new ReplayJobs(transport);
     this.alerts = new Alerts(transport);
+    this.webhookEndpoints = new WebhookEndpoints(transport);
   }
 
   /** The key's producer, mode, scopes, expiry and limits. */
@@ -376,5 +378,59 @@ class Alerts extends Group {
 
   resolve(id: Id, options?: PostOptions): Promise<api.AlertAnswer> {
     return this.call({ operation: "POST /v1/alerts/{alert_id}/resolve", at: [id], options });
+  }
+}
+
+class WebhookEndpoints extends Group {
+  /** The answer has the signing secret, which no other answer shows. */
+  create(body: api.WebhookEndpointRequest, options?: PostOptions): Promise<api.WebhookEndpointCreated> {
+    return this.call({ operation: "POST /v1/webhook-endpoints", body, options });
+  }
+
+  list(query?: api.ListWebhookEndpointsQuery, options?: CallOptions): List<api.WebhookEndpointAnswer> {
+    return this.iterate({ operation: "GET /v1/webhook-endpoints", query, options });
+  }
+
+  get(id: Id, options?: CallOptions): Promise<api.WebhookEndpointAnswer> {
+    return this.call({ operation: "GET /v1/webhook-endpoints/{endpoint_id}", at: [id], options });
+  }
+
+  /** `state` pauses, resumes and disables. */
+  change(
+    id: Id,
+    body: api.PatchedWebhookEndpointChange,
+    options?: CallOptions,
+  ): Promise<api.WebhookEndpointAnswer> {
+    return this.call({ operation: "PATCH /v1/webhook-endpoints/{endpoint_id}", at: [id], body, options });
+  }
+
+  delete(id: Id, options?: CallOptions): Promise<void> {
+    const operation = "DELETE /v1/webhook-endpoints/{endpoint_id}";
+    return this.call({ operation, at: [id], options, answer: "nothing" });
+  }
+
+  /** The new secret is shown once; the former one signs too for `overlap_hours`. */
+  rotateSecret(
+    id: Id,
+    body: api.WebhookSecretRotation = {},
+    options?: PostOptions,
+  ): Promise<api.WebhookSecretRotated> {
+    return this.call({ operation: "POST /v1/webhook-endpoints/{endpoint_id}/secrets", at: [id], body, options });
+  }
+
+  /** Send the messages of all changes since an instant again, with the same ids. */
+  replay(id: Id, body: api.WebhookReplay, options?: PostOptions): Promise<api.WebhookEndpointAnswer> {
+    return this.call({ operation: "POST /v1/webhook-endpoints/{endpoint_id}/replay", at: [id], body, options });
+  }
+
+  sendTest(id: Id, options?: PostOptions): Promise<api.WebhookTestSent> {
+    return this.call({ operation: "POST /v1/webhook-endpoints/{endpoint_id}/test", at: [id], options });
+  }
+
+  /** The calls of the last 7 days, newest first. */
+  attempts(id: Id, query?: api.ListWebhookAttemptsQuery, options?: CallOptions): List<api.WebhookAttemptLine> {
+    return this.iterate({
+      operation: "GET /v1/webhook-endpoints/{endpoint_id}/attempts", at: [id], query, options,
+    });
   }
 }

@@ -407,6 +407,8 @@ export interface components {
             ttl_seconds?: number | null;
             collapse_key?: string | null;
             ordering_key?: string | null;
+            /** @description An https URL that learns of the status changes of this notification. */
+            webhook_url?: string | null;
             metadata?: {
                 [key: string]: unknown;
             };
@@ -452,6 +454,17 @@ export interface components {
             ends_at?: string | null;
             paused?: boolean | null;
             notification?: components["schemas"]["NotificationRequest"] | null;
+        };
+        /** @description Changes of an endpoint; omitted fields stay. */
+        PatchedWebhookEndpointChange: {
+            url?: string | null;
+            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled")[] | null;
+            preset?: components["schemas"]["RetryPreset"] | null;
+            /**
+             * @description `active`: waiting messages leave. `paused`: messages wait, for 7 days at most. `disabled`:
+             *     no messages are made, and waiting messages are given up.
+             */
+            state?: ("active" | "paused" | "disabled") | null;
         };
         /** @description The preferences of a recipient. */
         PreferencesAnswer: {
@@ -629,6 +642,11 @@ export interface components {
             pointer: string;
             detail: string;
         };
+        /**
+         * @description The retries of an endpoint.
+         * @enum {string}
+         */
+        RetryPreset: "standard" | "brief";
         /** @description The overlap in which the old key and the new key work. */
         RotateRequest: {
             /** @description Hours for which the old key continues to work. Default: `24`. */
@@ -944,6 +962,122 @@ export interface components {
         VersionRequest: {
             version: number;
         };
+        /** @description A call of an endpoint. */
+        WebhookAttemptLine: {
+            id: number;
+            /**
+             * Format: uuid
+             * @description The `webhook-id`, the same in all calls of a message.
+             */
+            message_id: string;
+            type: string;
+            notification_id: string | null;
+            delivery_id: string | null;
+            number: number;
+            /** Format: date-time */
+            started_at: string;
+            latency_ms: number;
+            /** @description null: no HTTP answer came; `error` says why. */
+            http_status: number | null;
+            error: string;
+            /** @description Beginning of the answer's body. */
+            response: string;
+            /** @description `waiting` for a further call, `sent`, or `failed`: no further call. */
+            message_state: string;
+        };
+        WebhookAttemptLinePage: {
+            results: components["schemas"]["WebhookAttemptLine"][];
+            next: string | null;
+        };
+        /** @description An endpoint. */
+        WebhookEndpointAnswer: {
+            id: number;
+            /** @description null: the endpoint of `webhook_url` in requests. */
+            url: string | null;
+            /** @description Empty: all events. */
+            events: string[];
+            preset: components["schemas"]["RetryPreset"];
+            /** @enum {string} */
+            state: "active" | "paused" | "disabled";
+            state_reason: string;
+            state_since: string | null;
+            /** @description Failed calls since the last successful call. */
+            failures: number;
+            failing_since: string | null;
+            /** @description Until then the previous secret signs too. */
+            previous_secret_until: string | null;
+            /** @description Start of the replay that runs; null: none runs. */
+            replay_since: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookEndpointAnswerPage: {
+            results: components["schemas"]["WebhookEndpointAnswer"][];
+            next: string | null;
+        };
+        /** @description The new endpoint with the signing secret, which no other response shows. */
+        WebhookEndpointCreated: {
+            id: number;
+            /** @description null: the endpoint of `webhook_url` in requests. */
+            url: string | null;
+            /** @description Empty: all events. */
+            events: string[];
+            preset: components["schemas"]["RetryPreset"];
+            /** @enum {string} */
+            state: "active" | "paused" | "disabled";
+            state_reason: string;
+            state_since: string | null;
+            /** @description Failed calls since the last successful call. */
+            failures: number;
+            failing_since: string | null;
+            /** @description Until then the previous secret signs too. */
+            previous_secret_until: string | null;
+            /** @description Start of the replay that runs; null: none runs. */
+            replay_since: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description `whsec_` and base64, as in Standard Webhooks. */
+            secret: string;
+        };
+        /** @description A new endpoint. */
+        WebhookEndpointRequest: {
+            /** @description An https URL with a public address. */
+            url: string;
+            /** @description Omitted: all events. */
+            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled")[];
+            /**
+             * @description `standard`: answers within 10 s, retries over 24 hours. `brief`: answers within 30 s, three
+             *     retries after 1, 2 and 4 s, none after a 4xx. Default: `"standard"`.
+             */
+            preset?: components["schemas"]["RetryPreset"];
+        };
+        /** @description The start of a replay. */
+        WebhookReplay: {
+            /**
+             * Format: date-time
+             * @description Send the messages of all status changes at or after this instant again.
+             */
+            since: string;
+        };
+        /** @description The new signing secret, which no other response shows. */
+        WebhookSecretRotated: {
+            secret: string;
+            /** Format: date-time */
+            previous_secret_until: string;
+        };
+        /** @description Options of a rotation. */
+        WebhookSecretRotation: {
+            /** @description Hours for which the previous secret signs too. Default: `24`. */
+            overlap_hours?: number;
+        };
+        /** @description The test event waits for its call. */
+        WebhookTestSent: {
+            /**
+             * Format: uuid
+             * @description The `webhook-id` of the call.
+             */
+            message_id: string;
+        };
         /** @description A period of quiet hours, on the given days and channels. */
         Window: {
             /** @description The days on which it begins; none named: every day. */
@@ -1114,6 +1248,20 @@ export interface components {
             /** @description The later version; omitted: the newest version. */
             to?: number;
         };
+        /** @description The query of `list_webhook_endpoints`. */
+        ListWebhookEndpointsQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
+        /** @description The query of `list_webhook_attempts`. */
+        ListWebhookAttemptsQuery: {
+            /** @description The value of `next` on the previous page. */
+            cursor?: number;
+            /** @description Maximum number of results per page. Default: `50`. */
+            limit?: number;
+        };
     };
     responses: never;
     parameters: never;
@@ -1157,6 +1305,7 @@ export type PatchedPreferencesRequest = components['schemas']['PatchedPreference
 export type PatchedRecipientChange = components['schemas']['PatchedRecipientChange'];
 export type PatchedRescheduleRequest = components['schemas']['PatchedRescheduleRequest'];
 export type PatchedScheduleChange = components['schemas']['PatchedScheduleChange'];
+export type PatchedWebhookEndpointChange = components['schemas']['PatchedWebhookEndpointChange'];
 export type PreferencesAnswer = components['schemas']['PreferencesAnswer'];
 export type PreferencesReplacement = components['schemas']['PreferencesReplacement'];
 export type PreviewAnswer = components['schemas']['PreviewAnswer'];
@@ -1173,6 +1322,7 @@ export type ReplayJobAnswer = components['schemas']['ReplayJobAnswer'];
 export type ReplayJobAnswerPage = components['schemas']['ReplayJobAnswerPage'];
 export type ReplayRequest = components['schemas']['ReplayRequest'];
 export type RequestWarning = components['schemas']['RequestWarning'];
+export type RetryPreset = components['schemas']['RetryPreset'];
 export type RotateRequest = components['schemas']['RotateRequest'];
 export type ScheduleAnswer = components['schemas']['ScheduleAnswer'];
 export type ScheduleAnswerPage = components['schemas']['ScheduleAnswerPage'];
@@ -1204,6 +1354,16 @@ export type VariableRequest = components['schemas']['VariableRequest'];
 export type VersionAnswer = components['schemas']['VersionAnswer'];
 export type VersionLine = components['schemas']['VersionLine'];
 export type VersionRequest = components['schemas']['VersionRequest'];
+export type WebhookAttemptLine = components['schemas']['WebhookAttemptLine'];
+export type WebhookAttemptLinePage = components['schemas']['WebhookAttemptLinePage'];
+export type WebhookEndpointAnswer = components['schemas']['WebhookEndpointAnswer'];
+export type WebhookEndpointAnswerPage = components['schemas']['WebhookEndpointAnswerPage'];
+export type WebhookEndpointCreated = components['schemas']['WebhookEndpointCreated'];
+export type WebhookEndpointRequest = components['schemas']['WebhookEndpointRequest'];
+export type WebhookReplay = components['schemas']['WebhookReplay'];
+export type WebhookSecretRotated = components['schemas']['WebhookSecretRotated'];
+export type WebhookSecretRotation = components['schemas']['WebhookSecretRotation'];
+export type WebhookTestSent = components['schemas']['WebhookTestSent'];
 export type Window = components['schemas']['Window'];
 export type ListAlertsQuery = components['schemas']['ListAlertsQuery'];
 export type ListDeadLettersQuery = components['schemas']['ListDeadLettersQuery'];
@@ -1218,5 +1378,7 @@ export type ListSuppressionsQuery = components['schemas']['ListSuppressionsQuery
 export type UndoSuppressionQuery = components['schemas']['UndoSuppressionQuery'];
 export type ListTemplatesQuery = components['schemas']['ListTemplatesQuery'];
 export type DiffTemplateQuery = components['schemas']['DiffTemplateQuery'];
+export type ListWebhookEndpointsQuery = components['schemas']['ListWebhookEndpointsQuery'];
+export type ListWebhookAttemptsQuery = components['schemas']['ListWebhookAttemptsQuery'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

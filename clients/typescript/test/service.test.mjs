@@ -146,6 +146,17 @@ test("each operation has a method that the service takes, or a reason", async ()
   await notify.replayJobs.get(replay.id);
   await notify.alerts.list().page();
   await notify.alerts.resolve(SETTING.alert);
+
+  const endpoint = await notify.webhookEndpoints.create({ url: "https://hooks.example.com/in" });
+  assert.match(endpoint.secret, /^whsec_/);
+  await notify.webhookEndpoints.list().page();
+  await notify.webhookEndpoints.get(endpoint.id);
+  await notify.webhookEndpoints.change(endpoint.id, { state: "paused" });
+  await notify.webhookEndpoints.rotateSecret(endpoint.id, { overlap_hours: 1 });
+  await notify.webhookEndpoints.replay(endpoint.id, { since: new Date().toISOString() });
+  await notify.webhookEndpoints.sendTest(endpoint.id);
+  await notify.webhookEndpoints.attempts(endpoint.id).page();
+  await notify.webhookEndpoints.delete(endpoint.id);
   await notify.rotateKey({ overlap_hours: 24 });
 
   const { paths } = await (await fetch(`${SETTING.url}/v1/schema`)).json();

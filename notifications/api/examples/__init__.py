@@ -13,6 +13,7 @@ from notifications.api.examples.people import RECIPIENTS, SUPPRESSIONS
 from notifications.api.examples.running import OPERATIONS, TEMPLATES
 from notifications.api.examples.sending import KEYS, NOTIFICATIONS, RECEIPTS, SCHEDULES
 from notifications.api.examples.shape import Example, Examples
+from notifications.api.examples.webhooks import WEBHOOKS
 
 __all__ = ["EXAMPLES", "Example"]
 
@@ -24,6 +25,7 @@ EXAMPLES: Final[Examples] = {
     **TEMPLATES,
     **RECEIPTS,
     **OPERATIONS,
+    **WEBHOOKS,
     **KEYS,
 }
 """operationId -> name of the example -> example. The first example is minimal."""

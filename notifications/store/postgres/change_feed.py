@@ -105,7 +105,7 @@ def page(
         position = FeedPosition(cluster=state.cluster, xid=state.marked or 0, since=since)
     elif state.refuses(position):
         raise ForeignPositionError
-    end = _end(position, state)
+    end = end_of(position, state)
     if end == position:
         return [], position
     found = db.rows(
@@ -127,12 +127,18 @@ def page(
     return [_change(row) for row in found], end
 
 
-def _end(position: FeedPosition, state: FeedBounds) -> FeedPosition:
-    """Return where a scan from a position ends."""
+def end_of(position: FeedPosition, state: FeedBounds, *, below: int | None = None) -> FeedPosition:
+    """Return where a scan from a position ends; the position itself without a further event.
+
+    Args:
+        position: where the scan begins.
+        state: the bounds of the feed.
+        below: a transaction that the scan does not reach; None: the oldest open one.
+    """
     scan = {
         "xid": position.xid,
         "seq": position.seq,
-        "below": state.open_from,
+        "below": state.open_from if below is None else min(below, state.open_from),
         "scanned": SCANNED,
     }
     last = db.rows("feed_end", scan)

@@ -29,6 +29,7 @@ _NOTIFICATION: Final = (
     "metadata",
     "collapse_key",
     "ordering_key",
+    "webhook_url",
     "channels",
     "spread",
     "falls_back",

@@ -9,12 +9,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 PREFIX: Final = "sweep_"
 QUEUE: Final = "ops"
+TELL_QUEUE: Final = "tell"
+"""Of the sweep that calls producers' endpoints and waits for their answers."""
 _SHORTEST_LIFE: Final = 5
 """Shortest expiry of a message in seconds; a later message replaces an expired message."""
 
@@ -58,16 +60,24 @@ def set_interval(task: PeriodicTask, seconds: int) -> None:
     task.expire_seconds = max(seconds, _SHORTEST_LIFE)
 
 
-def create_missing(sweeps: Mapping[str, tuple[dt.timedelta, str]]) -> None:
-    """Create missing rows (name -> interval and description), and delete rows of removed sweeps."""
+class PeriodicSweep(NamedTuple):
+    """The row of a sweep in a new installation."""
+
+    every: dt.timedelta
+    description: str
+    queue: str
+
+
+def create_missing(sweeps: Mapping[str, PeriodicSweep]) -> None:
+    """Create missing rows of sweeps by name, and delete rows of removed sweeps."""
     known = list(map(task_name, sweeps))
     ours = PeriodicTask.objects.filter(task__startswith=PREFIX)
     ours.exclude(task__in=known).delete()
     there = set(PeriodicTask.objects.filter(task__in=known).values_list("task", flat=True))
-    for name, (every, description) in sweeps.items():
+    for name, (every, description, queue) in sweeps.items():
         if task_name(name) not in there:
             task = PeriodicTask(
-                name=name, task=task_name(name), queue=QUEUE, description=description
+                name=name, task=task_name(name), queue=queue, description=description
             )
             set_interval(task, int(every.total_seconds()))
             task.save()

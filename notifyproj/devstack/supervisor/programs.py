@@ -14,7 +14,7 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from celeryconfig import OPS
+from celeryconfig import OPS, TELL
 from notifications.rules.lane import LANES, Mode, Priority
 from notifyproj.devstack.ports import LOOPBACK
 
@@ -111,7 +111,8 @@ PROGRAMS: Final = (
     _worker("p0", queues=_P0, concurrency=16),
     _worker("channels", queues=_OTHERS, concurrency=4, yields=True),
     _worker("transactional", queues=_TRANSACTIONAL, concurrency=32, yields=True),
-    _worker("ops", queues=[OPS], concurrency=2),
+    # Four threads: two for the sweeps, and two runs of `tell` at most (`notifications.webhooks`).
+    _worker("ops", queues=[OPS, TELL], concurrency=4),
     Program(
         name="beat",
         arguments=(*_CELERY, "beat", "--loglevel=INFO"),

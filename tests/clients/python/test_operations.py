@@ -181,8 +181,27 @@ def _operations(client: Any, service: Service, run: str) -> None:  # noqa: ANN40
     assert client.rotate_key(overlap_hours=24)["prefix"] != me["key_prefix"]
 
 
+def _webhook_endpoints(client: Any, run: str) -> None:  # noqa: ANN401 - either client
+    made = client.webhook_endpoints.create(url=f"https://hooks.example.com/{run}")
+    number = made["id"]
+    assert number in [each["id"] for each in client.webhook_endpoints.list()]
+    assert client.webhook_endpoints.change(number, state="paused")["state"] == "paused"
+    assert client.webhook_endpoints.get(number)["state"] == "paused"
+    rotated = client.webhook_endpoints.rotate_secret(number, overlap_hours=1)
+    assert rotated["secret"] != made["secret"]
+    assert client.webhook_endpoints.replay(number, since=now())["id"] == number
+    assert client.webhook_endpoints.send_test(number)["message_id"]
+    assert list(client.webhook_endpoints.attempts(number)) == []
+    assert client.webhook_endpoints.delete(number) is None
+    with pytest.raises(NotFound):
+        client.webhook_endpoints.get(number)
+
+
 def test_each_operation_has_a_method(client: Any, run: str, relay: Relay, service: Service) -> None:  # noqa: ANN401 - either client
-    for part in (_notifications, _schedules, _recipients, _suppressions, _templates):
+    for part in (
+        *(_notifications, _schedules, _recipients, _suppressions, _templates),
+        _webhook_endpoints,
+    ):
         part(client, run)
     _operations(client, service, run)
     public = {

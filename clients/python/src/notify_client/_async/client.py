@@ -12,6 +12,7 @@ from notify_client._async.notifications import AsyncNotifications, AsyncSchedule
 from notify_client._async.operations import AsyncAlerts, AsyncDeadLetters
 from notify_client._async.recipients import AsyncRecipients, AsyncSuppressions
 from notify_client._async.templates import AsyncTemplates
+from notify_client._async.webhook_endpoints import AsyncWebhookEndpoints
 from notify_client._http import AsyncHttp, Target
 from notify_client._retries import Limits
 from notify_client.types import (
@@ -65,6 +66,7 @@ class AsyncClient:
         self.suppressions: Final = AsyncSuppressions(self._engine)
         self.templates: Final = AsyncTemplates(self._engine)
         self.dead_letters: Final = AsyncDeadLetters(self._engine)
+        self.webhook_endpoints: Final = AsyncWebhookEndpoints(self._engine)
         self.alerts: Final = AsyncAlerts(self._engine)
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from notify_client._sync.notifications import Notifications, Schedules
 from notify_client._sync.operations import Alerts, DeadLetters
 from notify_client._sync.recipients import Recipients, Suppressions
 from notify_client._sync.templates import Templates
+from notify_client._sync.webhook_endpoints import WebhookEndpoints
 from notify_client.types import (
     HitAnswer,
     KeyRotated,
@@ -65,6 +66,7 @@ class Client:
         self.suppressions: Final = Suppressions(self._engine)
         self.templates: Final = Templates(self._engine)
         self.dead_letters: Final = DeadLetters(self._engine)
+        self.webhook_endpoints: Final = WebhookEndpoints(self._engine)
         self.alerts: Final = Alerts(self._engine)
 
     def __repr__(self) -> str:

@@ -95,6 +95,19 @@ from notify_client.types.templates import (
     VersionLine,
     VersionRequest,
 )
+from notify_client.types.webhooks import (
+    ListWebhookAttemptsQuery,
+    ListWebhookEndpointsQuery,
+    WebhookAttemptLine,
+    WebhookEndpointAnswer,
+    WebhookEndpointChange,
+    WebhookEndpointCreated,
+    WebhookEndpointRequest,
+    WebhookReplay,
+    WebhookSecretRotated,
+    WebhookSecretRotation,
+    WebhookTestSent,
+)
 
 __all__ = [
     "AlertAnswer",
@@ -129,6 +142,8 @@ __all__ = [
     "ListStatusChangesQuery",
     "ListSuppressionsQuery",
     "ListTemplatesQuery",
+    "ListWebhookAttemptsQuery",
+    "ListWebhookEndpointsQuery",
     "MeAnswer",
     "Mode",
     "NotificationAccepted",
@@ -182,6 +197,15 @@ __all__ = [
     "VersionAnswer",
     "VersionLine",
     "VersionRequest",
+    "WebhookAttemptLine",
+    "WebhookEndpointAnswer",
+    "WebhookEndpointChange",
+    "WebhookEndpointCreated",
+    "WebhookEndpointRequest",
+    "WebhookReplay",
+    "WebhookSecretRotated",
+    "WebhookSecretRotation",
+    "WebhookTestSent",
     "Weekday",
     "Window",
 ]

@@ -78,6 +78,9 @@ class NotificationRequest(TypedDict):
     ttl_seconds: NotRequired[int | None]
     collapse_key: NotRequired[str | None]
     ordering_key: NotRequired[str | None]
+    webhook_url: NotRequired[str | None]
+    """An https URL that learns of the status changes of this notification."""
+
     metadata: NotRequired[Mapping[str, Any]]
     idempotency_key: NotRequired[str | None]
 

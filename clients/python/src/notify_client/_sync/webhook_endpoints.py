@@ -1,0 +1,93 @@
+"""Webhook endpoints."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from notify_client import _call
+from notify_client._sync.engine import Engine, Pages
+from notify_client.types import (
+    ListWebhookAttemptsQuery,
+    ListWebhookEndpointsQuery,
+    WebhookAttemptLine,
+    WebhookEndpointAnswer,
+    WebhookEndpointChange,
+    WebhookEndpointCreated,
+    WebhookEndpointRequest,
+    WebhookReplay,
+    WebhookSecretRotated,
+    WebhookSecretRotation,
+    WebhookTestSent,
+)
+
+
+class WebhookEndpoints:
+    """`/v1/webhook-endpoints`: URLs of the producer that learn of status changes."""
+
+    def __init__(self, engine: Engine) -> None:
+        """See `Client.webhook_endpoints`."""
+        self._engine = engine
+
+    def create(
+        self, *, idempotency_key: str | None = None, **endpoint: Unpack[WebhookEndpointRequest]
+    ) -> WebhookEndpointCreated:
+        """Create an endpoint. The answer has the signing secret, which is shown once."""
+        target = _call.path("webhook-endpoints")
+        call = _call.post(target, endpoint, idempotency_key=idempotency_key)
+        return self._engine.value(call, has="secret")
+
+    def list(self, **query: Unpack[ListWebhookEndpointsQuery]) -> Pages[WebhookEndpointAnswer]:
+        """List endpoints, newest first."""
+        return Pages(self._engine, _call.path("webhook-endpoints"), {**query})
+
+    def get(self, endpoint_id: int) -> WebhookEndpointAnswer:
+        """An endpoint with its state."""
+        return self._engine.value(_call.get(_call.path("webhook-endpoints", endpoint_id)))
+
+    def change(
+        self, endpoint_id: int, **change: Unpack[WebhookEndpointChange]
+    ) -> WebhookEndpointAnswer:
+        """Change the given fields; `state` pauses, resumes and disables."""
+        target = _call.path("webhook-endpoints", endpoint_id)
+        return self._engine.value(_call.write("PATCH", target, change))
+
+    def delete(self, endpoint_id: int) -> None:
+        """Delete an endpoint; waiting messages are not sent."""
+        target = _call.path("webhook-endpoints", endpoint_id)
+        self._engine.nothing(_call.write("DELETE", target))
+
+    def rotate_secret(
+        self,
+        endpoint_id: int,
+        *,
+        idempotency_key: str | None = None,
+        **rotation: Unpack[WebhookSecretRotation],
+    ) -> WebhookSecretRotated:
+        """Create a new secret, shown once; the former one signs too for `overlap_hours`."""
+        target = _call.path("webhook-endpoints", endpoint_id, "secrets")
+        call = _call.post(target, rotation, idempotency_key=idempotency_key)
+        return self._engine.value(call, has="secret")
+
+    def replay(
+        self,
+        endpoint_id: int,
+        *,
+        idempotency_key: str | None = None,
+        **replay: Unpack[WebhookReplay],
+    ) -> WebhookEndpointAnswer:
+        """Send the messages of all changes since an instant again, with the same ids."""
+        target = _call.path("webhook-endpoints", endpoint_id, "replay")
+        return self._engine.value(_call.post(target, replay, idempotency_key=idempotency_key))
+
+    def send_test(self, endpoint_id: int, *, idempotency_key: str | None = None) -> WebhookTestSent:
+        """Send a test event."""
+        target = _call.path("webhook-endpoints", endpoint_id, "test")
+        call = _call.post(target, {}, idempotency_key=idempotency_key)
+        return self._engine.value(call, has="message_id")
+
+    def attempts(
+        self, endpoint_id: int, **query: Unpack[ListWebhookAttemptsQuery]
+    ) -> Pages[WebhookAttemptLine]:
+        """List the calls of the last 7 days, newest first."""
+        target = _call.path("webhook-endpoints", endpoint_id, "attempts")
+        return Pages(self._engine, target, {**query})

@@ -1,0 +1,20 @@
+-- Store the results of calls and log the calls. A message whose lease another worker has taken stays as it is; its
+-- call is logged. Locks the messages in the order of the ids. Uses the primary key.
+WITH results AS (
+    SELECT * FROM unnest(%(ids)s::uuid[], %(endpoint_ids)s::bigint[], %(states)s::text[], %(due_in)s::interval[],
+                         %(numbers)s::smallint[], %(started_at)s::timestamptz[], %(latencies)s::integer[],
+                         %(http_statuses)s::smallint[], %(errors)s::text[], %(responses)s::text[])
+        AS r(id, endpoint_id, state, due_in, number, started_at, latency_ms, http_status, error, response)
+), locked AS (
+    SELECT id FROM webhook_message
+    WHERE id = ANY (%(ids)s) AND claim_token = %(token)s::uuid
+    ORDER BY id
+    FOR UPDATE
+), settled AS (
+    UPDATE webhook_message m
+    SET state = r.state, due_at = now() + r.due_in, claim_token = NULL
+    FROM results r
+    WHERE m.id = r.id AND m.id IN (SELECT id FROM locked)
+)
+INSERT INTO webhook_attempt (message_id, number, endpoint_id, started_at, latency_ms, http_status, error, response)
+SELECT id, number, endpoint_id, started_at, latency_ms, http_status, error, response FROM results

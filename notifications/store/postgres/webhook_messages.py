@@ -1,0 +1,156 @@
+"""Messages of status webhooks: made from the change feed, claimed for calls, settled, deleted."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from notifications.models import WebhookMessage
+from notifications.rules.feed_position import FeedPosition
+from notifications.rules.states import Status
+from notifications.rules.webhook_events import TOLD, RetryPreset
+from notifications.store.postgres import change_feed, db
+
+KEPT: Final = dt.timedelta(days=7)
+"""Retention of messages and calls. A replay can begin earlier: the change feed is kept longer."""
+LEASE: Final = dt.timedelta(seconds=60)
+"""Longer than the longest deadline with the wait for its start; a killed worker's messages are
+called again after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedMessage:
+    """A message for one call, with the fields of its body."""
+
+    id: UUID
+    endpoint_id: int
+    url: str = field(repr=False)
+    is_of_request: bool
+    """True for the `webhook_url` of a request."""
+    preset: RetryPreset
+    secret_version: int
+    previous_secret_until: dt.datetime | None
+    type: str
+    notification_id: UUID | None
+    delivery_id: UUID | None
+    status: int | None
+    reason: str
+    occurred_at: dt.datetime
+    attempts: int
+    calls: int
+    user_id: str | None = field(repr=False)
+    metadata: dict[str, Any] | None = field(repr=False)
+    traceparent: str | None
+    channel: int | None
+    provider: str | None
+
+    @property
+    def is_erased(self) -> bool:
+        """True if the notification was erased since."""
+        return self.notification_id is not None and self.user_id is None
+
+
+class CallResult(NamedTuple):
+    """A settled call: the fields of webhook_settle, in order."""
+
+    id: UUID
+    endpoint_id: int
+    state: str
+    due_in: dt.timedelta | None
+    """Wait before the next call; None: the message is final."""
+    number: int
+    started_at: dt.datetime
+    latency_ms: int
+    http_status: int | None
+    error: str
+    response: str
+
+
+class EndpointHealth(NamedTuple):
+    """The failed calls of an endpoint."""
+
+    id: int
+    failures: int
+    failing_since: dt.datetime | None
+    state: str
+
+
+def fan_out(
+    position: FeedPosition,
+    end: FeedPosition,
+    *,
+    endpoint_id: int | None = None,
+    again: bool = False,
+) -> int:
+    """Make the messages of the changes between two positions; returns the number of messages.
+
+    Args:
+        position: where the scan begins; earlier changes than its `since` are left out.
+        end: where the scan ends, at most `change_feed.SCANNED` events later.
+        endpoint_id: only the messages to this endpoint.
+        again: messages that were sent or given up are due again.
+    """
+    return db.run(
+        "webhook_fan_out",
+        {
+            "xid": position.xid,
+            "seq": position.seq,
+            "end_xid": end.xid,
+            "end_seq": end.seq,
+            "scanned": change_feed.SCANNED,
+            "since": position.since,
+            "statuses": [int(each.status) for each in TOLD],
+            "reasons": [str(each.reason) for each in TOLD],
+            "types": [each.event.value for each in TOLD],
+            "endpoint": endpoint_id,
+            "again": again,
+        },
+    )
+
+
+def claim(*, token: UUID, limit: int, share: int, failing: int) -> list[ClaimedMessage]:
+    """Take due messages for calls.
+
+    Args:
+        token: names the claim; `settle` needs it.
+        limit: the most messages.
+        share: the most calls in flight at an endpoint.
+        failing: the consecutive failures after which an endpoint has one call in flight.
+    """
+    found = db.fetch_in_own_transaction(
+        "webhook_claim",
+        {"token": token, "limit": limit, "share": share, "failing": failing, "lease": LEASE},
+    )
+    return [ClaimedMessage(**{**row, "preset": RetryPreset(row["preset"])}) for row in found]
+
+
+def settle(token: UUID, results: Sequence[CallResult]) -> None:
+    """Store the results of calls of a claim."""
+    names = (
+        *("ids", "endpoint_ids", "states", "due_in", "numbers"),
+        *("started_at", "latencies", "http_statuses", "errors", "responses"),
+    )
+    columns = dict(zip(names, map(list, zip(*results, strict=True)), strict=True))
+    db.run("webhook_settle", {"token": token, **columns})
+
+
+def count_health(seen: Sequence[tuple[int, int, bool]]) -> list[EndpointHealth]:
+    """Count calls of endpoints: (id, failed calls, whether a call succeeded)."""
+    ids, failed, succeeded = (list(column) for column in zip(*seen, strict=True))
+    found = db.rows("webhook_health", {"ids": ids, "failed": failed, "succeeded": succeeded})
+    return [EndpointHealth(**row) for row in found]
+
+
+def forget(*, before: dt.datetime, limit: int) -> int:
+    """Delete messages and calls from before an instant, `limit` of each."""
+    old = {"before": before, "limit": limit}
+    gone = db.run("webhook_forget_messages", old), db.run("webhook_forget_attempts", old)
+    return max(gone)
+
+
+def status_of(message: ClaimedMessage | WebhookMessage) -> Status | None:
+    """Return the status that a message tells; None for a test event."""
+    return None if message.status is None else Status(message.status)

@@ -1,0 +1,114 @@
+"""The request of a message: body, signature, guarded URL.
+
+    {"type": "notification.failed", "timestamp": ..., "data": {"notification_id", "delivery_id",
+    "user_id", "channel", "provider", "status", "reason", "message", "metadata", "occurred_at",
+    "request_id"}}
+
+The fields come from the rows of the notification, whose sensitive variables are not among them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import os
+from dataclasses import dataclass, field
+from ipaddress import IPv6Network
+from typing import Any, Final
+
+import orjson
+
+from notifications.rules import reasons
+from notifications.rules.webhook_events import StatusEvent
+from notifications.store.postgres import secret_variables
+from notifications.store.postgres.webhook_messages import ClaimedMessage, status_of
+from providers import configuration, standard_webhooks
+from providers.configuration import parse_with
+from providers.contract import Channel
+from providers.standard_webhooks import Secret
+from providers.transport import Request
+from providers.transport.guard import AddressPolicy, nat64_prefixes
+from providers.webhook import standard
+
+_TRACE_ID: Final = slice(3, 35)
+"""Of a `traceparent`: the `X-Request-Id` of the request that made the notification."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _GuardConfig:
+    """The settings of webhooks that say which addresses may be called."""
+
+    allow_private: bool = field(default=False, metadata=parse_with(configuration.yes_no))
+    nat64: tuple[IPv6Network, ...] = field(
+        default=(), metadata=parse_with(nat64_prefixes, setting=configuration.NAT64_PREFIXES)
+    )
+
+
+@functools.cache
+def policy() -> AddressPolicy:
+    """Return the addresses that endpoints may have; the settings are those of webhook contacts."""
+    config = configuration.load(_GuardConfig, vendor=standard.NAME, environ=os.environ)
+    return AddressPolicy(allow_private=config.allow_private, nat64=config.nat64)
+
+
+def keys_of(
+    endpoint_id: int,
+    *,
+    version: int,
+    previous_until: dt.datetime | None,
+    now: dt.datetime,
+) -> list[Secret]:
+    """Return the secrets that sign for an endpoint now, newest first."""
+    versions = [version]
+    if previous_until is not None and now < previous_until:
+        versions.append(version - 1)
+    return [
+        Secret(key)
+        for each in versions
+        for key in secret_variables.signing_key(f"webhook-endpoint:{endpoint_id}:{each}")
+    ]
+
+
+def request_of(message: ClaimedMessage, *, now: dt.datetime) -> Request:
+    """Return the signed request of a message.
+
+    Raises:
+        ForbiddenAddress: the URL is not allowed.
+    """
+    policy().check_url(message.url)
+    body = orjson.dumps({
+        "type": message.type,
+        "timestamp": message.occurred_at,
+        "data": _data(message),
+    })
+    secrets = keys_of(
+        message.endpoint_id,
+        version=message.secret_version,
+        previous_until=message.previous_secret_until,
+        now=now,
+    )
+    signed = standard_webhooks.sign(body, message_id=str(message.id), at=now, secrets=secrets)
+    headers = ["Content-Type: application/json"]
+    headers += [f"{name}: {value}" for name, value in signed.items()]
+    if message.traceparent:
+        headers.append("traceparent: " + message.traceparent)
+    return Request(url=message.url, headers=headers, body=body, guard=policy())
+
+
+def _data(message: ClaimedMessage) -> dict[str, Any]:
+    if message.type == StatusEvent.TEST:
+        return {"message": "This is a test event.", "occurred_at": message.occurred_at}
+    status = status_of(message)
+    return {
+        "notification_id": message.notification_id,
+        "delivery_id": message.delivery_id,
+        "user_id": message.user_id,
+        "channel": None if message.channel is None else Channel(message.channel).label,
+        "provider": message.provider or None,
+        "status": None if status is None else status.label,
+        "reason": message.reason,
+        "message": reasons.sentence(message.reason),
+        "metadata": message.metadata,
+        "occurred_at": message.occurred_at,
+        "request_id": (message.traceparent or "")[_TRACE_ID] or None,
+    }
