@@ -13,6 +13,7 @@
     provider_routes              routing of channels to providers
     schedules                    recurring notifications and ordering keys
     periodic_tasks               beat's tasks: interval, on or off, last run and result
+    webhooks                     webhook endpoints of producers, and their calls
     notification_types, alerts, housekeeping
     audited, audit_log           audit of all changes
     second_factor, sessions, users   sign-in, operators' accounts and roles
@@ -46,6 +47,7 @@ from notifications.admin import (
     suppressions,
     templates,
     users,
+    webhooks,
 )
 
 __all__ = [
@@ -71,4 +73,5 @@ __all__ = [
     "suppressions",
     "templates",
     "users",
+    "webhooks",
 ]

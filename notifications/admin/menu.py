@@ -49,6 +49,8 @@ _MENU: Final = (
             ("Suppressions", "do_not_disturb_on", "suppression"),
             ("Producers", "dns", "producer"),
             ("API keys", "key", "apikey"),
+            ("Webhook endpoints", "webhook", "webhookendpoint"),
+            ("Webhook calls", "call_made", "webhookattempt"),
         ),
     ),
     (

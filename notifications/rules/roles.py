@@ -24,6 +24,7 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         *("add_suppression", "change_suppression"),
         *("add_recipient", "change_recipient", "add_contact", "change_contact"),
         *("add_preference", "change_preference"),
+        "change_webhookendpoint",
     ),
     "editor": (
         *("view_template", "view_templatetext", "view_templateevent", "view_notificationtype"),
@@ -47,6 +48,7 @@ ACTS: Final[Mapping[str, str]] = {
     "template.view": "view_template",
     "template.write": "change_template",
     "template.publish": "publish_template",
+    "webhookendpoint.steer": "change_webhookendpoint",
     "signin.end": "change_user",
     "user.reset": "change_user",
 }
