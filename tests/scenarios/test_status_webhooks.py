@@ -1,0 +1,77 @@
+"""A producer learns of each status change, whoever is killed between the call and the settle.
+
+A worker that dies during a call repeats the message with the same `webhook-id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import orjson
+import pytest
+
+from notifyproj.devstack.demo.environment import until
+from providers.conformance import Act
+from tests.providers.fakes import HttpFake
+from tests.scenarios.world import World
+
+_PRIVATE = {
+    "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
+    "NOTIFY_WEBHOOK_SECRETS": "whsec_dGVzdHMtc2lnbi10aGVpci13ZWJob29rcw==",
+}
+
+
+@pytest.fixture
+def receiver(world: World) -> Iterator[HttpFake]:
+    """The producer's server, and the endpoint for it."""
+    world.restart("ops", **_PRIVATE)
+    with closing(HttpFake(key_header="webhook-id")) as fake:
+        [endpoint] = world.rows(
+            "INSERT INTO webhook_endpoint (producer_id, mode, url, events, preset, state,"
+            " state_reason, failures, secret_version, replay_xid, replay_seq, replay_end,"
+            " created_at) SELECT id, 1, %s, '{}', 'standard', 'active', '', 0, 1, 0, 0, 0, now()"
+            " FROM notifications_producer WHERE name = 'order-service' RETURNING id",
+            fake.url,
+        )
+        yield fake
+        world.rows("DELETE FROM webhook_endpoint WHERE id = %s", endpoint["id"])
+    world.restart("ops")
+
+
+def _told(receiver: HttpFake) -> dict[str, dict[str, str]]:
+    """The data of each message that arrived, by its id."""
+    return {
+        request.headers["webhook-id"]: orjson.loads(request.body)["data"]
+        for request in receiver.requests
+    }
+
+
+def test_each_change_arrives_although_the_worker_is_killed(
+    world: World, receiver: HttpFake
+) -> None:
+    somebody = world.person(email="x@sandbox.example")
+    receiver.act(Act.HANG)
+    sent = {str(each) for each in world.send_mails(20, user_id=somebody)}
+    until(lambda: receiver.requests, what="calls are in flight")
+    world.processes["ops"].kill()
+    in_flight = set(receiver.keys)
+    receiver.act(Act.ACCEPT)
+    world.rows("UPDATE webhook_message SET due_at = now() WHERE due_at > now()")  # leases end
+    world.start("ops")
+
+    def is_complete() -> bool:
+        told = _told(receiver).values()
+        return sent <= {each["notification_id"] for each in told if each["status"] == "delivered"}
+
+    until(is_complete, what="each notification is told to be delivered")
+    until(
+        lambda: not world.rows("SELECT FROM webhook_message WHERE due_at IS NOT NULL"),
+        what="no message waits",
+    )
+    found = _told(receiver)
+    changes = [(each["delivery_id"], each["status"], each["reason"]) for each in found.values()]
+    assert len(changes) == len(set(changes))  # one id for each change
+    assert in_flight <= set(found)
+    assert all(receiver.keys.count(each) == 2 for each in in_flight)  # killed, then repeated
+    assert {row["state"] for row in world.rows("SELECT state FROM webhook_message")} == {"sent"}
