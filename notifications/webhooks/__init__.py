@@ -16,7 +16,7 @@ The order of messages is not guaranteed, because calls are concurrent and are re
 `occurred_at` and the order of the change feed decide.
 
 `tell` has a separate queue, which a separate worker consumes in production. On one machine
-the worker for `ops` consumes both, with further threads, because a further process would take 90
+the worker for `ops` consumes both, with further threads, because a further process would take 100
 MiB and would be idle most of the time.
 
 Messages of a `paused` endpoint wait; a `disabled` endpoint (by the producer, by an operator, or

@@ -19,7 +19,6 @@ from typing import Any, Final
 import orjson
 
 from notifications.rules import reasons
-from notifications.rules.webhook_events import StatusEvent
 from notifications.store.postgres import secret_variables
 from notifications.store.postgres.webhook_messages import ClaimedMessage, status_of
 from providers import configuration, standard_webhooks
@@ -90,25 +89,25 @@ def request_of(message: ClaimedMessage, *, now: dt.datetime) -> Request:
     signed = standard_webhooks.sign(body, message_id=str(message.id), at=now, secrets=secrets)
     headers = ["Content-Type: application/json"]
     headers += [f"{name}: {value}" for name, value in signed.items()]
-    if message.traceparent:
-        headers.append("traceparent: " + message.traceparent)
+    if message.facts is not None and message.facts.traceparent:
+        headers.append("traceparent: " + message.facts.traceparent)
     return Request(url=message.url, headers=headers, body=body, guard=policy())
 
 
 def _data(message: ClaimedMessage) -> dict[str, Any]:
-    if message.type == StatusEvent.TEST:
+    facts, status = message.facts, status_of(message)
+    if facts is None or status is None:
         return {"message": "This is a test event.", "occurred_at": message.occurred_at}
-    status = status_of(message)
     return {
         "notification_id": message.notification_id,
         "delivery_id": message.delivery_id,
-        "user_id": message.user_id,
-        "channel": None if message.channel is None else Channel(message.channel).label,
-        "provider": message.provider or None,
-        "status": None if status is None else status.label,
+        "user_id": facts.user_id,
+        "channel": None if facts.channel is None else Channel(facts.channel).label,
+        "provider": facts.provider or None,
+        "status": status.label,
         "reason": message.reason,
         "message": reasons.sentence(message.reason),
-        "metadata": message.metadata,
+        "metadata": facts.metadata,
         "occurred_at": message.occurred_at,
-        "request_id": (message.traceparent or "")[_TRACE_ID] or None,
+        "request_id": facts.traceparent[_TRACE_ID] or None,
     }

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from notifications.models import WebhookMessage
+from notifications.rules import ids
 from notifications.rules.feed_position import FeedPosition
 from notifications.rules.states import Status
 from notifications.rules.webhook_events import TOLD, RetryPreset
-from notifications.store.postgres import change_feed, db
+from notifications.store.postgres import change_feed, db, id_ranges
 
 KEPT: Final = dt.timedelta(days=7)
 """Retention of messages and calls. A replay can begin earlier: the change feed is kept longer."""
 LEASE: Final = dt.timedelta(seconds=60)
 """Longer than the longest deadline with the wait for its start; a killed worker's messages are
 called again after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationFacts:
+    """The fields of a body from the rows of the notification and the delivery."""
+
+    user_id: str = field(repr=False)
+    metadata: dict[str, Any] = field(repr=False)
+    traceparent: str
+    channel: int | None
+    provider: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +53,13 @@ class ClaimedMessage:
     occurred_at: dt.datetime
     attempts: int
     calls: int
-    user_id: str | None = field(repr=False)
-    metadata: dict[str, Any] | None = field(repr=False)
-    traceparent: str | None
-    channel: int | None
-    provider: str | None
+    facts: NotificationFacts | None = None
+    """None for a test event, and after the notification was erased."""
 
     @property
     def is_erased(self) -> bool:
         """True if the notification was erased since."""
-        return self.notification_id is not None and self.user_id is None
+        return self.notification_id is not None and self.facts is None
 
 
 class CallResult(NamedTuple):
@@ -124,7 +133,32 @@ def claim(*, token: UUID, limit: int, share: int, failing: int) -> list[ClaimedM
         "webhook_claim",
         {"token": token, "limit": limit, "share": share, "failing": failing, "lease": LEASE},
     )
-    return [ClaimedMessage(**{**row, "preset": RetryPreset(row["preset"])}) for row in found]
+    facts = _facts(found)
+    return [
+        ClaimedMessage(**{**row, "preset": RetryPreset(row["preset"])}, facts=facts.get(row["id"]))
+        for row in found
+    ]
+
+
+def _facts(claimed: Sequence[Mapping[str, Any]]) -> dict[UUID, NotificationFacts]:
+    """Return the facts of claimed messages by message id, with a query for each day."""
+    days: dict[dt.date, list[Mapping[str, Any]]] = {}
+    for row in claimed:
+        if row["notification_id"] is not None:
+            days.setdefault(ids.day_of(row["notification_id"]), []).append(row)
+    found: dict[UUID, NotificationFacts] = {}
+    for rows in days.values():
+        notification_ids = [row["notification_id"] for row in rows]
+        asked = {
+            "ids": [row["id"] for row in rows],
+            "notification_ids": notification_ids,
+            "delivery_ids": [row["delivery_id"] for row in rows],
+            **id_ranges.around(notification_ids),
+        }
+        for row in db.rows("webhook_facts", asked):
+            message_id = row.pop("id")
+            found[message_id] = NotificationFacts(**row)
+    return found
 
 
 def settle(token: UUID, results: Sequence[CallResult]) -> None:

@@ -29,10 +29,6 @@ WITH endpoints AS (
 )
 SELECT c.id, c.endpoint_id, CASE WHEN c.url = '' THEN e.url ELSE c.url END AS url, e.url = '' AS is_of_request, e.preset,
        e.secret_version, e.previous_secret_until, c.type, c.notification_id, c.delivery_id, c.status, c.reason,
-       c.occurred_at, c.attempts, c.calls, n.user_id, n.metadata, n.traceparent, d.channel, d.provider
+       c.occurred_at, c.attempts, c.calls
 FROM claimed c
 JOIN webhook_endpoint e ON e.id = c.endpoint_id
-LEFT JOIN LATERAL (
-    SELECT user_id, metadata, traceparent FROM notification WHERE id = c.notification_id OFFSET 0
-) n ON true
-LEFT JOIN LATERAL (SELECT channel, provider FROM delivery WHERE id = c.delivery_id OFFSET 0) d ON true
