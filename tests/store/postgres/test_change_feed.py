@@ -18,7 +18,7 @@ from notifications.rules.feed_position import FeedPosition
 from notifications.rules.lane import Mode
 from notifications.rules.states import Status
 from notifications.rules.transitions import DELIVER, EXPIRE
-from notifications.store.postgres import change_feed, transitions
+from notifications.store.postgres import change_feed, db, transitions
 from notifications.store.postgres.change_feed import Change, ForeignPositionError
 from notifications.store.postgres.transitions import ANYONE, Move
 from tests.store.stored_rows import MakeDelivery
@@ -195,3 +195,28 @@ def test_restored_events_of_another_cluster_leave_the_feed(
     assert list(Event.objects.filter(xid=None).values_list("reason", flat=True)) == ["foreign"]
     assert change_feed.forget_marks(before=clock.now() - _MINUTE, limit=10) == 1
     assert _page(position) == ([], position)
+
+
+def test_a_page_reads_the_index_and_no_partition_as_a_whole(
+    start: tuple[UUID, FeedPosition],
+) -> None:
+    delivery_id, position = start
+    with _session() as session:
+        session.execute(
+            "INSERT INTO event (notification_id, delivery_id, status, at)"
+            " SELECT %s, %s, 5, now() FROM generate_series(1, 40000)",
+            [ids.notification_of(delivery_id), delivery_id],
+        )
+        session.commit()
+        session.execute("ANALYZE event")
+        session.commit()
+    read = {"xid": position.xid, "seq": position.seq, "scanned": change_feed.SCANNED}
+    end = {"end_xid": position.xid + 1, "end_seq": 0, "since": None, "producer": 1, "mode": 1}
+    for name, parameters in (
+        ("feed_end", {**read, "below": position.xid + 100}),
+        ("feed_page", {**read, **end, "limit": 10}),
+    ):
+        with db.cursor() as running:
+            running.execute(f"EXPLAIN {db.statement(name)}", db.bound(parameters))
+            plan = "\n".join(row["QUERY PLAN"] for row in running.fetchall())
+        assert f"Seq Scan on event_{clock.now():%Y%m%d} " not in plan, plan
