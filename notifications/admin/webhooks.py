@@ -173,7 +173,8 @@ class WebhookEndpointAdmin(AuditedAdmin):
             return HttpResponseRedirect(back)
         if request.method == "POST":
             message = endpoints.send_test(endpoint)
-            audit.record(name_of(request), "test_webhook_endpoint", endpoint)
+            sent = {"message_id": str(message.pk)}
+            audit.record(name_of(request), "test_webhook_endpoint", endpoint, after=sent)
             said = f"Test event {message.pk} waits for its call; the latest calls show the result."
             self.message_user(request, said, messages.SUCCESS)
             return HttpResponseRedirect(back)

@@ -223,7 +223,10 @@ class WebhookTestView(BaseView):
         if not endpoint.url:
             said = "the endpoint of webhook_url in requests has no URL to test"
             raise_problem(Problem(Kind.CONFLICT, said))
-        message = endpoints.send_test(endpoint)
+        with transaction.atomic():
+            message = endpoints.send_test(endpoint)
+            sent = {"message_id": str(message.pk)}
+            audit.record(actor_of(request), "test_webhook_endpoint", endpoint, after=sent)
         return Response(WebhookTestSent(message_id=message.pk).to_json(), status=202)
 
 

@@ -37,6 +37,10 @@ class AlertKind(StrEnum):
         "A channel sends under 99.5 % of its deliveries: see Deliveries.",
     )
     ENDPOINTS_REST = "endpoints_rest", "Recipients' endpoints do not answer: see Breakers."
+    FEED_HELD = (
+        "feed_held",
+        "A transaction stays open: the change feed and status webhooks wait for its end.",
+    )
     NO_PROVIDER = "no_provider", "Deliveries wait for a provider that takes them: check the routes."
     PROVIDER_FAILING = (
         "provider_failing",

@@ -8,7 +8,9 @@ from typing import Final
 
 from notifications import clock, conf
 from notifications.models import Alert, Rejected
+from notifications.rules.alerts import AlertKind
 from notifications.store.postgres import (
+    alerts,
     audit,
     change_feed,
     db,
@@ -25,6 +27,8 @@ _REJECTED_KEPT: Final = 10_000
 """Number of rejected requests kept for operators."""
 _SECONDS: Final = 45.0
 """Maximum seconds of a run: less than the interval of a minute."""
+_FEED_HELD_FOR: Final = dt.timedelta(minutes=5)
+"""Longer than any transaction of the service."""
 _ALERTS_KEPT: Final = dt.timedelta(days=7)
 
 
@@ -32,6 +36,7 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     """Wipe and delete expired rows, `limit` at a time, until done or for _SECONDS."""
     ends_at = clock.monotonic() + _SECONDS
     change_feed.mark()
+    _watch_feed(now)
     oldest = now - conf.current().retention
     deletions: list[Callable[[], int]] = [
         lambda: secret_variables.wipe_expired(limit=limit),
@@ -58,6 +63,16 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
             if count >= limit and not is_over
         ]
     return done
+
+
+def _watch_feed(now: dt.datetime) -> None:
+    """Raise an alert while one open transaction holds the change feed back."""
+    since = change_feed.held_since()
+    if since is not None and now - since > _FEED_HELD_FOR:
+        detail = f"one transaction has been open since {since:%Y-%m-%d %H:%M:%S} UTC at least"
+        alerts.raise_once(AlertKind.FEED_HELD, "", detail)
+    else:
+        alerts.resolve(AlertKind.FEED_HELD, "")
 
 
 def _trim_rejected(limit: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from notifications import clock
-from notifications.models import Alert, IdempotencyKey, Notification, Rejected
+from notifications.models import Alert, ChangeMark, IdempotencyKey, Notification, Rejected
 from notifications.sweeps import housekeeping
 from tests.sweeps.conftest import MakeRow
 
@@ -63,3 +63,16 @@ def test_expired_secrets_are_wiped_batch_by_batch(make_row: MakeRow) -> None:
         cursor.execute("UPDATE notification SET secrets = 'x', expires_at = now() - interval '1s'")
     assert housekeeping.run_once(now=clock.now(), limit=2).moved == 5
     assert not Notification.objects.filter(secrets__isnull=False).exists()
+
+
+def test_a_transaction_that_stays_open_raises_an_alert_until_its_end() -> None:
+    housekeeping.run_once(now=clock.now(), limit=10)  # the test's own transaction is the open one
+    assert not Alert.objects.filter(kind="feed_held").exists()
+    ChangeMark.objects.update(at=clock.now() - _HOUR / 10)
+    housekeeping.run_once(now=clock.now(), limit=10)
+    alert = Alert.objects.get(kind="feed_held")
+    assert alert.resolved_at is None
+    ChangeMark.objects.filter(at__lt=clock.now() - _HOUR / 20).update(xid=3)  # an earlier one
+    housekeeping.run_once(now=clock.now(), limit=10)
+    alert.refresh_from_db()
+    assert alert.resolved_at is not None

@@ -150,6 +150,17 @@ def mark() -> None:
     db.run("feed_mark", {})
 
 
+def held_since() -> dt.datetime | None:
+    """Return since when the newest mark has the same oldest open transaction; None: no mark.
+
+    The service writes at least each minute, so older marks with the same transaction mean that one
+    transaction has been open since then.
+    """
+    [row] = db.rows("feed_held_since", {})
+    since: dt.datetime | None = row["since"]
+    return since
+
+
 def forget_marks(*, before: dt.datetime, limit: int) -> int:
     """Delete marks from before an instant, and marks of another cluster."""
     return db.run("feed_forget_marks", {"before": before, "limit": limit})

@@ -168,6 +168,25 @@ def test_a_mark_lets_since_read_no_older_change(start: tuple[UUID, FeedPosition]
     assert change_feed.forget_marks(before=mark.at + _MINUTE, limit=10) == 1
 
 
+def test_marks_tell_since_when_one_transaction_is_open(
+    start: tuple[UUID, FeedPosition],
+) -> None:
+    delivery_id, _ = start
+    assert change_feed.held_since() is None
+    with _session() as session:
+        _log(session, delivery_id, "open")
+        change_feed.mark()
+        first = ChangeMark.objects.get().at
+        change_feed.mark()
+        assert ChangeMark.objects.count() == 2
+        assert change_feed.held_since() == first
+        session.commit()
+    change_feed.mark()
+    since = change_feed.held_since()
+    assert since is not None
+    assert since > first
+
+
 def test_a_position_of_another_cluster_or_of_a_lost_transaction_is_refused(
     start: tuple[UUID, FeedPosition],
 ) -> None:
