@@ -6,8 +6,8 @@ from django.urls import path
 
 from notifications.api import (
     alerts,
-    client_receipts,
     changes,
+    client_receipts,
     dead_letters,
     front_page,
     health,

@@ -251,6 +251,8 @@ def canonical(wanted: NotificationRequest) -> Sensitive[bytes]:
         del body["to"]  # as releases wrote it that did not know the field
     if not wanted.fallback_chain:
         del body["fallback_chain"]
+    if wanted.webhook_url is None:
+        del body["webhook_url"]
     return Sensitive(orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=_plain))
 
 

@@ -90,6 +90,40 @@ export interface components {
             results: components["schemas"]["ChangeLine"][];
             next: string | null;
         };
+        /**
+         * @description The event that the app reports.
+         * @enum {string}
+         */
+        ClientReceiptKind: "received" | "dismissed" | "opened" | "clicked";
+        /** @description A report of an app: exactly one of `delivery_id` and `notification_id`. */
+        ClientReceiptReport: {
+            /** @description The id in the payload of the message; best where a recipient has several devices. */
+            delivery_id?: string | null;
+            /**
+             * @description Stands for the notification's push or in-app delivery to the recipient, or for its only
+             *     delivery. Of several devices the first that was reached counts.
+             */
+            notification_id?: string | null;
+            kind: components["schemas"]["ClientReceiptKind"];
+            /** @description Time of the event by the device's clock. */
+            occurred_at?: string | null;
+        };
+        /** @description Reports of one app. */
+        ClientReceiptsRequest: {
+            receipts: components["schemas"]["ClientReceiptReport"][];
+        };
+        /** @description A token for the app of one recipient. */
+        ClientTokenIssued: {
+            /** @description For `Authorization: Bearer` at `/v1/receipts/client`. Ends by time only. */
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        /** @description Options of a client token. */
+        ClientTokenRequest: {
+            /** @description Default: `3600`. */
+            expires_in_seconds?: number;
+        };
         /** @description A stored contact. */
         ContactAnswer: {
             id: number;
@@ -185,6 +219,8 @@ export interface components {
             due_at: string | null;
             sent_at: string | null;
             delivered_at: string | null;
+            /** @description The stages that the delivery has reached, in order. */
+            stages: components["schemas"]["StageLine"][];
             attempts: components["schemas"]["AttemptDetail"][];
         };
         /** @description The differences between two versions. */
@@ -215,6 +251,11 @@ export interface components {
             status: ("scheduled" | "queued" | "sending" | "retrying" | "sent" | "unconfirmed" | "delivered" | "read" | "bounced" | "failed" | "expired" | "suppressed" | "cancelled" | "unknown") | null;
             reason: string;
             detail: string;
+            /**
+             * @description Receipts: the time given by the provider or the app, unchecked. `at` is the time at which the
+             *     service stored the receipt.
+             */
+            occurred_at: string | null;
         };
         /** @description An invalid place of the request. */
         FieldProblem: {
@@ -347,6 +388,7 @@ export interface components {
             } | null;
             channels: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             delivery: string;
+            fallback_chain: boolean;
             collapse_key: string;
             ordering_key: string;
             idempotency_key: string;
@@ -402,6 +444,8 @@ export interface components {
             channels?: ("push" | "sms" | "email" | "in_app" | "webhook" | "chat")[];
             /** @description Default: `"first"`. */
             delivery?: components["schemas"]["Spread"];
+            /** @description True: the next channel follows when one fails for good, or is not confirmed in its window. Default: `false`. */
+            fallback_chain?: boolean;
             scheduled_at?: string | null;
             send_at_local?: string | null;
             ttl_seconds?: number | null;
@@ -752,6 +796,20 @@ export interface components {
          * @enum {string}
          */
         Spread: "first" | "all";
+        /**
+         * @description A stage of a delivery.
+         * @enum {string}
+         */
+        Stage: "accepted" | "called" | "sent" | "delivered" | "read";
+        /** @description A stage of a delivery, with the time since the request was accepted. */
+        StageLine: {
+            stage: components["schemas"]["Stage"];
+            /** Format: date-time */
+            at: string;
+            seconds_since_accept: number;
+            /** @description Clock of `at`: `receipt` is the time given in the receipt, used if the time is possible. */
+            source: components["schemas"]["TimeSource"];
+        };
         /** @description A change of the status of a delivery. */
         StatusChangeLine: {
             /** Format: uuid */
@@ -850,6 +908,16 @@ export interface components {
             variables?: components["schemas"]["VariableRequest"][];
             /** @description Locale for recipients whose language has no text. Default: `"en"`. */
             default_locale?: string;
+            /**
+             * @description Condition for the next channel of a fallback chain; empty: as the notification type.
+             * @enum {string}
+             */
+            fallback_on?: "" | "failure" | "unconfirmed";
+            /**
+             * @description Seconds to wait for a receipt before the next channel of a fallback chain; 0: as the
+             *     notification type. Default: `0`.
+             */
+            confirm_seconds?: number;
             note?: string;
         };
         /** @description An event in the history of a template. */
@@ -899,6 +967,11 @@ export interface components {
             /** @description SMS: replace links by short links with click counts. Default: `false`. */
             shorten_links?: boolean;
         };
+        /**
+         * @description The clock of an instant.
+         * @enum {string}
+         */
+        TimeSource: "service" | "receipt";
         /** @description A recipient by address: an existing recipient with the addresses, else a new recipient. */
         To: {
             /** @description A mailbox; its domain is stored in ASCII. */
@@ -943,6 +1016,8 @@ export interface components {
                 [key: string]: unknown;
             }[];
             default_locale: string;
+            fallback_on: string;
+            confirm_seconds: number;
             texts: components["schemas"]["TextAnswer"][];
         };
         /** @description A version without texts. */
@@ -1279,6 +1354,11 @@ export type BatchSummary = components['schemas']['BatchSummary'];
 export type Cause = components['schemas']['Cause'];
 export type ChangeLine = components['schemas']['ChangeLine'];
 export type ChangeLinePage = components['schemas']['ChangeLinePage'];
+export type ClientReceiptKind = components['schemas']['ClientReceiptKind'];
+export type ClientReceiptReport = components['schemas']['ClientReceiptReport'];
+export type ClientReceiptsRequest = components['schemas']['ClientReceiptsRequest'];
+export type ClientTokenIssued = components['schemas']['ClientTokenIssued'];
+export type ClientTokenRequest = components['schemas']['ClientTokenRequest'];
 export type ContactAnswer = components['schemas']['ContactAnswer'];
 export type ContactRequest = components['schemas']['ContactRequest'];
 export type Content = components['schemas']['Content'];
@@ -1335,6 +1415,8 @@ export type SigningSecrets = components['schemas']['SigningSecrets'];
 export type SkippedChannel = components['schemas']['SkippedChannel'];
 export type Source = components['schemas']['Source'];
 export type Spread = components['schemas']['Spread'];
+export type Stage = components['schemas']['Stage'];
+export type StageLine = components['schemas']['StageLine'];
 export type StatusChangeLine = components['schemas']['StatusChangeLine'];
 export type StatusChanges = components['schemas']['StatusChanges'];
 export type SuppressionAnswer = components['schemas']['SuppressionAnswer'];
@@ -1348,6 +1430,7 @@ export type TemplateRequest = components['schemas']['TemplateRequest'];
 export type TemplateStep = components['schemas']['TemplateStep'];
 export type TextAnswer = components['schemas']['TextAnswer'];
 export type TextRequest = components['schemas']['TextRequest'];
+export type TimeSource = components['schemas']['TimeSource'];
 export type To = components['schemas']['To'];
 export type Type = components['schemas']['Type'];
 export type VariableRequest = components['schemas']['VariableRequest'];

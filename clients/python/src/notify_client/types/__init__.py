@@ -22,6 +22,7 @@ from notify_client.types.notifications import (
     RequestWarning,
     RescheduleRequest,
     SkippedChannel,
+    StageLine,
     StatusChangeLine,
     StatusChanges,
 )
@@ -38,6 +39,8 @@ from notify_client.types.operations import (
 )
 from notify_client.types.recipients import (
     ChangeLine,
+    ClientTokenIssued,
+    ClientTokenRequest,
     ContactAnswer,
     ContactRequest,
     ErasureJobAnswer,
@@ -119,6 +122,8 @@ __all__ = [
     "Cause",
     "ChangeLine",
     "Channel",
+    "ClientTokenIssued",
+    "ClientTokenRequest",
     "ContactAnswer",
     "ContactRequest",
     "Content",
@@ -179,6 +184,7 @@ __all__ = [
     "SigningSecret",
     "SigningSecrets",
     "SkippedChannel",
+    "StageLine",
     "Status",
     "StatusChangeLine",
     "StatusChanges",

@@ -91,6 +91,9 @@ class DeliveryDetail(TypedDict):
     due_at: str | None
     sent_at: str | None
     delivered_at: str | None
+    stages: list[StageLine]
+    """The stages that the delivery has reached, in order."""
+
     attempts: list[AttemptDetail]
 
 
@@ -103,6 +106,11 @@ class EventLine(TypedDict):
     status: Status | None
     reason: str
     detail: str
+    occurred_at: str | None
+    """Receipts: the time given by the provider or the app, unchecked.
+
+    `at` is the time at which the service stored the receipt.
+    """
 
 
 class FieldProblem(TypedDict):
@@ -182,6 +190,7 @@ class NotificationDetail(TypedDict):
     content: dict[str, Any] | None
     channels: list[Channel]
     delivery: str
+    fallback_chain: bool
     collapse_key: str
     ordering_key: str
     idempotency_key: str
@@ -280,6 +289,16 @@ class SkippedChannel(TypedDict):
 
     Otherwise the reason for which the channel is unusable.
     """
+
+
+class StageLine(TypedDict):
+    """A stage of a delivery, with the time since the request was accepted."""
+
+    stage: Literal["accepted", "called", "sent", "delivered", "read"]
+    at: str
+    seconds_since_accept: float
+    source: Literal["service", "receipt"]
+    """Clock of `at`: `receipt` is the time given in the receipt, used if the time is possible."""
 
 
 class StatusChangeLine(TypedDict):

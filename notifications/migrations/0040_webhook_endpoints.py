@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("notifications", "0033_change_feed"),
+        ("notifications", "0039_change_feed"),
     ]
 
     operations = [

@@ -48,7 +48,7 @@ def _build_index_of(running: object, part: str) -> None:
 class Migration(migrations.Migration):
     atomic = False
     dependencies = [
-        ("notifications", "0032_help_texts"),
+        ("notifications", "0038_type_tracking"),
     ]
 
     operations = [
