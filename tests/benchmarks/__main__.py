@@ -36,6 +36,7 @@ from tests.benchmarks import (
     sweep_costs,
     template_cache,
     waiting_age,
+    webhooks,
 )
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.sink import NoSink
@@ -71,6 +72,8 @@ BENCHMARKS: Final[Mapping[str, Callable[[Stage], Figure]]] = {
     "smtp_pool": smtp_pool.measure,
     "stored_bytes": stored_bytes.measure,
     "template_cache": template_cache.measure,
+    "webhook_rate": webhooks.measure_rate,
+    "webhook_isolation": webhooks.measure_isolation,
 }
 
 

@@ -45,6 +45,8 @@ _SETTINGS: Final = {
     "NOTIFY_SECRET_KEY": "a-key-for-benchmarks-that-signs-nothing-of-worth",
     "NOTIFY_ENCRYPTION_KEYS": "dGVzdHMtZW5jcnlwdC13aXRoLXRoaXMta2V5LW9ubHk=",
     "NOTIFY_SANDBOX_SECRET": "whsec_dGVzdHMtc2lnbi10aGVpci1yZWNlaXB0cy13aXRoLXRoaXM=",
+    "NOTIFY_WEBHOOK_ALLOW_PRIVATE": "yes",
+    "NOTIFY_WEBHOOK_SECRETS": "whsec_YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtMzI=",
     "NOTIFY_FLOWER_PASSWORD": "a-password-for-nobody",
     "NOTIFY_SES_REGION": "eu-west-1",
     "NOTIFY_SES_FROM": "Shop <no-reply@shop.example>",
