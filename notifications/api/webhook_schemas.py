@@ -21,6 +21,7 @@ EventName = Literal[
     "notification.expired",
     "notification.suppressed",
     "notification.cancelled",
+    "contact.invalidated",
 ]
 EndpointUrl = Annotated[Text, Field(min_length=1, max_length=2048)]
 EventNames = Annotated[list[EventName], Field(max_length=len(FILTERABLE))]

@@ -90,6 +90,9 @@ class WebhookMessage(models.Model):
     type = models.CharField(max_length=32)
     notification_id = models.UUIDField(null=True)
     delivery_id = models.UUIDField(null=True)
+    contact_id = models.BigIntegerField(
+        null=True, help_text="The contact of contact.invalidated; empty in other messages."
+    )
     status = models.SmallIntegerField(choices=STATUSES, null=True)
     reason = models.CharField(max_length=64, blank=True)
     occurred_at = models.DateTimeField()

@@ -25,6 +25,8 @@ class StatusEvent(StrEnum):
     EXPIRED = "notification.expired"
     SUPPRESSED = "notification.suppressed"
     CANCELLED = "notification.cancelled"
+    CONTACT_INVALIDATED = "contact.invalidated"
+    """A provider reported an address as dead; all producers of the mode learn of the contact."""
     TEST = "webhook.test"
     """Sent by request of the producer or of an operator; concerns no notification."""
 

@@ -96,6 +96,15 @@ def request_of(message: ClaimedMessage, *, now: dt.datetime) -> Request:
 
 def _data(message: ClaimedMessage) -> dict[str, Any]:
     facts, status = message.facts, status_of(message)
+    if message.contact is not None:
+        return {
+            "contact_id": message.contact_id,
+            "user_id": message.contact.user_id,
+            "channel": Channel(message.contact.channel).label,
+            "reason": message.contact.reason,
+            "message": "A provider reported the address as dead; the contact is invalid.",
+            "occurred_at": message.occurred_at,
+        }
     if facts is None or status is None:
         return {"message": "This is a test event.", "occurred_at": message.occurred_at}
     return {

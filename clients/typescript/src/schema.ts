@@ -502,7 +502,7 @@ export interface components {
         /** @description Changes of an endpoint; omitted fields stay. */
         PatchedWebhookEndpointChange: {
             url?: string | null;
-            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled")[] | null;
+            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated")[] | null;
             preset?: components["schemas"]["RetryPreset"] | null;
             /**
              * @description `active`: waiting messages leave. `paused`: messages wait, for 7 days at most. `disabled`:
@@ -1119,7 +1119,7 @@ export interface components {
             /** @description An https URL with a public address. */
             url: string;
             /** @description Omitted: all events. */
-            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled")[];
+            events?: ("notification.accepted" | "notification.sent" | "notification.delivered" | "notification.read" | "notification.failed" | "notification.expired" | "notification.suppressed" | "notification.cancelled" | "contact.invalidated")[];
             /**
              * @description `standard`: answers within 10 s, retries over 24 hours. `brief`: answers within 30 s, three
              *     retries after 1, 2 and 4 s, none after a 4xx. Default: `"standard"`.

@@ -2,7 +2,7 @@
 
 A dead contact is invalid at once, for queued and later sends, with provider, reason and time. A
 live number or mailbox also enters the suppression list. Only an operator makes a contact valid
-again.
+again. Webhook endpoints learn of the contact (`contact.invalidated`), in the same transaction.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from uuid import UUID
 from notifications.models import Delivery
 from notifications.rules.lane import Mode
 from notifications.rules.suppression import LISTED, Cause
+from notifications.rules.webhook_events import StatusEvent
 from notifications.store.postgres import db
 
 _LONGEST_REASON: Final = 200
@@ -32,6 +33,7 @@ def invalidate(reasons: Mapping[int, str], *, provider: str, cause: Cause = Caus
                 "cause": cause.value,
                 "live": Mode.LIVE,
                 "listed": sorted(LISTED),
+                "event": StatusEvent.CONTACT_INVALIDATED.value,
             },
         )
 

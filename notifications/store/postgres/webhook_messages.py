@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from notifications.models import WebhookMessage
+from notifications.models import Contact, WebhookMessage
 from notifications.rules import ids
 from notifications.rules.feed_position import FeedPosition
 from notifications.rules.states import Status
@@ -33,6 +33,14 @@ class NotificationFacts:
     provider: str | None
 
 
+class ContactFacts(NamedTuple):
+    """The fields of a body from the row of a contact; the address is not among them."""
+
+    user_id: str
+    channel: int
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedMessage:
     """A message for one call, with the fields of its body."""
@@ -48,6 +56,7 @@ class ClaimedMessage:
     type: str
     notification_id: UUID | None
     delivery_id: UUID | None
+    contact_id: int | None
     status: int | None
     reason: str
     occurred_at: dt.datetime
@@ -55,11 +64,14 @@ class ClaimedMessage:
     calls: int
     facts: NotificationFacts | None = None
     """None for a test event, and after the notification was erased."""
+    contact: ContactFacts | None = None
+    """None unless the message is about a contact that exists."""
 
     @property
     def is_erased(self) -> bool:
-        """True if the notification was erased since."""
-        return self.notification_id is not None and self.facts is None
+        """True if the notification or the contact was erased since."""
+        is_gone = self.notification_id is not None and self.facts is None
+        return is_gone or (self.contact_id is not None and self.contact is None)
 
 
 class CallResult(NamedTuple):
@@ -133,11 +145,25 @@ def claim(*, token: UUID, limit: int, share: int, failing: int) -> list[ClaimedM
         "webhook_claim",
         {"token": token, "limit": limit, "share": share, "failing": failing, "lease": LEASE},
     )
-    facts = _facts(found)
+    facts, contacts = _facts(found), _contacts(found)
     return [
-        ClaimedMessage(**{**row, "preset": RetryPreset(row["preset"])}, facts=facts.get(row["id"]))
+        ClaimedMessage(
+            **{**row, "preset": RetryPreset(row["preset"])},
+            facts=facts.get(row["id"]),
+            contact=contacts.get(row["contact_id"]),
+        )
         for row in found
     ]
+
+
+def _contacts(claimed: Sequence[Mapping[str, Any]]) -> dict[int, ContactFacts]:
+    """Return the facts of contacts by id."""
+    wanted = {row["contact_id"] for row in claimed} - {None}
+    if not wanted:
+        return {}
+    rows = Contact.objects.filter(id__in=wanted)
+    columns = ("id", "recipient__user_id", "channel", "invalid_reason")
+    return {each: ContactFacts(*others) for each, *others in rows.values_list(*columns)}
 
 
 def _facts(claimed: Sequence[Mapping[str, Any]]) -> dict[UUID, NotificationFacts]:

@@ -1,6 +1,8 @@
 -- Invalidate contacts that a provider reported as dead, and add the live addresses of the channels in `listed` to
--- the suppression list. A contact that is invalid keeps its first reason. Locks contacts in the order of the ids by
--- the primary key; inserts in the order of one_active_suppression.
+-- the suppression list. Inserts a message contact.invalidated for each webhook endpoint of the mode that wants the
+-- event; the id of the message is computed from endpoint and contact and time. A contact that is invalid keeps its
+-- first reason. Locks contacts in the order of the ids by the primary key; inserts in the order of
+-- one_active_suppression.
 WITH told AS (
     SELECT w.id, w.reason FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS w(id, reason)
 ), dead AS (
@@ -22,8 +24,19 @@ WITH told AS (
     WHERE r.mode = %(live)s AND c.channel = ANY(%(listed)s::smallint[])
     ORDER BY 1, 2
     ON CONFLICT (channel, address, reason) WHERE undone_at IS NULL DO NOTHING
+), invalidated AS (
+    UPDATE notifications_contact c
+    SET invalidated_at = now(), invalid_reason = dead.reason, is_primary = false
+    FROM dead
+    WHERE c.id = dead.id
+    RETURNING c.id, c.recipient_id
 )
-UPDATE notifications_contact c
-SET invalidated_at = now(), invalid_reason = dead.reason, is_primary = false
-FROM dead
-WHERE c.id = dead.id
+INSERT INTO webhook_message (id, endpoint_id, url, type, contact_id, reason, occurred_at, state, due_at, attempts,
+                             calls, created_at)
+SELECT md5(e.id || '/contact/' || i.id || '/' || now())::uuid, e.id, '', %(event)s::text, i.id, '', now(), 'waiting', now(),
+       0, 0, now()
+FROM invalidated i
+JOIN notifications_recipient r ON r.id = i.recipient_id
+JOIN webhook_endpoint e ON e.mode = r.mode
+WHERE e.url <> '' AND e.state <> 'disabled' AND (cardinality(e.events) = 0 OR %(event)s::text = ANY (e.events))
+ON CONFLICT (id) DO NOTHING

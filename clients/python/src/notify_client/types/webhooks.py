@@ -22,6 +22,7 @@ class WebhookEndpointChange(TypedDict):
                 "notification.expired",
                 "notification.suppressed",
                 "notification.cancelled",
+                "contact.invalidated",
             ]
         ]
         | None
@@ -132,6 +133,7 @@ class WebhookEndpointRequest(TypedDict):
                 "notification.expired",
                 "notification.suppressed",
                 "notification.cancelled",
+                "contact.invalidated",
             ]
         ]
     ]

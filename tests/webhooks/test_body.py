@@ -1,0 +1,69 @@
+"""A producer learns that a contact became invalid, without the address."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from notifications.models import Contact, Delivery, Recipient, WebhookMessage
+from notifications.rules.lane import Mode
+from notifications.rules.webhook_events import MessageState
+from notifications.store.postgres import dead_contacts
+from notifications.webhooks import calls
+from tests.providers.fakes import HttpFake
+from tests.store.stored_rows import MakeDelivery
+from tests.webhooks.conftest import MakeEndpoint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def invalidate(make_delivery: MakeDelivery) -> Contact:
+    row = Delivery.objects.get(pk=make_delivery())
+    assert row.contact_id is not None
+    dead_contacts.invalidate({row.contact_id: "smtp: 550"}, provider="smtp")
+    dead_contacts.invalidate({row.contact_id: "smtp: 551"}, provider="smtp")
+    return Contact.objects.get(pk=row.contact_id)
+
+
+def test_an_invalid_contact_is_one_message_without_the_address(
+    make_endpoint: MakeEndpoint, fake: HttpFake, make_delivery: MakeDelivery
+) -> None:
+    make_endpoint(fake.url)
+    contact = invalidate(make_delivery)
+    calls.work_off()
+    [request] = fake.requests
+    said = orjson.loads(request.body)
+    assert said["type"] == "contact.invalidated"
+    assert said["data"] | {"occurred_at": ""} == {
+        "contact_id": contact.pk,
+        "user_id": "maria",
+        "channel": "email",
+        "reason": "smtp: 550",
+        "message": "A provider reported the address as dead; the contact is invalid.",
+        "occurred_at": "",
+    }
+    assert b"maria@sandbox.example" not in request.body
+
+
+def test_only_endpoints_of_the_mode_that_want_the_event_learn_of_a_contact(
+    make_endpoint: MakeEndpoint, fake: HttpFake, make_delivery: MakeDelivery
+) -> None:
+    wants = make_endpoint(fake.url, events=["contact.invalidated"])
+    make_endpoint(f"{fake.url}/other", events=["notification.sent"])
+    make_endpoint(f"{fake.url}/test", mode=Mode.TEST)
+    make_endpoint(f"{fake.url}/off", state="disabled")
+    make_endpoint("")
+    invalidate(make_delivery)
+    assert [each.endpoint_id for each in WebhookMessage.objects.all()] == [wants.pk]
+
+
+def test_an_erased_contact_ends_its_message(
+    make_endpoint: MakeEndpoint, fake: HttpFake, make_delivery: MakeDelivery
+) -> None:
+    make_endpoint(fake.url)
+    invalidate(make_delivery)
+    Contact.objects.all().delete()
+    Recipient.objects.all().delete()
+    calls.work_off()
+    assert fake.requests == []
+    assert WebhookMessage.objects.get().state == MessageState.FAILED.value
