@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from html.entities import html5
 from typing import Final
 
 from notifications.rules.texts.short_links import is_target
@@ -24,6 +25,9 @@ _HREF: Final = re.compile(
     r"(?P<begin><a\s(?:[^<>]*?\s)?href\s*=\s*)(?P<quote>[\"'])(?P<target>https?://[^\"'<>\s]+)(?P=quote)",
     re.IGNORECASE,
 )
+_REFERENCE: Final = re.compile(
+    r"&(?:#(?:[0-9]+|x[0-9a-f]+)|(?P<name>[a-z][a-z0-9]*))[;=]?", re.IGNORECASE
+)
 _END: Final = re.compile(r"</body\s*>", re.IGNORECASE)
 
 
@@ -31,8 +35,9 @@ def replace_links(source: str, tracked: Callable[[str], str], *, keep: str = "")
     """Replace the target of each link by the tracked link of the target; `keep` stays."""
 
     def replaced(found: re.Match[str]) -> str:
-        target = html.unescape(found["target"])
-        if target == keep or len(target) > LONGEST_TARGET or not is_target(target):
+        target = _REFERENCE.sub(_character, found["target"])
+        is_long = len(target) > LONGEST_TARGET
+        if target == keep or is_long or not is_target(target):
             return found[0]
         link = html.escape(tracked(target))
         return f"{found['begin']}{found['quote']}{link}{found['quote']}"
@@ -46,3 +51,12 @@ def add_pixel(source: str, url: str) -> str:
     ends = list(_END.finditer(source))
     place = ends[-1].start() if ends else len(source)
     return source[:place] + picture + source[place:]
+
+
+def _character(found: re.Match[str]) -> str:
+    """Return the character of a reference as a browser reads the reference in an attribute.
+
+    A name without a semicolon and before `=` or a letter is text: `&region=eu` has no `&reg`
+    (https://html.spec.whatwg.org/multipage/parsing.html#named-character-reference-state).
+    """
+    return html.unescape(found[0]) if not found["name"] or found[0][1:] in html5 else found[0]

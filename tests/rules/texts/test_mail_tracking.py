@@ -33,6 +33,24 @@ def test_the_target_of_a_link_is_replaced(source: str, result: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "target"),
+    [
+        ("a=1&region=eu&copy=2&times=3", "a=1&region=eu&copy=2&times=3"),
+        ("a=1&amp;region=eu&#38;copy=2&#x26;sect=1", "a=1&region=eu&copy=2&sect=1"),
+        ("a=1&currency", "a=1&currency"),
+        ("a=1&notit;", "a=1&notit;"),
+        ("a=&eacute;&copy", "a=\u00e9\u00a9"),
+        ("a=&amp;amp;b&amp=1", "a=&amp;b&amp=1"),
+    ],
+)
+def test_a_target_is_read_as_a_browser_reads_an_attribute(written: str, target: str) -> None:
+    """Without a semicolon and before `=` or a letter, `&copy` is a parameter and no sign."""
+    source = f'<a href="https://shop.example/?{written}">'
+    expected = _over(f"https://shop.example/?{target}")
+    assert replace_links(source, _tracked) == f'<a href="{expected}">'
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "",
