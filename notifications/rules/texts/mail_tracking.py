@@ -15,7 +15,7 @@ from typing import Final
 from notifications.rules.texts.short_links import is_target
 
 LONGEST_TARGET: Final = 2_000
-"""Characters. The tracked link of a longer target might be too long for a mail program."""
+"""Bytes. The tracked link of a longer target might be too long for a mail program."""
 PIXEL: Final = (
     b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00"
     b",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
@@ -36,7 +36,7 @@ def replace_links(source: str, tracked: Callable[[str], str], *, keep: str = "")
 
     def replaced(found: re.Match[str]) -> str:
         target = _REFERENCE.sub(_character, found["target"])
-        is_long = len(target) > LONGEST_TARGET
+        is_long = len(target.encode()) > LONGEST_TARGET
         if target == keep or is_long or not is_target(target):
             return found[0]
         link = html.escape(tracked(target))
