@@ -11,6 +11,9 @@ A database that is away costs the record, never the picture or the redirect.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import structlog
 from django.db import Error
 
@@ -30,21 +33,35 @@ _log = structlog.get_logger(__name__)
 def record(tracked: TrackedDelivery, kind: ClientReceiptKind) -> None:
     """Record a visit. Safe to run twice."""
     receipt = ClientReceipt(kind=kind, subject=tracked.delivery_id)
-    try:
+    with _tolerating_an_absent_database(kind):
         client_receipts.record(tracked.holder, [receipt], from_app=False)
-    except Error as error:
-        _log.warning("visit_not_recorded", kind=kind.value, error=type(error).__name__)
 
 
 def record_click(link: FollowedLink) -> None:
     """Record a click on a short link, if the notification's type tracks clicks."""
+    with _tolerating_an_absent_database(ClientReceiptKind.CLICKED):
+        tracked = _delivery_of(link)
+        if tracked is not None:
+            record(tracked, ClientReceiptKind.CLICKED)
+
+
+def _delivery_of(link: FollowedLink) -> TrackedDelivery | None:
+    """Return the delivery of a short link; None if its type does not track clicks."""
     rules = notification_types.every()
     if not any(rule.tracks_clicks for rule in rules.values()):
-        return
+        return None
     rows = Notification.objects.filter(pk=ids.notification_of(link.delivery_id))
     found = rows.values_list("type", "recipient_id", "mode").first()
     if found is None or found[0] not in rules or not rules[found[0]].tracks_clicks:
-        return
+        return None
     _, recipient_id, mode = found
-    holder = TokenHolder(recipient_id, Mode(mode))
-    record(TrackedDelivery(holder, link.delivery_id), ClientReceiptKind.CLICKED)
+    return TrackedDelivery(TokenHolder(recipient_id, Mode(mode)), link.delivery_id)
+
+
+@contextmanager
+def _tolerating_an_absent_database(kind: ClientReceiptKind) -> Iterator[None]:
+    """Log an error of the database, and go on."""
+    try:
+        yield
+    except Error as error:
+        _log.warning("visit_not_recorded", kind=kind.value, error=type(error).__name__)

@@ -15,7 +15,14 @@ from django.test import Client
 
 from notifications.delivery import deliver
 from notifications.feedback import client_receipts
-from notifications.models import Contact, Delivery, NotificationType, Template, TemplateText
+from notifications.models import (
+    Contact,
+    Delivery,
+    Notification,
+    NotificationType,
+    Template,
+    TemplateText,
+)
 from notifications.rules.lane import Priority
 from notifications.rules.states import Status
 from notifications.rules.texts.mail_tracking import PIXEL
@@ -165,3 +172,17 @@ def test_a_database_that_is_away_breaks_no_link(
     link, pixel = _links(message)
     assert _get(link)["Location"] == TARGET
     assert _get(pixel).content == PIXEL
+
+
+def test_a_database_that_goes_away_after_the_target_was_read_breaks_no_short_link(
+    send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, message = send(Channel.SMS, tracks_clicks=True)
+
+    def away(*_args: object, **_options: object) -> int:
+        raise Error
+
+    monkeypatch.setattr(Notification.objects, "filter", away)
+    assert _get(message["body"].removeprefix("See "))["Location"] == TARGET
+    monkeypatch.setattr(notification_types, "every", away)
+    assert _get(message["body"].removeprefix("See "))["Location"] == TARGET
