@@ -204,12 +204,16 @@ class _Run:
             yield _line(Finding(subject="rate", is_good=is_good, detail=limit))
 
     def _set_pace(self, pace: Pace) -> None:
+        """Store the rate and its origin together: a run that dies leaves no operator's rate."""
         chosen = ProviderPace.objects.filter(provider=self._name)
         with audit.changes(self._by, _OPERATION, chosen):
             ProviderPace.objects.update_or_create(
                 provider=self._name,
                 defaults={"burst": pace.burst, "per_second": pace.per_second},
             )
+            rows = ProviderConnection.objects
+            rows.get_or_create(provider=self._name, defaults={"run_by": self._by})
+            rows.filter(provider=self._name).update(per_second=pace.per_second)
         self._per_second = pace.per_second
 
 

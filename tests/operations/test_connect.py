@@ -141,6 +141,16 @@ def test_the_rate_of_ses_is_in_force_without_a_row(aws: AwsStandIn) -> None:
     assert not ProviderPace.objects.exists()
 
 
+def test_a_rate_of_a_run_that_dies_is_no_operators_rate(aws: AwsStandIn) -> None:
+    for line in connect.run("aws_eum", by="tests", is_dry=False):
+        if line.subject == "rate":
+            break  # the process ends here
+    assert ProviderPace.objects.get().per_second == 3
+    aws.numbers = [number(MessagingLimits={"RateLimits": {"SMS": 100}})]
+    assert states(run("aws_eum"))["rate"] is CHANGED
+    assert ProviderPace.objects.get().per_second == 100
+
+
 @pytest.mark.parametrize(("limit", "expected"), [(2.0, GOOD), (50.0, BAD)])
 def test_an_operators_rate_stays(aws: AwsStandIn, limit: float, expected: LineState) -> None:
     assert aws.writes == []
