@@ -14,9 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from providers.contract import Channel, Finding, Pace
+
+UNREADABLE: Final = (AttributeError, LookupError, TypeError, ValueError)
+"""Errors of an SDK or an account that reads an answer of an unknown shape, such as HTML of a proxy.
+"""
 
 
 class ListedFor(StrEnum):

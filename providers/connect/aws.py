@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from providers.aws import faults
 from providers.aws.settings import Account
-from providers.connect.account import CannotConnect
+from providers.connect.account import UNREADABLE, CannotConnect
 
 AwsClient: TypeAlias = Any
 """A client of boto3, which has no types."""
@@ -63,12 +63,13 @@ def client(account: Account, service: str, *, endpoint: str = "") -> AwsClient:
 
 @contextmanager
 def calling(subject: str) -> Iterator[None]:
-    """Turn AWS's errors into CannotConnect.
+    """Turn AWS's errors into CannotConnect; an unreadable answer is left out of the text.
 
     Raises:
-        CannotConnect: AWS refused the call or did not answer.
+        CannotConnect: AWS refused the call, did not answer, or the answer cannot be read.
     """
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - see `client`
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 - see `client`
 
     try:
         yield
@@ -78,14 +79,17 @@ def calling(subject: str) -> Iterator[None]:
         raise CannotConnect(subject, detail) from None
     except BotoCoreError as error:
         raise CannotConnect(subject, f"AWS cannot be asked: {type(error).__name__}") from None
+    except (ResponseParserError, *UNREADABLE) as error:
+        said = f"the answer of AWS cannot be read: {type(error).__name__}"
+        raise CannotConnect(subject, said) from None
 
 
 def caller(account: Account) -> Caller:
     """Ask STS for the account of the credentials; the call needs no permission.
 
     Raises:
-        CannotConnect: AWS does not accept the credentials.
+        CannotConnect: AWS does not accept the credentials, or the answer cannot be read.
     """
     with calling("credentials"):
         identity = client(account, "sts").get_caller_identity()
-    return Caller(account_id=identity["Account"], partition=identity["Arn"].split(":")[1])
+        return Caller(account_id=identity["Account"], partition=identity["Arn"].split(":")[1])

@@ -79,14 +79,15 @@ class AwsEumAccount:
         """See `ConnectableAccount.suppressed`."""
         names = {each["OptOutListName"] for each in self._numbers} or {_OPT_OUT_LIST}
         for name in sorted(names):
-            for page in self._pages("describe_opted_out_numbers", OptOutListName=name):
+            wanted = {"OptOutListName": name}
+            for page in self._pages("describe_opted_out_numbers", "OptedOutNumbers", **wanted):
                 yield [
                     ListedAddress(
                         channel=Channel.SMS,
                         address=each["OptedOutNumber"],
                         listed_for=ListedFor.OPT_OUT,
                     )
-                    for each in page["OptedOutNumbers"]
+                    for each in page
                 ]
 
     def rate(self) -> Pace | None:
@@ -107,8 +108,8 @@ class AwsEumAccount:
         chosen = self._config.origination
         return [
             each
-            for page in self._pages("describe_phone_numbers")
-            for each in page["PhoneNumbers"]
+            for page in self._pages("describe_phone_numbers", "PhoneNumbers")
+            for each in page
             if each["Status"] == "ACTIVE" and "SMS" in each["NumberCapabilities"]
             if not chosen or any(_is(chosen, each.get(name, "")) for name in _NAMES)
         ]
@@ -124,10 +125,13 @@ class AwsEumAccount:
         said = "the number or pool of the settings" if chosen else "the account"
         return Finding(subject="sender", is_good=False, detail=f"{said} has no active number")
 
-    def _pages(self, operation: str, **arguments: object) -> Iterator[Mapping[str, Any]]:
+    def _pages(
+        self, operation: str, member: str, **arguments: object
+    ) -> Iterator[Sequence[Mapping[str, Any]]]:
         with aws.calling(operation.removeprefix("describe_").replace("_", " ")):
             pages = self._client.get_paginator(operation)
-            yield from pages.paginate(PaginationConfig={"PageSize": _PAGE}, **arguments)
+            for page in pages.paginate(PaginationConfig={"PageSize": _PAGE}, **arguments):
+                yield page[member]
 
     def _configuration_set(self) -> Mapping[str, Any] | None:
         with aws.calling("configuration set"):
@@ -135,7 +139,7 @@ class AwsEumAccount:
                 answer = self._client.describe_configuration_sets(ConfigurationSetNames=[self._set])
             except self._client.exceptions.ResourceNotFoundException:
                 return None
-        return next(iter(answer["ConfigurationSets"]), None)
+            return next(iter(answer["ConfigurationSets"]), None)
 
     def _create_set(self) -> None:
         with aws.calling("configuration set"):

@@ -197,8 +197,9 @@ class ReceiptsTopic:
             detail = f"ask SNS again for the confirmation of {self._url}"
             return [Change(subject="subscription", detail=detail, apply=self._subscribe)]
         with aws.calling("subscription"):
-            attributes = self._sns.get_subscription_attributes(SubscriptionArn=subscription)
-        if attributes["Attributes"].get("RawMessageDelivery") == "true":
+            answer = self._sns.get_subscription_attributes(SubscriptionArn=subscription)
+            attributes = answer["Attributes"]
+        if attributes.get("RawMessageDelivery") == "true":
             detail = "switch raw message delivery off: raw messages have no signature"
             return [Change(subject="subscription", detail=detail, apply=self._stop_raw)]
         return []

@@ -76,14 +76,15 @@ class SesAccount:
         while True:
             with aws.calling("suppression list"):
                 page = self._ses.list_suppressed_destinations(PageSize=_PAGE, **token)
-            yield [
-                ListedAddress(
-                    channel=Channel.EMAIL,
-                    address=each["EmailAddress"],
-                    listed_for=_REASONS[each["Reason"]],
-                )
-                for each in page["SuppressedDestinationSummaries"]
-            ]
+                listed = [
+                    ListedAddress(
+                        channel=Channel.EMAIL,
+                        address=each["EmailAddress"],
+                        listed_for=_REASONS[each["Reason"]],
+                    )
+                    for each in page["SuppressedDestinationSummaries"]
+                ]
+            yield listed
             if not page.get("NextToken"):
                 return
             token = {"NextToken": page["NextToken"]}

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from providers.connect.account import CannotConnect, Change, ListedAddress
+from providers.connect.account import UNREADABLE, CannotConnect, Change, ListedAddress
 from providers.contract import Finding, Pace
 from providers.sms.twilio import Config
 
@@ -199,7 +199,7 @@ def _calling(subject: str) -> Iterator[None]:
     """Turn errors of the SDK into CannotConnect, without the SDK's text, which has addresses.
 
     Raises:
-        CannotConnect: Twilio refused the call or did not answer.
+        CannotConnect: Twilio refused the call, did not answer, or the answer cannot be read.
     """
     try:
         yield
@@ -207,3 +207,6 @@ def _calling(subject: str) -> Iterator[None]:
         raise CannotConnect(subject, f"Twilio answered HTTP {_status(error)}") from None
     except OSError as error:  # the errors of `requests`
         raise CannotConnect(subject, f"Twilio cannot be asked: {type(error).__name__}") from None
+    except UNREADABLE as error:
+        said = f"the answer of Twilio cannot be read: {type(error).__name__}"
+        raise CannotConnect(subject, said) from None

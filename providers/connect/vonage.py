@@ -84,4 +84,5 @@ class VonageAccount:
             raise CannotConnect(page.subject, page.detail)
         numbers = page.get("numbers")
         found = numbers if isinstance(numbers, list) else []
-        return next((each for each in found if each.get("msisdn") == self._config.from_), None)
+        named = [each for each in found if isinstance(each, Mapping)]
+        return next((each for each in named if each.get("msisdn") == self._config.from_), None)
