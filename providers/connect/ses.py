@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from providers.configuration import setting_name
 from providers.connect import aws
-from providers.connect.account import Change, ListedAddress, ListedFor
+from providers.connect.account import CannotConnect, Change, ListedAddress, ListedFor
 from providers.connect.receipts_topic import EventSource, ReceiptsTopic
 from providers.contract import Channel, Finding, Pace
 from providers.email.ses import NAME, Config
@@ -71,7 +71,11 @@ class SesAccount:
         return changes + self._plan_destination(exists=exists)
 
     def suppressed(self) -> Iterator[Sequence[ListedAddress]]:
-        """See `ConnectableAccount.suppressed`."""
+        """See `ConnectableAccount.suppressed`.
+
+        Raises:
+            CannotConnect: SES refused a call, or repeats a page.
+        """
         token: dict[str, str] = {}
         while True:
             with aws.calling("suppression list"):
@@ -85,9 +89,12 @@ class SesAccount:
                     for each in page["SuppressedDestinationSummaries"]
                 ]
             yield listed
-            if not page.get("NextToken"):
+            following = page.get("NextToken")
+            if not following:
                 return
-            token = {"NextToken": page["NextToken"]}
+            if token.get("NextToken") == following:
+                raise CannotConnect("suppression list", "AWS repeats a page of the list")
+            token = {"NextToken": following}
 
     def rate(self) -> Pace | None:
         """See `ConnectableAccount.rate`."""

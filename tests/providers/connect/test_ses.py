@@ -133,6 +133,20 @@ def test_the_suppression_list_is_read_to_its_last_page(aws: AwsStandIn) -> None:
     assert aws.calls.count("list_suppressed_destinations") == 3
 
 
+def test_a_list_that_repeats_a_page_ends(aws: AwsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = {
+        "SuppressedDestinationSummaries": [
+            {"EmailAddress": "a@mailbox.example", "Reason": "BOUNCE", "LastUpdateTime": 0}
+        ],
+        "NextToken": "again",
+    }
+    monkeypatch.setattr(aws, "_ses_list_suppressed_destinations", lambda _given: page)
+    pages = account(aws).suppressed()
+    assert [len(next(pages)) for _ in range(2)] == [1, 1]
+    with pytest.raises(CannotConnect, match="suppression list: AWS repeats a page"):
+        next(pages)
+
+
 def test_the_rate_is_the_accounts_unless_the_settings_fix_one(aws: AwsStandIn) -> None:
     aws.quota["MaxSendRate"] = 90.0
     assert account(aws).rate() == Pace(burst=90, per_second=90)
