@@ -73,7 +73,8 @@ def stage_times(
     """Return the stages that a delivery has reached, in the order of `Stage`.
 
     A receipt that came before the provider's own answer sets `sent_at` too. This acceptance has no
-    instant of its own, so SENT is left out.
+    instant of its own, so SENT is left out. The clocks of hosts and Postgres differ a little: an
+    instant before accept counts as accept.
     """
     if delivered is not None and sent_at == delivered.received_at:
         sent_at = None
@@ -85,8 +86,8 @@ def stage_times(
     return tuple(
         StageTime(
             stage=stage,
-            at=at,
-            seconds_since_accept=round((at - accepted_at).total_seconds(), 3),
+            at=max(at, accepted_at),
+            seconds_since_accept=round(max((at - accepted_at).total_seconds(), 0.0), 3),
             source=source,
         )
         for stage, (at, source) in known.items()

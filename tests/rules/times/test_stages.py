@@ -88,6 +88,19 @@ def test_no_clock_makes_a_latency_negative_or_longer_than_the_wait_for_the_recei
     assert 0 <= _of(report)[1].seconds_since_accept <= round(received.total_seconds(), 3)
 
 
+def test_a_clock_of_another_host_makes_no_latency_negative() -> None:
+    """The web host writes the instant of accept, a worker or Postgres the others."""
+    found = stages.stage_times(
+        accepted_at=ACCEPTED,
+        called_at=ACCEPTED - 0.2 * SECOND,
+        sent_at=ACCEPTED - 0.1 * SECOND,
+        delivered=_report(None, received=-0.05 * SECOND),
+        read=_report(3_600 * SECOND, received=-0.01 * SECOND),
+    )
+    assert len(found) == len(Stage)
+    assert {(each.at, each.seconds_since_accept) for each in found} == {(ACCEPTED, 0.0)}
+
+
 @pytest.mark.parametrize(
     ("given_at", "kept"),
     [
