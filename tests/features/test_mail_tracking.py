@@ -13,20 +13,26 @@ import pytest
 from django.db import Error
 from django.test import Client
 
+from notifications import clock
 from notifications.delivery import deliver
 from notifications.feedback import client_receipts
+from notifications.feedback.client_receipts import ClientReceipt
 from notifications.models import (
     Contact,
     Delivery,
+    Event,
     Notification,
     NotificationType,
+    Recipient,
     Template,
     TemplateText,
 )
-from notifications.rules.lane import Priority
+from notifications.rules.client_receipts import ClientReceiptKind, TokenHolder
+from notifications.rules.lane import Mode, Priority
 from notifications.rules.states import Status
 from notifications.rules.texts.mail_tracking import PIXEL
 from notifications.store.cached import notification_types
+from notifications.store.postgres import erasure
 from notifications.store.rate_limits import address_limits
 from notifications.store.rate_limits.address_limits import Bucket
 from notifications.store.templates import template_cache
@@ -143,6 +149,24 @@ def test_a_forged_token_leads_nowhere_and_opens_nothing(send: Send) -> None:
     for path in ("/o/x", f"/o/{token_of_click}", f"{pixel}x"):
         assert _get(path).content == PIXEL
     assert _state(delivery_id) == (Status.SENT, "")
+
+
+def test_nothing_is_stored_about_a_recipient_who_was_erased(send: Send) -> None:
+    delivery_id, message = send(tracks_clicks=True, tracks_opens=True)
+    row = Delivery.objects.get(pk=delivery_id)
+    person = Recipient.objects.get(pk=row.recipient_id)
+    job = erasure.begin(mode=Mode(row.mode), user_id=person.user_id, by="tests")
+    assert job is not None
+    while erasure.work_off(job, now=clock.now(), limit=10):
+        pass
+    link, pixel = _links(message)
+    assert _get(link)["Location"] == TARGET
+    assert _get(pixel).content == PIXEL
+    holder = TokenHolder(row.recipient_id, Mode(row.mode))
+    report = ClientReceipt(kind=ClientReceiptKind.RECEIVED, subject=delivery_id)
+    assert client_receipts.record(holder, [report]) == 0
+    assert _state(delivery_id) == (Status.SENT, "")
+    assert not Event.objects.filter(delivery_id=delivery_id).exists()
 
 
 def test_over_the_limit_of_the_recipient_links_work_and_nothing_is_recorded(

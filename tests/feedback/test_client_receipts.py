@@ -12,7 +12,7 @@ from django.db import connection
 
 from notifications.feedback import client_receipts, delivery_receipts
 from notifications.feedback.client_receipts import ClientReceipt
-from notifications.models import Contact, Delivery, Event
+from notifications.models import Contact, Delivery, Event, Recipient
 from notifications.rules import ids
 from notifications.rules.client_receipts import MEANS, ClientReceiptKind, TokenHolder
 from notifications.rules.lane import Mode
@@ -41,7 +41,8 @@ def test_calls_of_several_recipients_in_one_group_keep_to_their_own_rows(
     make_delivery: MakeDelivery,
 ) -> None:
     mine, theirs = (make_delivery(Status.SENT, attempts=1) for _ in range(2))
-    Delivery.objects.filter(pk=theirs).update(recipient_id=2**40)
+    other = Recipient.objects.create(user_id="other", mode=Mode.LIVE)
+    Delivery.objects.filter(pk=theirs).update(recipient_id=other.pk)
     both = [ClientReceipt(kind=OPENED, subject=each) for each in (mine, theirs)]
     calls = [
         client_receipts._Call(_holder(mine), both[1:]),
