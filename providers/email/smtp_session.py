@@ -188,7 +188,8 @@ class Session:
                 on_failure.pop_all()
         except smtplib.SMTPResponseException as error:
             text = error.smtp_error if isinstance(error.smtp_error, bytes) else b""
-            raise ReplyError(outcome_of(error.smtp_code, text, stage=Stage.CONNECT)) from None
+            said = outcome_of(error.smtp_code, text, stage=Stage.CONNECT, hide=server.username)
+            raise ReplyError(said) from None
         except smtplib.SMTPNotSupportedError as error:
             raise ReplyError(Misconfigured(code="not_supported", detail=str(error))) from None
         self.used_at = monotonic()

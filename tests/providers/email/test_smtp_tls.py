@@ -113,6 +113,22 @@ def finding(url: str, *, trusts: Authority | None) -> Finding:
     return found
 
 
+def test_a_refused_login_does_not_show_the_mailbox_that_logs_in(authority: Authority) -> None:
+    def refuse(_server: object, _session: object, _envelope: object, *login: object) -> AuthResult:
+        del login
+        text = "535 5.7.8 authentication failed for no-reply@shop.example"
+        return AuthResult(success=False, handled=False, message=text)
+
+    fake = SmtpFake(
+        tls=authority.server_context(HERE), authenticator=refuse, auth_require_tls=False
+    )
+    with closing(fake):
+        url = f"smtps://no-reply%40shop.example:guess@{HERE}:{fake.port}"
+        refused = f"{finding(url, trusts=authority)} {outcome(url, trusts=authority)}"
+    assert "authentication failed for [address]" in refused
+    assert "no-reply" not in refused
+
+
 @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
 def test_the_adapter_keeps_the_contract_encrypted(
     check: Callable[[Subject], None], server: Server, authority: Authority
