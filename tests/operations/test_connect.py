@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -232,6 +233,18 @@ def test_a_provider_without_a_control_plane_is_checked(monkeypatch: pytest.Monke
 def test_a_provider_that_is_not_configured_is_refused() -> None:
     with pytest.raises(NotConfigured, match="vonage is not configured"):
         run("vonage")
+
+
+def test_the_command_runs_as_a_user_without_a_name(
+    aws: AwsStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Platforms run containers with any user id."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 2_000_000_001)
+    call_command("connect", "ses")
+    assert aws.writes
+    assert ProviderConnection.objects.get().run_by == "connect (user id 2000000001)"
 
 
 def test_the_command_prints_a_line_each_and_fails_while_something_is_missing(

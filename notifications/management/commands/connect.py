@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from argparse import ArgumentParser
 from typing import Final
 
@@ -40,7 +41,7 @@ class Command(BaseCommand):
         Raises:
             CommandError: the provider is not configured, or something is missing (exit code 1).
         """
-        by = f"connect ({getpass.getuser()})"
+        by = f"connect ({_user()})"
         missing = 0
         try:
             for line in connect.run(provider, by=by, is_dry=dry_run):
@@ -52,3 +53,11 @@ class Command(BaseCommand):
         if missing:
             raise CommandError(f"Missing: {missing}.")
         self.stdout.write(f"{provider} is connected.")
+
+
+def _user() -> str:
+    """Return the name of the process's user; the id, if the user has no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # OSError since Python 3.13
+        return f"user id {os.getuid()}"
