@@ -44,8 +44,9 @@ def client(account: Account, service: str, *, endpoint: str = "") -> AwsClient:
     import boto3  # noqa: PLC0415 - 20 MiB that only this command needs
     from botocore.config import Config  # noqa: PLC0415 - as above
 
-    # At DEBUG botocore logs whole answers, and answers contain addresses.
-    logging.getLogger("botocore").setLevel(logging.INFO)
+    # At DEBUG botocore logs whole answers, and urllib3 logs URLs; both contain addresses.
+    for name in ("botocore", "urllib3"):
+        logging.getLogger(name).setLevel(logging.INFO)
     return boto3.client(
         service,
         region_name=account.region,

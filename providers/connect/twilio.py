@@ -104,8 +104,9 @@ class TwilioAccount:
         from twilio.http.http_client import TwilioHttpClient  # noqa: PLC0415 - only this command needs the SDK
         from twilio.rest import Client  # noqa: PLC0415 - as above
 
-        # At INFO the SDK logs the URLs of requests, and the URLs contain numbers.
-        logging.getLogger("twilio.http_client").setLevel(logging.WARNING)
+        # At INFO the SDK logs the URLs of requests, at DEBUG urllib3; the URLs contain numbers.
+        for name in ("twilio.http_client", "urllib3"):
+            logging.getLogger(name).setLevel(logging.WARNING)
         user, _, password = self._config.api_key.partition(":")
         client = Client(
             username=user or self._config.account_sid,

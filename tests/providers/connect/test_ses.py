@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
@@ -162,6 +163,16 @@ def test_wrong_credentials_are_one_line_without_the_key(aws: AwsStandIn) -> None
     assert str(caught.value) == (
         "credentials: InvalidClientTokenId: The security token for [address] is invalid."
     )
+
+
+def test_no_address_is_logged(aws: AwsStandIn, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("", "boto3", "botocore", "urllib3"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    aws.suppressed = [("gone@mailbox.example", "BOUNCE")]
+    assert len(listed(account(aws))) == 1
+    assert len(list(account(aws).findings())) == 1
+    for secret in ("gone@", "gone%40", "no-reply@", "no-reply%40", ACCOUNT["secret_access_key"]):
+        assert secret not in caplog.text
 
 
 def test_an_unreachable_service_is_one_line(aws: AwsStandIn) -> None:

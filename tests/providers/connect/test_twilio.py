@@ -101,8 +101,12 @@ def test_a_service_that_is_away_is_one_line(twilio: TwilioStandIn) -> None:
         away.plan()
 
 
-def test_no_number_is_logged(twilio: TwilioStandIn, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="twilio")
+@pytest.mark.parametrize("level", [logging.INFO, logging.DEBUG])
+def test_no_number_is_logged(
+    twilio: TwilioStandIn, caplog: pytest.LogCaptureFixture, level: int
+) -> None:
+    for name in ("", "twilio", "urllib3"):
+        caplog.set_level(level, logger=name)
     connect(account(twilio))
     assert NUMBER.removeprefix("+") not in caplog.text
 
