@@ -149,8 +149,18 @@ class _Run:
         return self._do(change.subject, change.detail, change.apply)
 
     def _do(self, subject: str, detail: str, change: Callable[[], None]) -> ConnectLine:
+        self._record(subject, detail)
+        if not self._is_dry:
+            change()
+        return self._change_line(subject, detail)
+
+    def _change_line(self, subject: str, detail: str) -> ConnectLine:
+        state = LineState.PENDING if self._is_dry else LineState.CHANGED
+        return ConnectLine(subject=subject, state=state, detail=detail)
+
+    def _record(self, subject: str, detail: str) -> None:
         if self._is_dry:
-            return ConnectLine(subject=subject, state=LineState.PENDING, detail=detail)
+            return
         audit.record_about(
             self._by,
             _OPERATION,
@@ -158,17 +168,23 @@ class _Run:
             name=self._name,
             after={"subject": subject, "change": detail},
         )
-        change()
-        return ConnectLine(subject=subject, state=LineState.CHANGED, detail=detail)
 
     def _import(self, account: ConnectableAccount) -> Iterator[ConnectLine]:
-        """Import the vendor's list page by page, each page in a transaction of its own."""
+        """Import the vendor's list page by page, each page in a transaction of its own.
+
+        The audit entry comes before the first page with a new address.
+        """
         total = added = 0
         for page in account.suppressed():
             entries = [_entry(each) for each in page]
             fit = [each for each in entries if not address_fault(each.channel, each.address)]
             total += len(fit)
-            added += self._add(fit)
+            new = suppressions.count_new(fit) if fit else 0
+            if new and not added:
+                self._record("suppressions", "import the vendor's suppression list")
+            if new and not self._is_dry:
+                new = suppressions.add(fit, by=self._by, provider=self._name, are_opt_outs=False)
+            added += new
         if not total:
             return
         if not added:
@@ -176,12 +192,7 @@ class _Run:
             yield ConnectLine(subject="suppressions", state=LineState.GOOD, detail=said)
             return
         said = f"{added} of the vendor's {total} addresses are new"
-        yield self._do("suppressions", said, lambda: None)
-
-    def _add(self, entries: Sequence[SuppressionEntry]) -> int:
-        if not entries or self._is_dry:
-            return suppressions.count_new(entries) if entries else 0
-        return suppressions.add(entries, by=self._by, provider=self._name, are_opt_outs=False)
+        yield self._change_line("suppressions", said)
 
     def _rate(self, account: ConnectableAccount) -> Iterator[ConnectLine]:
         """Store the granted rate, unless the rate is in force or an operator set another rate."""

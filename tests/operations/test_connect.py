@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -111,6 +112,27 @@ def test_suppressed_addresses_enter_the_list_once_with_their_cause(aws: AwsStand
     assert again.detail == "1 of the vendor's 6 addresses are new"
     [last] = [each for each in run("ses") if each.subject == "suppressions"]
     assert (last.state, Suppression.objects.count()) == (GOOD, 6)
+
+
+def test_an_import_that_ends_halfway_is_in_the_audit_log(
+    aws: AwsStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("ses")
+    aws.suppressed = [(f"p{n}@mailbox.example", "BOUNCE") for n in range(4)]
+    pages = iter([AwsStandIn._ses_list_suppressed_destinations])
+
+    def throttled(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        page = next(pages, None)
+        if page is None:
+            raise Refused("AccessDeniedException", "Not any more.", status=403)
+        return page(aws, given)
+
+    monkeypatch.setattr(aws, "_ses_list_suppressed_destinations", throttled)
+    last = run("ses")[-1]
+    assert (last.subject, last.state) == ("suppression list", BAD)
+    assert Suppression.objects.count() == 2
+    entry = AuditEntry.objects.latest("pk")
+    assert entry.after["subject"] == "suppressions"
 
 
 def test_an_old_opt_out_ends_with_start_and_is_not_counted_as_new(
