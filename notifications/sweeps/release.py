@@ -1,4 +1,6 @@
-"""Release: queue due scheduled notifications, and rows at the end of their hold.
+"""Release: queue due scheduled notifications, rows at the end of their hold, and next channels.
+
+The end of a confirm window opens the next channel of a fallback chain (`delivery.confirm`).
 
 A scheduled notification gets its contacts now; a held row has a contact. Rows held by a frequency
 cap are left to the sweep `digests` first.
@@ -15,7 +17,7 @@ from notifications.rules.states import Status
 from notifications.rules.transitions import RELEASE
 from notifications.scheduling import release
 from notifications.store.postgres.id_ranges import Span
-from notifications.sweeps import digests, rounds
+from notifications.sweeps import digests, due_rows, rounds
 from notifications.sweeps.rounds import Due, Swept
 
 
@@ -31,7 +33,8 @@ def run_once(*, now: dt.datetime, limit: int) -> Swept:
     )
     scheduled = Due("release", Status.SCHEDULED, limit, caps_after=digests.LEFT_FOR)
     ends_at = rounds.deadline()
-    done = rounds.work(scheduled, _resolve, ends_at=ends_at)
+    done = due_rows.end_confirm_windows(limit=limit, ends_at=ends_at)
+    done += rounds.work(scheduled, _resolve, ends_at=ends_at)
     return done + rounds.work(held, release_rows, ends_at=ends_at)
 
 

@@ -63,8 +63,9 @@ def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sweep(*, unknown: bool = False) -> Swept:
-    run_once = due_rows.recheck_unknown if unknown else due_rows.end_confirm_windows
-    return run_once(now=clock.now(), limit=100)
+    if unknown:
+        return due_rows.recheck_unknown(now=clock.now(), limit=100)
+    return due_rows.end_confirm_windows(limit=100)
 
 
 def end_window(delivery: Delivery) -> None:

@@ -40,7 +40,7 @@ def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sweep() -> Swept:
-    return due_rows.end_confirm_windows(now=clock.now(), limit=100)
+    return due_rows.end_confirm_windows(limit=100)
 
 
 def end_window(delivery: Delivery) -> None:

@@ -74,7 +74,7 @@ def test_an_unconfirmed_channel_does_not_stop_the_replay_of_the_last(
     answer = take(**CHAIN)
     deliver_chain(answer)
     Delivery.objects.update(due_at=clock.now() - dt.timedelta(seconds=1))
-    due_rows.end_confirm_windows(now=clock.now(), limit=10)
+    due_rows.end_confirm_windows(limit=10)
     deliver_chain(answer)
     letters = LetterFilter()
     job = replay.start(letters, requested_by="tests", forced=False, renews_ttl=False)
