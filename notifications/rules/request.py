@@ -278,6 +278,7 @@ def check_size(value: dict[str, Any], limit: int, *place: str) -> None:
 def _size_fault(value: dict[str, Any], limit: int) -> str:
     try:
         encoded = orjson.dumps(value)
+        orjson.dumps([[[[value]]]])  # levels that a response or a webhook adds around a value
     except (TypeError, orjson.JSONEncodeError):
         return "must be plain JSON that nests at most 250 levels deep"
     if len(encoded) > limit:
@@ -290,9 +291,9 @@ def _size_fault(value: dict[str, Any], limit: int) -> str:
 
 
 def _has_rounded_integer(value: object) -> bool:
-    """Return True if a value has an integer above 64 bits, which the decoder reads as a float."""
+    """Return True if a value has an integer beyond 64 bits, which the decoder reads as a float."""
     if isinstance(value, float):
-        return abs(value) >= 2**64 and value.is_integer()
+        return not -(2**63) < value < 2**64 and value.is_integer()
     if isinstance(value, dict):
         return any(map(_has_rounded_integer, value.values()))
     return isinstance(value, list) and any(map(_has_rounded_integer, value))

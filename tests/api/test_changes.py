@@ -75,6 +75,23 @@ def test_since_leaves_earlier_changes_out(caller: Caller) -> None:
     assert len(_page(caller, since="2020-01-01T00:00:00Z")["results"]) == 1
 
 
+def test_metadata_of_every_accepted_depth_can_be_read(caller: Caller) -> None:
+    _send(caller, metadata=_nested(250))
+    [told] = _page(caller)["results"]
+    assert told["metadata"] == _nested(250)
+    body = {"user_id": "maria", "type": "X", "priority": "P2", "content": {"body": "Hello"}}
+    answer = caller.post("/v1/notifications", {**body, "metadata": _nested(251)})
+    assert answer.status_code == 422
+    assert "250 levels" in answer.json()["detail"]
+
+
+def _nested(levels: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        found = {"a": found}
+    return found
+
+
 @pytest.mark.parametrize("cursor", ["x", "A" * 43, "_" * 43])
 def test_a_foreign_cursor_is_refused(caller: Caller, cursor: str) -> None:
     answer = caller.get(_CHANGES, cursor=cursor)

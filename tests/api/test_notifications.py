@@ -165,7 +165,7 @@ def test_metadata_with_a_nul_is_refused(caller: Caller, raw: str) -> None:
     assert caller.post("/v1/notifications", body).status_code == 422
 
 
-@pytest.mark.parametrize("number", [10**30, -(10**20), 2**64])
+@pytest.mark.parametrize("number", [10**30, -(10**20), -(10**19), -(2**63) - 1, 2**64])
 def test_metadata_with_an_integer_that_would_come_back_changed_is_refused(
     caller: Caller, number: int
 ) -> None:
