@@ -22,6 +22,7 @@ from http import HTTPStatus
 from typing import Final
 from uuid import UUID, uuid4
 
+import orjson
 import structlog
 
 from notifications import clock, conf, stopping
@@ -48,6 +49,8 @@ _LOOK_EVERY: Final = 0.2
 """Seconds of waiting for an answer before the next look for due messages."""
 _TRANSPORT: Final = Transport()
 """Apart from the providers' transport, whose slots endpoints must not take."""
+_UNSENDABLE: Final = frozenset({"erased", "not_encodable"})
+"""Errors of messages without a body: no further call comes, and the endpoint is not to blame."""
 _claiming: Final = threading.Lock()
 """Held by the run of the process that claims."""
 
@@ -98,6 +101,8 @@ class _Run:
                 return body.request_of(message, now=now)
             except ForbiddenAddress:
                 error = "forbidden_address"
+            except orjson.JSONEncodeError:  # such as metadata that an earlier release accepted
+                error = "not_encodable"
         self._answers.put(_Answer(message, token, now, None, error))
         return None
 
@@ -166,7 +171,7 @@ def _result(answer: _Answer) -> CallResult:
     error = reply.code if isinstance(reply, Failure) else answer.error
     state, due_in = MessageState.SENT, None
     if not _is_success(answer):
-        due_in = None if message.is_erased else _wait(message, reply)
+        due_in = None if answer.error in _UNSENDABLE else _wait(message, reply)
         is_over = due_in is None
         state = MessageState.FAILED if is_over else MessageState.WAITING
     return CallResult(
@@ -208,7 +213,7 @@ def _count_health(answers: Sequence[_Answer]) -> None:
     succeeded: dict[int, bool] = defaultdict(bool)
     for answer in answers:
         message = answer.message
-        if message.is_of_request or message.is_erased:
+        if message.is_of_request or answer.error in _UNSENDABLE:
             continue
         is_success = _is_success(answer)
         failed[message.endpoint_id] += not is_success

@@ -1,15 +1,23 @@
-"""A producer learns that a contact became invalid, without the address."""
+"""Bodies of messages: a contact without its address, and a body that cannot be encoded."""
 
 from __future__ import annotations
 
 import orjson
 import pytest
 
-from notifications.models import Contact, Delivery, Recipient, WebhookMessage
+from notifications.models import (
+    Contact,
+    Delivery,
+    Notification,
+    Recipient,
+    WebhookAttempt,
+    WebhookMessage,
+)
+from notifications.rules import ids
 from notifications.rules.lane import Mode
 from notifications.rules.webhook_events import MessageState
 from notifications.store.postgres import dead_contacts
-from notifications.webhooks import calls
+from notifications.webhooks import calls, fan_out
 from tests.providers.fakes import HttpFake
 from tests.store.stored_rows import MakeDelivery
 from tests.webhooks.conftest import MakeEndpoint
@@ -67,3 +75,21 @@ def test_an_erased_contact_ends_its_message(
     calls.work_off()
     assert fake.requests == []
     assert WebhookMessage.objects.get().state == MessageState.FAILED.value
+
+
+def test_a_message_that_cannot_be_encoded_ends_alone(
+    make_endpoint: MakeEndpoint, fake: HttpFake, make_delivery: MakeDelivery
+) -> None:
+    endpoint = make_endpoint(fake.url)
+    fan_out.work_off()
+    broken, fine = make_delivery(), make_delivery()
+    found = Notification.objects.filter(id=ids.notification_of(broken))
+    found.update(metadata={"number": 2**70})
+    fan_out.work_off()
+    assert calls.work_off() == 2
+    states = dict(WebhookMessage.objects.values_list("delivery_id", "state"))
+    assert states == {broken: MessageState.FAILED, fine: MessageState.SENT}
+    assert len(fake.requests) == 1
+    assert WebhookAttempt.objects.get(http_status=None).error == "not_encodable"
+    endpoint.refresh_from_db()
+    assert endpoint.failures == 0
