@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import transaction
@@ -132,6 +132,38 @@ def test_a_replay_sends_the_same_ids_again_from_its_instant(
     assert WebhookMessage.objects.get(delivery_id=early).state == MessageState.SENT
     endpoint.refresh_from_db()
     assert endpoint.replay_since is None
+
+
+@pytest.mark.parametrize("state", [MessageState.SENT, MessageState.WAITING])
+def test_a_replayed_message_is_due_now_and_kept_anew(
+    endpoint: WebhookEndpoint, make_delivery: MakeDelivery, state: MessageState
+) -> None:
+    make_delivery()
+    _work_off()
+    now = clock.now()
+    retry_at = now + dt.timedelta(hours=4) if state is MessageState.WAITING else None
+    old = now - webhook_messages.KEPT
+    WebhookMessage.objects.update(state=state, due_at=retry_at, created_at=old, attempts=9)
+    endpoints.replay(endpoint.pk, since=old)
+    _work_off()
+    assert webhook_messages.forget(before=now - webhook_messages.KEPT / 2, limit=10) == 0
+    message = WebhookMessage.objects.get()
+    assert (message.state, message.attempts) == (MessageState.WAITING, 0)
+    assert message.due_at is not None
+    assert message.due_at < now + dt.timedelta(hours=1)
+
+
+def test_a_replay_leaves_the_lease_of_a_call(
+    endpoint: WebhookEndpoint, make_delivery: MakeDelivery
+) -> None:
+    make_delivery()
+    _work_off()
+    [claimed] = webhook_messages.claim(token=uuid4(), limit=1, share=1, failing=1)
+    before = WebhookMessage.objects.get(id=claimed.id)
+    endpoints.replay(endpoint.pk, since=clock.now() - dt.timedelta(days=1))
+    _work_off()
+    after = WebhookMessage.objects.get()
+    assert (after.due_at, after.claim_token) == (before.due_at, before.claim_token)
 
 
 def test_a_position_of_another_cluster_starts_anew(

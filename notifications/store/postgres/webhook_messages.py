@@ -112,7 +112,7 @@ def fan_out(
         position: where the scan begins; earlier changes than its `since` are left out.
         end: where the scan ends, at most `change_feed.SCANNED` events later.
         endpoint_id: only the messages to this endpoint.
-        again: messages that were sent or given up are due again.
+        again: existing messages are due again, and their retention begins anew.
     """
     return db.run(
         "webhook_fan_out",

@@ -1,7 +1,7 @@
 -- Insert a message for each endpoint that wants a status change between a position and the end of feed_end. A message
 -- id is computed from the endpoint and the event, so the statement is safe to run twice; with `again` (a replay) a
--- message that was sent or given up is due again under its id. `endpoint` and `since` limit a replay. Locks the
--- messages that it changes. Merges event_feed of all partitions; each row looks its notification up by primary key.
+-- message is due again under its id, unless its call runs, and its retention begins anew. `endpoint` and `since` limit
+-- a replay. Locks the messages that it changes. Merges event_feed of all partitions; each row looks its notification up by primary key.
 WITH scanned AS MATERIALIZED (
     SELECT xid, seq, notification_id, delivery_id, status, reason, at
     FROM event
@@ -31,5 +31,7 @@ WHERE e.state <> 'disabled'
   AND (e.url <> '' OR told.webhook_url <> '')
   AND (cardinality(e.events) = 0 OR told.type = ANY (e.events))
 ORDER BY told.xid, told.seq, e.id
-ON CONFLICT (id) DO UPDATE SET state = 'waiting', due_at = now(), attempts = 0
-    WHERE %(again)s::boolean AND m.due_at IS NULL
+ON CONFLICT (id) DO UPDATE
+    SET state = 'waiting', attempts = 0, created_at = now(),
+        due_at = CASE WHEN m.claim_token IS NULL THEN now() ELSE m.due_at END
+    WHERE %(again)s::boolean
