@@ -219,7 +219,7 @@ def _count_health(answers: Sequence[_Answer]) -> None:
         failed[message.endpoint_id] += not is_success
         succeeded[message.endpoint_id] |= is_success
         if isinstance(answer.reply, Response) and answer.reply.status == HTTPStatus.GONE:
-            endpoints.disable(message.endpoint_id, reason="The endpoint answered 410 Gone.")
+            endpoints.disable_gone(message.endpoint_id, url=message.url)
     if not failed:
         return
     now = clock.now()

@@ -68,11 +68,20 @@ def pause_failing(endpoint_id: int, *, failures: int) -> None:
 
 
 def disable(endpoint_id: int, *, reason: str) -> None:
-    """Stop an endpoint: waiting messages are given up, and no messages are made."""
-    _set_state(endpoint_id, EndpointState.DISABLED, reason=reason)
-    waiting = WebhookMessage.objects.filter(endpoint_id=endpoint_id, due_at__isnull=False)
-    waiting.update(state=MessageState.FAILED, due_at=None, claim_token=None)
+    """Stop an endpoint: waiting messages are given up, a replay ends, no messages are made."""
+    with transaction.atomic():
+        _set_state(endpoint_id, EndpointState.DISABLED, reason=reason)
+        WebhookEndpoint.objects.filter(pk=endpoint_id).update(replay_since=None)
+        _give_up_waiting(endpoint_id)
     alerts.resolve(AlertKind.WEBHOOK_PAUSED, _subject(endpoint_id))
+
+
+def disable_gone(endpoint_id: int, *, url: str) -> None:
+    """Disable an endpoint whose URL answered 410, unless the endpoint has another URL since."""
+    with transaction.atomic():
+        found = WebhookEndpoint.objects.filter(pk=endpoint_id, url=url)
+        if found.select_for_update().exists():
+            disable(endpoint_id, reason="The endpoint answered 410 Gone.")
 
 
 def remove(endpoint: WebhookEndpoint) -> None:
@@ -129,6 +138,11 @@ def is_full(producer_id: int, mode: int) -> bool:
         WebhookEndpoint.objects.filter(~Q(url=""), producer_id=producer_id, mode=mode).count()
         >= MOST
     )
+
+
+def _give_up_waiting(endpoint_id: int) -> None:
+    waiting = WebhookMessage.objects.filter(endpoint_id=endpoint_id, due_at__isnull=False)
+    waiting.update(state=MessageState.FAILED, due_at=None, claim_token=None)
 
 
 def _set_state(endpoint_id: int, state: EndpointState, *, reason: str) -> None:
