@@ -20,13 +20,14 @@ from notifications.admin import base
 from notifications.admin.actions import action
 from notifications.admin.audited import AuditedAdmin, name_of
 from notifications.models import WebhookAttempt, WebhookEndpoint, WebhookMessage
-from notifications.rules.webhook_events import FILTERABLE
+from notifications.rules.webhook_events import FILTERABLE, EndpointState
 from notifications.store.postgres import audit
 from notifications.webhooks import body, endpoints
 from providers.errors import ForbiddenAddress
 
 _SHOWN: Final = 20
 """Calls on the page of an endpoint."""
+_DISABLED: Final = "A disabled endpoint gets no messages: resume the endpoint before."
 
 
 class WebhookEndpointForm(forms.ModelForm[WebhookEndpoint]):
@@ -171,6 +172,9 @@ class WebhookEndpointAdmin(AuditedAdmin):
             said = "The endpoint of requests has no URL to test."
             self.message_user(request, said, messages.ERROR)
             return HttpResponseRedirect(back)
+        if endpoint.state == EndpointState.DISABLED:
+            self.message_user(request, _DISABLED, messages.ERROR)
+            return HttpResponseRedirect(back)
         if request.method == "POST":
             message = endpoints.send_test(endpoint)
             sent = {"message_id": str(message.pk)}
@@ -187,6 +191,9 @@ class WebhookEndpointAdmin(AuditedAdmin):
     def replay(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Ask for the start, then send the messages since then again."""
         endpoint = get_object_or_404(WebhookEndpoint, pk=object_id)
+        if endpoint.state == EndpointState.DISABLED:
+            self.message_user(request, _DISABLED, messages.ERROR)
+            return HttpResponseRedirect(_page_of(endpoint))
         form = WebhookReplayForm(request.POST if request.method == "POST" else None)
         if form.is_valid():
             since = clock.now() - dt.timedelta(hours=form.cleaned_data["hours"])

@@ -32,6 +32,7 @@ from notifications.api.webhook_schemas import (
 )
 from notifications.models import WebhookAttempt, WebhookEndpoint, WebhookMessage
 from notifications.rules.problems import FieldError, Kind, Problem
+from notifications.rules.webhook_events import EndpointState
 from notifications.store.postgres import audit
 from notifications.webhooks import body, endpoints
 from providers.errors import ForbiddenAddress
@@ -195,11 +196,12 @@ class WebhookReplayView(BaseView):
         """Send the messages of all status changes since an instant again, also those never made.
 
         A repeated message has the same `webhook-id`, so a receiver that keeps the ids drops it. A
-        further call replaces a replay that runs.
+        further call replaces a replay that runs. 409 for a disabled endpoint.
         """
         wanted = parse_body(request.data, WebhookReplay)
         with transaction.atomic():
             endpoint = _found(request, endpoint_id, lock=True)
+            _refuse_disabled(endpoint)
             mine = _mine(request).filter(pk=endpoint.pk)
             with audit.changes(actor_of(request), "replay_webhooks", mine):
                 endpoints.replay(endpoint.pk, since=wanted.since)
@@ -218,8 +220,12 @@ class WebhookTestView(BaseView):
     )
     @idempotent
     def post(self, request: Request, endpoint_id: int) -> Response:
-        """Send an event of the type `webhook.test`; the list of attempts has the result."""
+        """Send an event of the type `webhook.test`; the list of attempts has the result.
+
+        409 for a disabled endpoint, and for the endpoint of `webhook_url` in requests.
+        """
         endpoint = _found(request, endpoint_id)
+        _refuse_disabled(endpoint)
         if not endpoint.url:
             said = "the endpoint of webhook_url in requests has no URL to test"
             raise_problem(Problem(Kind.CONFLICT, said))
@@ -295,6 +301,12 @@ def _check_url(url: str) -> None:
         body.policy().check_url(url)
     except ForbiddenAddress as error:
         raise_problem(Problem(Kind.INVALID, f"/url: {error}", (FieldError("/url", str(error)),)))
+
+
+def _refuse_disabled(endpoint: WebhookEndpoint) -> None:
+    if endpoint.state == EndpointState.DISABLED:
+        said = "a disabled endpoint gets no messages: set the state to active before"
+        raise_problem(Problem(Kind.CONFLICT, said))
 
 
 def _refuse_url_of_requests() -> None:

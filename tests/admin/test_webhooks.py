@@ -71,6 +71,18 @@ def test_a_replay_begins(door: Client, endpoint: WebhookEndpoint) -> None:
     assert endpoint.replay_since is not None
 
 
+@pytest.mark.parametrize("page", ["send_test", "replay"])
+def test_a_disabled_endpoint_takes_no_messages(
+    door: Client, endpoint: WebhookEndpoint, page: str
+) -> None:
+    WebhookEndpoint.objects.update(state="disabled")
+    where = reverse(f"admin:notifications_webhookendpoint_{page}", args=[endpoint.pk])
+    assert door.post(where, {"hours": "2"}).status_code == 302
+    endpoint.refresh_from_db()
+    assert endpoint.replay_since is None
+    assert not WebhookMessage.objects.exists()
+
+
 def test_a_call_shows_its_message_and_answer(door: Client, endpoint: WebhookEndpoint) -> None:
     door.post(reverse("admin:notifications_webhookendpoint_send_test", args=[endpoint.pk]))
     attempt = WebhookAttempt.objects.create(

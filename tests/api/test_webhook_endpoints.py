@@ -117,6 +117,16 @@ def test_a_replay_is_stored(caller: Caller) -> None:
     assert caller.post(f"{path}/replay", {}).status_code == 422
 
 
+def test_a_disabled_endpoint_takes_no_replay_and_no_test(caller: Caller) -> None:
+    path = f"{_PATH}/{_create(caller)['id']}"
+    caller.send("PATCH", path, {"state": "disabled"})
+    replay = caller.post(f"{path}/replay", {"since": "2026-11-01T00:00:00Z"})
+    assert (replay.status_code, caller.post(f"{path}/test").status_code) == (409, 409)
+    assert "active" in replay.json()["detail"]
+    assert WebhookEndpoint.objects.get().replay_since is None
+    assert not WebhookMessage.objects.exists()
+
+
 def test_calls_are_listed(caller: Caller) -> None:
     made = _create(caller)
     path = f"{_PATH}/{made['id']}"
