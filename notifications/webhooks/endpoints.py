@@ -147,9 +147,10 @@ def _give_up_waiting(endpoint_id: int) -> None:
 
 def _set_state(endpoint_id: int, state: EndpointState, *, reason: str) -> None:
     with transaction.atomic():
-        WebhookEndpoint.objects.filter(pk=endpoint_id).update(
-            state=state, state_reason=reason, state_since=clock.now()
-        )
+        found = WebhookEndpoint.objects.filter(pk=endpoint_id)
+        if found.filter(state=EndpointState.DISABLED).select_for_update().exists():
+            _give_up_waiting(endpoint_id)  # of a fan-out that committed after the disabling
+        found.update(state=state, state_reason=reason, state_since=clock.now())
 
 
 def _subject(endpoint_id: int) -> str:

@@ -6,7 +6,7 @@ import datetime as dt
 from threading import Thread
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from notifications import clock
 from notifications.models import WebhookEndpoint, WebhookMessage
@@ -65,3 +65,27 @@ def test_disabling_ends_a_replay(make_endpoint: MakeEndpoint, make_delivery: Mak
     assert WebhookMessage.objects.get().state == MessageState.FAILED
     endpoint.refresh_from_db()
     assert endpoint.replay_since is None
+
+
+@pytest.mark.parametrize("state", ["active", "paused"])
+def test_messages_of_a_fan_out_that_commits_after_the_disabling_are_not_sent(
+    make_endpoint: MakeEndpoint, fake: HttpFake, make_delivery: MakeDelivery, state: str
+) -> None:
+    endpoint = make_endpoint(fake.url)
+    _work_off()
+    make_delivery()
+    with transaction.atomic():
+        _work_off()
+        disabling = Thread(target=_disable, args=(endpoint.pk,))
+        disabling.start()
+        disabling.join()
+    if state == "paused":
+        endpoints.pause(endpoint.pk, reason="")
+    endpoints.resume(endpoint.pk)
+    assert calls.work_off() == 0
+    assert WebhookMessage.objects.get().state == MessageState.FAILED
+
+
+def _disable(endpoint_id: int) -> None:
+    endpoints.disable(endpoint_id, reason="")
+    connection.close()
