@@ -142,7 +142,11 @@ def is_full(producer_id: int, mode: int) -> bool:
 
 def _give_up_waiting(endpoint_id: int) -> None:
     waiting = WebhookMessage.objects.filter(endpoint_id=endpoint_id, due_at__isnull=False)
-    waiting.update(state=MessageState.FAILED, due_at=None, claim_token=None)
+    # In the order of the ids, in which `settle` locks too, so that the two cannot deadlock.
+    locked = waiting.order_by("pk").select_for_update().values("pk")
+    WebhookMessage.objects.filter(pk__in=locked).update(
+        state=MessageState.FAILED, due_at=None, claim_token=None
+    )
 
 
 def _set_state(endpoint_id: int, state: EndpointState, *, reason: str) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from threading import Thread
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection, transaction
 
 from notifications import clock
-from notifications.models import WebhookEndpoint, WebhookMessage
+from notifications.models import WebhookAttempt, WebhookEndpoint, WebhookMessage
 from notifications.rules.webhook_events import EndpointState, MessageState
+from notifications.store.postgres import webhook_messages
+from notifications.store.postgres.webhook_messages import CallResult
 from notifications.webhooks import calls, endpoints, fan_out
 from providers.sandbox_server.wire import ServerAnswer
 from tests.providers.fakes import HttpFake
@@ -89,3 +94,69 @@ def test_messages_of_a_fan_out_that_commits_after_the_disabling_are_not_sent(
 def _disable(endpoint_id: int) -> None:
     endpoints.disable(endpoint_id, reason="")
     connection.close()
+
+
+def test_disabling_and_settling_wait_for_each_other_in_one_order(
+    make_endpoint: MakeEndpoint,
+) -> None:
+    endpoint, token = make_endpoint("https://hooks.example/"), uuid4()
+    last, first, middle = UUID(int=3), UUID(int=1), UUID(int=2)
+    for message_id in (last, first, middle):  # the order in which a scan of the table finds them
+        sent = endpoints.send_test(endpoint)
+        found = WebhookMessage.objects.filter(pk=sent.pk)
+        found.update(id=message_id, claim_token=token)
+    results = [_result(endpoint, each) for each in (first, middle, last)]
+    settling = _thread(lambda: webhook_messages.settle(token, results))
+    disabling = _thread(lambda: endpoints.disable(endpoint.pk, reason=""))
+    with transaction.atomic():
+        WebhookMessage.objects.select_for_update().get(pk=middle)
+        settling.start()
+        _wait_for_waiting(1)
+        disabling.start()
+        _wait_for_waiting(2)
+    for each in (settling, disabling):
+        each.join()
+    assert WebhookAttempt.objects.count() == len(results)
+    assert set(WebhookMessage.objects.values_list("state", flat=True)) == {MessageState.SENT}
+
+
+def _result(endpoint: WebhookEndpoint, message_id: UUID) -> CallResult:
+    return CallResult(
+        id=message_id,
+        endpoint_id=endpoint.pk,
+        state=MessageState.SENT.value,
+        due_in=None,
+        number=1,
+        started_at=clock.now(),
+        latency_ms=1,
+        http_status=200,
+        error="",
+        response="",
+    )
+
+
+def _thread(work: Callable[[], None]) -> Thread:
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    return Thread(target=run)
+
+
+def _wait_for_waiting(sessions: int) -> None:
+    asked = (
+        "SELECT count(DISTINCT l.pid) FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
+        " WHERE NOT l.granted AND a.datname = current_database()"
+    )
+    ends_at, pause = time.monotonic() + 10, Event()
+    with connection.cursor() as running:
+        while True:
+            running.execute("SELECT pg_stat_clear_snapshot()")
+            running.execute(asked)
+            found = running.fetchone()
+            if found is not None and found[0] == sessions:
+                return
+            assert time.monotonic() < ends_at
+            pause.wait(0.02)
