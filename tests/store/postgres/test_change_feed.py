@@ -89,6 +89,8 @@ def test_a_change_that_was_rolled_back_never_appears(start: tuple[UUID, FeedPosi
 
 def test_pages_follow_each_other_within_a_transaction(make_delivery: MakeDelivery) -> None:
     delivery_ids = [make_delivery() for _ in range(5)]
+    # Ids of one millisecond have no order, and a transition moves the rows in the order of ids.
+    moved = sorted(delivery_ids)
     transitions.apply(EXPIRE, [Move(id=each, reason="late") for each in delivery_ids], ANYONE)
     pages, position = [], None
     for _ in range(4):
@@ -97,7 +99,8 @@ def test_pages_follow_each_other_within_a_transaction(make_delivery: MakeDeliver
     assert [len(each) for each in pages] == [3, 3, 3, 1]
     read = [change for changes in pages for change in changes]
     assert [(each.delivery_id, each.status) for each in read] == [
-        (each, status) for status in (Status.QUEUED, Status.EXPIRED) for each in delivery_ids
+        *((each, Status.QUEUED) for each in delivery_ids),
+        *((each, Status.EXPIRED) for each in moved),
     ]
     assert _page(position) == ([], position)
 
