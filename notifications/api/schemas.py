@@ -6,6 +6,7 @@ The same types validate requests, serialize responses and generate the OpenAPI s
 from __future__ import annotations
 
 import datetime as dt
+import typing
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 from uuid import UUID
@@ -15,7 +16,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     PlainSerializer,
+    ValidationInfo,
     WithJsonSchema,
+    field_validator,
 )
 
 from notifications.rules.lane import Mode, Priority
@@ -72,6 +75,27 @@ class RequestModel(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_booleans_as_numbers(cls, value: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - any JSON value
+        """Refuse true and false for a whole number; pydantic reads them as 1 and 0.
+
+        Raises:
+            ValueError: the sentence for the caller.
+        """
+        if isinstance(value, bool) and info.field_name is not None:
+            kinds = _kinds(cls.model_fields[info.field_name].annotation)
+            if int in kinds and bool not in kinds:
+                msg = "must be a whole number"
+                raise ValueError(msg)
+        return value
+
+
+def _kinds(annotation: object) -> set[object]:
+    """Return the types of an annotation, without unions and metadata."""
+    arguments = typing.get_args(annotation)
+    return set().union(*map(_kinds, arguments)) if arguments else {annotation}
 
 
 class ResponseModel(BaseModel):

@@ -161,6 +161,8 @@ def test_the_upgrade_keeps_what_a_key_could_do(
 
 def test_a_key_rotates_itself_once_and_both_work_for_the_overlap(make_caller: MakeCaller) -> None:
     caller = make_caller(scopes=("keys:rotate", "notifications:*"))
+    refused = caller.post("/v1/keys/rotate", {"overlap_hours": False})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/overlap_hours")
     answer = caller.post("/v1/keys/rotate", {"overlap_hours": 2}, Idempotency_Key="rotate-1")
     assert (answer.status_code, answer["Cache-Control"]) == (201, "no-store")
     made = answer.json()
